@@ -1,0 +1,55 @@
+/** The one closed table of failures. Edge, transport and retry read only the code; message texts are for people. */
+
+export const errorCodes = {
+  bad_request: { http: 400, retry: 'never', public: true },
+  unauthenticated: { http: 401, retry: 'never', public: true },
+  plan_required: { http: 402, retry: 'never', public: true },
+  forbidden: { http: 403, retry: 'never', public: true },
+  not_found: { http: 404, retry: 'never', public: true },
+  method_not_allowed: { http: 405, retry: 'never', public: true },
+  conflict: { http: 409, retry: 'never', public: true },
+  payload_too_large: { http: 413, retry: 'never', public: true },
+  unsupported_media_type: { http: 415, retry: 'never', public: true },
+  invalid: { http: 422, retry: 'never', public: true },
+  rate_limited: { http: 429, retry: 'later', public: true },
+  internal: { http: 500, retry: 'never', public: false },
+  /** This node has more work than it will queue. */
+  overloaded: { http: 503, retry: 'later', public: true },
+  /** One actor has more waiting messages than its mailbox holds. */
+  mailbox_full: { http: 503, retry: 'later', public: true },
+  /** The node is stopping; another one answers. */
+  draining: { http: 503, retry: 'later', public: true },
+  /** A provider, the database or the sandbox does not answer now. */
+  unavailable: { http: 503, retry: 'later', public: true },
+  shard_not_owned: { http: 503, retry: 'reroute', public: false },
+  stale_epoch: { http: 503, retry: 'reroute', public: false },
+  /** No answer in time; the command may have taken effect. Ask again with the same idempotency key. */
+  outcome_unknown: { http: 504, retry: 'same_key', public: true },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** One entry of a 422 body, in the shape of `interface.md` §7. */
+export type Issue = { loc: (string | number)[]; msg: string; type: string; input?: unknown; ctx?: Record<string, unknown> };
+
+/** A failure with a code of the table. `message` is shown to callers when the code is public: no secrets, no internals. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  /** Only with code `invalid`: what is wrong with which field. */
+  readonly issues: Issue[] | undefined;
+  /** Seconds after which a retry makes sense, where known. */
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; issues?: Issue[]; retryAfterS?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.issues = options.issues;
+    this.retryAfterS = options.retryAfterS;
+  }
+}
+
+/** A 422 about one field, e.g. `invalidField(['body', 'name'], 'Name is taken', 'value_error')`. */
+export function invalidField(loc: (string | number)[], msg: string, type = 'value_error', input?: unknown): AppError {
+  return new AppError('invalid', msg, { issues: [{ loc, msg, type, input, ctx: {} }] });
+}

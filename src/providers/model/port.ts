@@ -1,0 +1,54 @@
+/** What an agent asks of a language model: one turn at a time. The loop, the tools and the history are the agent's, not the model's. */
+
+export type ToolCall = { id: string; name: string; arguments: unknown };
+
+/** One entry of a conversation, oldest first. */
+export type ModelMessage =
+  | { role: 'user'; text: string }
+  | { role: 'assistant'; text: string; toolCalls: ToolCall[] }
+  | { role: 'tool'; callId: string; name: string; result: unknown; isError: boolean };
+
+/** A tool as the model sees it. `parameters` is a JSON Schema of an object. */
+export type ToolOffer = { name: string; description: string; parameters: object };
+
+export type ModelRequest = {
+  system: string;
+  messages: ModelMessage[];
+  tools: ToolOffer[];
+  /** When set, the answer's text must be one JSON value that fits this schema (`response_format: json_schema`). */
+  outputSchema?: { name: string; schema: object };
+  maxOutputTokens: number;
+  /** The model to use instead of the configured one (`config.model` of a task). */
+  model?: string;
+};
+
+export type ModelReply = {
+  text: string;
+  toolCalls: ToolCall[];
+  inputTokens: number;
+  outputTokens: number;
+  /** US cents × 1,000, from the price list; 0 where the model costs nothing. */
+  costMillicents: number;
+  /** The model that answered. */
+  model: string;
+};
+
+export type TurnOptions = {
+  signal: AbortSignal;
+  /** The same for every try of one turn; sent to the provider where it has such keys. */
+  idempotencyKey: string;
+  /** Told each piece of text as it streams in. */
+  onText?: (piece: string) => void;
+};
+
+export interface Model {
+  /** What people are shown, e.g. `offline` or `gpt-5`. */
+  readonly name: string;
+  /**
+   * Runs one turn. Retries 429, 5xx and broken connections itself with back-off, a bounded number of times.
+   * Throws `AppError('unavailable')` when the model cannot be reached, refuses, or answers what cannot be read; the message says which,
+   * in words for the task's owner. Aborting `signal` rejects at once and ends the request. Tool-call arguments that are not
+   * valid JSON arrive as the raw string, so that the agent can be told.
+   */
+  turn(request: ModelRequest, options: TurnOptions): Promise<ModelReply>;
+}

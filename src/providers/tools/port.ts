@@ -1,0 +1,47 @@
+/** Tools: what an agent can do. Each tool is one file that exports one `Tool`; `catalogue.ts` says which agent type gets which. */
+import type { TObject } from 'typebox';
+
+export const agentTypes = ['researcher', 'builder', 'analyst', 'trader', 'email', 'social'] as const;
+export type AgentType = (typeof agentTypes)[number];
+
+/** The task's workspace as tools see it. Paths are plain file names; a bad name or a missing file is a `ToolError`. */
+export interface WorkspaceAccess {
+  list(): Promise<{ name: string; type: string; sizeBytes: number }[]>;
+  /** A stream of the file's bytes; never the whole file in memory. */
+  open(name: string): Promise<{ stream: NodeJS.ReadableStream; sizeBytes: number; type: string }>;
+  /** Writes the file whole, as a new version when the name is there already; it becomes a deliverable of the task. */
+  write(name: string, content: string | Uint8Array): Promise<{ name: string; sizeBytes: number; version: number }>;
+}
+
+export type ToolContext = {
+  accountId: string;
+  taskId: string;
+  agentId: string;
+  /** The same for every try of this call: the idempotency key where the other side has them. */
+  callId: string;
+  /** Aborted on cancel and when the tool's time is up. */
+  signal: AbortSignal;
+  workspace: WorkspaceAccess;
+};
+
+/** A failure the agent is told about in plain words and may work around. Any other error is a defect and is reported as such. */
+export class ToolError extends Error {
+  override name = 'ToolError';
+}
+
+export type Tool = {
+  name: string;
+  /** Written for the model: what it does, when to use it, what comes back. */
+  description: string;
+  parameters: TObject;
+  /** Sends something to a person, spends, trades or deploys: asks for approval below autonomy 100. */
+  highConsequence: boolean;
+  /** Doing it again after a crash, with the same `callId`, does no harm. When false, an interrupted call is not repeated: the agent is told that its outcome is unknown. */
+  repeatable: boolean;
+  timeoutMs: number;
+  /** `args` fit `parameters`. The result is JSON; it is cut to `maxResultBytes` before it is recorded. */
+  run(args: any, context: ToolContext): Promise<unknown>;
+};
+
+/** Longest recorded result of a tool call. Tools page or summarise what is longer. */
+export const maxResultBytes = 64 * 1024;
