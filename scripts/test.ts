@@ -1,0 +1,73 @@
+/**
+ * `npm test [-- paths and node options]`: runs the test files, all of them or those under the given paths, beside one PostgreSQL that they
+ * share (each test makes a database of its own on it). Ends with the outcome of the tests, and with nothing left running or lying about.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { constants } from 'node:os';
+import { silentLog } from '../src/log.ts';
+import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
+import { processesIn, signalProcess } from '../src/storage/live-process.ts';
+import { sharedPostgresSettings } from '../test/support/postgres-settings.ts';
+import { temporaryFolder } from '../test/support/temporary-folder.ts';
+
+/** Also for a file that hangs after its tests: an open socket or timer is a defect. */
+const fileTimeoutMs = 300_000;
+/** The tests start servers and processes of their own; more at once would measure the machine, not the code. */
+const filesAtOnce = 2;
+
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort(signal));
+process.on('disconnect', () => stopping.abort('SIGTERM'));
+process.channel?.unref();
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: string[]): Promise<number> {
+  const options = args.filter((arg) => arg.startsWith('-'));
+  const files = testFiles(args.filter((arg) => !arg.startsWith('-')));
+  if (files.length === 0) {
+    console.error(`No test files (*.test.ts) under ${args.join(' ') || 'test'}`);
+    return 1;
+  }
+  const folder = await temporaryFolder('troupe-tests-');
+  try {
+    const postgres = await startEmbeddedPostgres({ dataDir: `${folder.path}/shared`, log: silentLog, settings: sharedPostgresSettings });
+    try {
+      return await runTests(files, options, { TEST_DATABASE_URL: postgres.url, TMPDIR: folder.path });
+    } finally {
+      await postgres.stop();
+    }
+  } finally {
+    // A test that was cut short may leave a detached PostgreSQL of its own behind, at work somewhere under the folder.
+    for (const pid of await processesIn(folder.path)) signalProcess(pid, 'SIGKILL');
+    await folder.remove();
+  }
+}
+
+function testFiles(paths: string[]): string[] {
+  const all = globSync('test/**/*.test.ts');
+  const wanted = paths.map((path) => path.replace(/^\.\//, '').replace(/\/$/, ''));
+  return all.filter((file) => wanted.length === 0 || wanted.some((path) => file === path || file.startsWith(`${path}/`))).sort();
+}
+
+async function runTests(files: string[], options: string[], env: Record<string, string>): Promise<number> {
+  if (stopping.signal.aborted) return exitCode(null, stopping.signal.reason);
+  const reporter = process.env.CI ? 'dot' : 'spec';
+  const flags = ['--test', `--test-concurrency=${filesAtOnce}`, `--test-timeout=${fileTimeoutMs}`, `--test-reporter=${reporter}`];
+  const command = ['--disable-warning=ExperimentalWarning', ...flags, ...options, ...files];
+  const child = spawn(process.execPath, command, { stdio: 'inherit', env: { ...process.env, ...env } });
+  // Ctrl-C reaches it from the terminal as well; a second signal changes nothing.
+  stopping.signal.addEventListener('abort', () => child.kill('SIGTERM'));
+  const [code, signal] = await exitOf(child);
+  return exitCode(code, signal);
+}
+
+async function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {
+  return (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+}
+
+function exitCode(code: number | null, signal: NodeJS.Signals | null): number {
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}

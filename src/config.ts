@@ -1,0 +1,162 @@
+/**
+ * The environment, read once, checked and frozen. Every variable stands in one table with its schema, its default and the words that say
+ * what is allowed; `.env.example` explains them to people. Nothing else in src reads the environment.
+ */
+import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import Type, { type Static, type TSchema } from 'typebox';
+import Value from 'typebox/value';
+
+/** A variable that cannot be used. The message is one line for people: the variable, its value (secrets masked), what is allowed. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConfigError';
+  }
+}
+
+type Variable<S extends TSchema, D> = { name: string; schema: S; fallback: D; allowed: string; kind: 'plain' | 'url' | 'secret' };
+
+const variables = {
+  port: number('PORT', 0, 65535, 8080, 'a port from 1 to 65535, or 0 for any free one'),
+  host: text('HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address to listen on'),
+  publicUrl: url('PUBLIC_URL', ['http', 'https'], 'an http or https URL that callers reach this service at'),
+  dataDir: text('DATA_DIR', '.data', '^[^\\u0000]{1,4096}$', 'a folder'),
+  databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql'], 'a postgres:// URL'),
+  redisUrl: url('REDIS_URL', ['redis', 'rediss'], 'a redis:// or rediss:// URL'),
+  clusterHost: text('CLUSTER_HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address that other nodes reach this one at'),
+  clusterPort: number('CLUSTER_PORT', 0, 65535, 0, 'a port from 1 to 65535, or 0 for any free one'),
+  nodeName: text('NODE_NAME', null, '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$', '1 to 63 letters, digits, dots, hyphens and underscores'),
+  adminPort: number('ADMIN_PORT', 0, 65535, 9464, 'a port from 1 to 65535, or 0 for none'),
+  drainGraceMs: number('DRAIN_GRACE_MS', 0, 600_000, 2000, 'milliseconds from 0 to 600000'),
+  secretKey: secret('SECRET_KEY', '^[^\\u0000]{32,4096}$', '32 characters or more, e.g. what `openssl rand -hex 32` prints'),
+  modelBaseUrl: url('MODEL_BASE_URL', ['http', 'https'], 'an http or https URL of an OpenAI-compatible service, usually ending in /v1'),
+  modelApiKey: secret('MODEL_API_KEY', '^\\S{1,4096}$', 'a key without spaces'),
+  modelName: text('MODEL_NAME', null, '^\\S{1,200}$', 'the name of a model, without spaces'),
+  anthropicApiKey: secret('ANTHROPIC_API_KEY', '^\\S{1,4096}$', 'a key without spaces'),
+  searchUrl: url('SEARCH_URL', ['http', 'https'], 'an http or https URL of a SearXNG-compatible search service'),
+  smtpUrl: url('SMTP_URL', ['smtp', 'smtps'], 'a smtp:// or smtps:// URL'),
+  mailFrom: text('MAIL_FROM', 'Troupe <troupe@localhost>', '^[^\\r\\n]*[^\\s@<>]+@[^\\s@<>]+>?$', 'a mail address, with or without a name'),
+  s3Url: url('S3_URL', ['s3', 's3s'], 's3://key:secret@host:port/bucket'),
+  outboundAllow: list(
+    'OUTBOUND_ALLOW',
+    Type.Refine(Type.String(), isAddressRange),
+    [],
+    'addresses and ranges with commas between, e.g. 127.0.0.0/8,fd00::/8',
+  ),
+  roles: list('ROLES', Type.Union([Type.Literal('edge'), Type.Literal('actors')]), ['edge', 'actors'], 'edge, actors or edge,actors'),
+  retentionDays: number('RETENTION_DAYS', 1, 3650, 7, 'days from 1 to 3650'),
+  logLevel: choice('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  /** Only for the command line: the token it calls the service with. */
+  token: secret('TROUPE_TOKEN', '^\\S{1,4096}$', 'a token without spaces'),
+} as const;
+
+type Values = { [F in keyof typeof variables]: Static<(typeof variables)[F]['schema']> | (typeof variables)[F]['fallback'] };
+
+/**
+ * What this process was told. Null stands for "not given". `dataDir` is absolute; `nodeName` is the host's name and a random part unless given;
+ * `adminPortGiven` tells a port somebody asked for, which must be free, from the default, which may be taken.
+ */
+export type Config = Readonly<Omit<Values, 'nodeName'> & { nodeName: string; adminPortGiven: boolean }>;
+
+export const variableNames: readonly string[] = Object.values(variables).map((variable) => variable.name);
+
+/** The configuration of this process: its environment, and what a `.env` file in the current folder adds to it. Throws `ConfigError`. */
+export function readConfig(): Config {
+  try {
+    process.loadEnvFile('.env');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw new ConfigError(`.env cannot be read: ${(error as Error).message}`);
+  }
+  return loadConfig(process.env);
+}
+
+/** Checks `env`; variables it does not know are ignored, empty ones count as not given. Throws `ConfigError` for the first bad one. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const entries = Object.entries(variables).map(([field, variable]) => [field, readVariable(variable, env[variable.name])]);
+  const values = Object.fromEntries(entries) as Values;
+  if (values.redisUrl !== null && values.databaseUrl === null) {
+    throw new ConfigError(
+      'DATABASE_URL is not set, but REDIS_URL is: the nodes of a cluster share one PostgreSQL, so give its postgres:// URL',
+    );
+  }
+  if (values.modelBaseUrl !== null && values.modelName === null) {
+    throw new ConfigError('MODEL_NAME is not set, but MODEL_BASE_URL is: name the model that should answer');
+  }
+  return deepFreeze({
+    ...values,
+    dataDir: resolve(values.dataDir),
+    nodeName: values.nodeName ?? `${safeHostName()}-${randomBytes(3).toString('hex')}`,
+    adminPortGiven: Boolean(env[variables.adminPort.name]),
+  });
+}
+
+function readVariable(variable: Variable<TSchema, unknown>, given: string | undefined): unknown {
+  const raw = given?.trim();
+  if (raw === undefined || raw === '') return variable.fallback;
+  const value = parsed(variable.schema, raw);
+  if (Value.Check(variable.schema, value)) return value;
+  throw new ConfigError(`${variable.name} is ${shown(variable, raw)}, but must be ${variable.allowed}`);
+}
+
+function parsed(schema: TSchema, raw: string): unknown {
+  if (Type.IsInteger(schema)) return /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
+  if (Type.IsArray(schema)) return [...new Set(raw.split(',').map((item) => item.trim()))];
+  return raw;
+}
+
+/** The value as it may stand in a message: one line, of bounded length, without what could be a password. */
+function shown({ kind }: Variable<TSchema, unknown>, raw: string): string {
+  if (kind === 'secret') return `a text of ${raw.length} characters`;
+  const masked = kind === 'url' ? raw.replace(/^(\w*:?\/{0,2}).*@/s, '$1[masked]@').replace(/[?#].*$/s, '?[masked]') : raw;
+  return JSON.stringify(masked.length > 100 ? `${masked.slice(0, 100)}...` : masked);
+}
+
+function number(name: string, minimum: number, maximum: number, fallback: number, allowed: string) {
+  return { name, schema: Type.Integer({ minimum, maximum }), fallback, allowed, kind: 'plain' as const };
+}
+
+function text<D extends string | null>(name: string, fallback: D, pattern: string, allowed: string) {
+  return { name, schema: Type.String({ pattern }), fallback, allowed, kind: 'plain' as const };
+}
+
+function secret(name: string, pattern: string, allowed: string) {
+  return { name, schema: Type.String({ pattern }), fallback: null, allowed, kind: 'secret' as const };
+}
+
+function url(name: string, schemes: string[], allowed: string) {
+  const schema = Type.Refine(Type.String({ pattern: `^(${schemes.join('|')})://[^\\s]+$` }), (value) => URL.canParse(value));
+  return { name, schema, fallback: null, allowed, kind: 'url' as const };
+}
+
+function list<S extends TSchema>(name: string, item: S, fallback: Static<S>[], allowed: string) {
+  return { name, schema: Type.Array(item, { minItems: 1 }), fallback, allowed, kind: 'plain' as const };
+}
+
+function choice<const T extends string[]>(name: string, values: T, fallback: T[number]) {
+  const schema = Type.Union(values.map((value) => Type.Literal(value as T[number])));
+  return { name, schema, fallback, allowed: `one of ${values.join(', ')}`, kind: 'plain' as const };
+}
+
+function isAddressRange(range: string): boolean {
+  const [address = '', bits, ...rest] = range.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function safeHostName(): string {
+  return (
+    hostname()
+      .replace(/[^A-Za-z0-9-]/g, '-')
+      .replace(/^-+/, '')
+      .slice(0, 40) || 'node'
+  );
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) Object.freeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,264 @@
+/**
+ * The PostgreSQL that comes with the service: one cluster in DATA_DIR/postgres, run from the programs of an npm package.
+ *
+ * It runs detached, in a session of its own, so that Ctrl-C reaches only the service, which still has commits to finish. After a kill -9 of
+ * the service it therefore lives on, and the next start takes it over, or replaces it when it would now be started differently.
+ * The caller holds the lock on DATA_DIR; this file only tells apart what a dead service may have left.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { chown, copyFile, mkdir, open, readdir, readFile, realpath, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Log } from '../log.ts';
+import { keptSecret } from './kept-secret.ts';
+import { findPostgresLauncher, type PostgresLauncher } from './postgres-launcher.ts';
+import { endLeftovers, isPostmasterOf, type Postmaster, readPostmaster, stopPostmaster, waitUntilReady } from './postmaster.ts';
+
+export type EmbeddedPostgres = {
+  /** With the password: never logged. */
+  url: string;
+  /** Ends it within 40 seconds, after what is committed is safe; connections still open are cut. */
+  stop(): Promise<void>;
+};
+
+export type EmbeddedPostgresOptions = {
+  dataDir: string;
+  log: Log;
+  /** Server settings over the defaults below. */
+  settings?: Readonly<Record<string, string>>;
+};
+
+const userName = 'troupe';
+const portAttempts = 5;
+const logLimitBytes = 4 * 1024 * 1024;
+const logCheckMs = 60_000;
+
+/** For a small node with short statements. Durability is not traded for speed: a commit is on disk before it is answered. */
+const defaultSettings = {
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '50',
+  shared_buffers: '128MB',
+  max_wal_size: '1GB',
+  wal_compression: 'on',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+  log_line_prefix: '%m [%p] ',
+  // Refused statements are answered to whoever sent them; the log is for what concerns the server.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+} as const;
+
+type Cluster = { folder: string; logPath: string; launcher: PostgresLauncher; settings: Record<string, string>; log: Log };
+
+/**
+ * Makes the cluster on first use and starts it, or takes over the one a killed service left running. Resolves when it accepts connections.
+ * Rejects with what is wrong and what to do; when PostgreSQL itself refused to start, with the last lines of its log.
+ */
+export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  await mkdir(dataDir, { recursive: true });
+  const root = await realpath(dataDir);
+  const folder = join(root, 'postgres');
+  const exists = await isThere(folder);
+  const launcher = await findPostgresLauncher(root, exists ? folder : null);
+  const password = await passwordOf(root, exists);
+  if (exists) await checkCluster(folder, launcher);
+  else await createCluster(root, folder, launcher, password);
+
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([launcher.build, settings, defaultSettings]))
+    .digest('hex');
+  const cluster: Cluster = {
+    folder,
+    logPath: join(root, 'postgres.log'),
+    launcher,
+    settings: { ...defaultSettings, ...settings, 'troupe.fingerprint': fingerprint },
+    log,
+  };
+  const urlAt = (port: number) => `postgres://${userName}:${password}@127.0.0.1:${port}/postgres`;
+  const postmaster = (await adoptOrphan(cluster, fingerprint, urlAt)) ?? (await launch(cluster));
+
+  const trimming = setInterval(() => void trimLog(cluster), logCheckMs).unref();
+  let stopped: Promise<void> | null = null;
+  const stop = () => {
+    clearInterval(trimming);
+    stopped ??= stopPostmaster(postmaster.pid);
+    return stopped;
+  };
+  return { url: urlAt(postmaster.port), stop };
+}
+
+/** The address of the PostgreSQL that runs on this DATA_DIR, whoever started it; null when none does. For commands beside the service. */
+export async function runningEmbeddedPostgres(dataDir: string): Promise<string | null> {
+  const root = await realpath(dataDir).catch(() => null);
+  if (root === null) return null;
+  const folder = join(root, 'postgres');
+  const postmaster = await readPostmaster(folder);
+  if (!postmaster?.ready || !(await isPostmasterOf(postmaster.pid, folder))) return null;
+  return `postgres://${userName}:${await keptSecret(join(root, 'postgres-password'))}@127.0.0.1:${postmaster.port}/postgres`;
+}
+
+async function passwordOf(root: string, clusterExists: boolean): Promise<string> {
+  const path = join(root, 'postgres-password');
+  if (clusterExists && !(await isThere(path)))
+    throw new Error(`${path} is missing, and with it the way into ${join(root, 'postgres')}: restore it from a backup`);
+  return keptSecret(path);
+}
+
+async function checkCluster(folder: string, { major, owner }: PostgresLauncher): Promise<void> {
+  const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => 'nothing')).trim();
+  if (version !== major) {
+    throw new Error(
+      `${folder} was made by PostgreSQL ${version}, and this one is ${major}: dump it with the old version and load it here, or set another DATA_DIR`,
+    );
+  }
+  // Root's copy from a backup belongs to root.
+  if ((await stat(folder)).uid !== owner.uid) await giveAway(folder, owner);
+}
+
+/** Into a folder of another name first, so that `postgres` is whole whenever it is there, however often a first start is cut short. */
+async function createCluster(root: string, folder: string, launcher: PostgresLauncher, password: string): Promise<void> {
+  const leftovers = (await readdir(root)).filter((name) => name.startsWith('postgres-new-'));
+  await Promise.all(leftovers.map((name) => rm(join(root, name), { recursive: true, force: true })));
+  const workshop = join(root, `postgres-new-${randomUUID()}`);
+  const passwordFile = join(workshop, 'password');
+  await mkdir(workshop, { mode: 0o700 });
+  try {
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    for (const path of [workshop, passwordFile]) await chown(path, launcher.owner.uid, launcher.owner.gid);
+    const access = [`--username=${userName}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
+    const format = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--data-checksums'];
+    await runToEnd(launcher, ['--pgdata', join(workshop, 'cluster'), ...access, ...format, '--no-instructions']);
+    await rename(join(workshop, 'cluster'), folder);
+    await syncFolder(root);
+  } finally {
+    await rm(workshop, { recursive: true, force: true });
+  }
+}
+
+async function runToEnd(launcher: PostgresLauncher, args: string[]): Promise<void> {
+  const child = launcher.spawn('initdb', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk).slice(-4_000);
+  };
+  child.stdout!.on('data', keep);
+  child.stderr!.on('data', keep);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`The embedded PostgreSQL cannot make its cluster:\n${output.trim().split('\n').slice(-8).join('\n')}`);
+}
+
+/**
+ * The running PostgreSQL of an earlier service, when it answers and was started as this one would start it. Anything else that is left is
+ * ended first: PostgreSQL would refuse to start beside it, and so would it beside a `postmaster.pid` whose number now belongs to a stranger.
+ */
+async function adoptOrphan(cluster: Cluster, fingerprint: string, urlAt: (port: number) => string): Promise<Postmaster | null> {
+  const named = await readPostmaster(cluster.folder);
+  if (named === null) return null;
+  if (await isPostmasterOf(named.pid, cluster.folder)) {
+    const ready = await waitUntilReady(cluster.folder, named.pid).catch(() => null);
+    if (ready !== null && (await fingerprintAt(urlAt(ready.port))) === fingerprint) {
+      cluster.log.info({ pid: ready.pid }, 'took over the embedded PostgreSQL that a killed service left running');
+      return ready;
+    }
+    await stopPostmaster(named.pid);
+  }
+  await endLeftovers(cluster.folder);
+  // Elsewhere nobody sees who is at work in a folder: PostgreSQL is left to judge.
+  if (process.platform === 'linux') await rm(join(cluster.folder, 'postmaster.pid'), { force: true });
+  return null;
+}
+
+async function fingerprintAt(url: string): Promise<string | null> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ fingerprint: string | null }>(
+      `select current_setting('troupe.fingerprint', true) as fingerprint`,
+    );
+    return rows[0]?.fingerprint ?? null;
+  } catch {
+    // Whatever the reason, it is not one to work with; the caller replaces it.
+    return null;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function launch(cluster: Cluster): Promise<Postmaster> {
+  for (let attempt = 1; ; attempt++) {
+    await trimLog(cluster);
+    const logStart = await sizeOf(cluster.logPath);
+    try {
+      return await launchAt(cluster, await freePort());
+    } catch (error) {
+      const tail = (await readFile(cluster.logPath, 'utf8')).slice(logStart).trim().split('\n').slice(-12).join('\n');
+      // Somebody else may take the free port before PostgreSQL does.
+      if (attempt < portAttempts && tail.includes('could not bind')) continue;
+      throw new Error(`The embedded PostgreSQL did not start (${(error as Error).message}). The end of ${cluster.logPath}:\n${tail}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+async function launchAt(cluster: Cluster, port: number): Promise<Postmaster> {
+  const settings = Object.entries({ ...cluster.settings, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const logFile = await open(cluster.logPath, 'a', 0o600);
+  try {
+    const stdio = ['ignore', logFile.fd, logFile.fd] as const;
+    const child = cluster.launcher.spawn('postgres', ['-D', cluster.folder, ...settings], { detached: true, stdio: [...stdio] });
+    child.unref();
+    child.once('exit', (code, signal) => cluster.log.info({ pid: child.pid, code, signal }, 'the embedded PostgreSQL ended'));
+    await once(child, 'spawn');
+    return await waitUntilReady(cluster.folder, child.pid!);
+  } finally {
+    await logFile.close();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port is free');
+  return address.port;
+}
+
+/** Keeps the last few megabytes: the file and one older copy. The server appends, so emptying the file under it is safe. */
+async function trimLog({ logPath, log }: Cluster): Promise<void> {
+  try {
+    if ((await sizeOf(logPath)) < logLimitBytes) return;
+    await copyFile(logPath, `${logPath}.old`);
+    await truncate(logPath);
+  } catch (error) {
+    log.warn({ error: (error as Error).message }, 'the log of the embedded PostgreSQL cannot be trimmed');
+  }
+}
+
+async function giveAway(folder: string, { uid, gid }: PostgresLauncher['owner']): Promise<void> {
+  for (const name of await readdir(folder, { recursive: true })) await chown(join(folder, name), uid, gid);
+  await chown(folder, uid, gid);
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  await folder.sync().finally(() => folder.close());
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.size ?? 0;
+}

@@ -1,0 +1,17 @@
+/** The root of all keys of an installation: given as SECRET_KEY, or made once and kept in DATA_DIR. */
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../config.ts';
+import { keptSecret } from './kept-secret.ts';
+
+/**
+ * The given key, or the one in DATA_DIR/secret-key (0600), made on first use. The same key comes back as long as the file lives; without it,
+ * what was encrypted and signed with it is lost. Rejects with `ConfigError` for a cluster without a given key, whose nodes would not
+ * understand each other.
+ */
+export async function resolveSecretKey(config: Pick<Config, 'secretKey' | 'dataDir' | 'redisUrl'>): Promise<string> {
+  if (config.secretKey !== null) return config.secretKey;
+  if (config.redisUrl !== null) {
+    throw new ConfigError('SECRET_KEY is not set, but REDIS_URL is: give all nodes of a cluster the same key of 32 characters or more');
+  }
+  return keptSecret(join(config.dataDir, 'secret-key'));
+}

@@ -1,0 +1,136 @@
+/** The rules about which file may know which other, as docs/ARCHITECTURE.md gives them. Read from the sources' text: what is not imported cannot be used. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import test from 'node:test';
+
+type Source = { path: string; text: string; imports: Import[] };
+type Import = { target: string; typeOnly: boolean };
+
+/** Which folders of src each may import from; `root` is src/*.ts, the shared files. */
+const arrows: Record<string, string[]> = {
+  root: ['root'],
+  storage: ['storage', 'root'],
+  cluster: ['cluster', 'storage', 'root'],
+  actors: ['actors', 'cluster', 'storage', 'root', 'ports'],
+  edge: ['edge', 'actors', 'cluster', 'storage', 'root'],
+  providers: ['providers', 'root'],
+  cli: ['cli', 'storage', 'root'],
+};
+
+/** Packages that stay behind one door. */
+const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
+  { packages: /^uWebSockets\.js$/, where: /^src\/edge\/http\/server\.ts$/, typesWhere: /^src\/edge\/http\// },
+  { packages: /^(ai|@ai-sdk\/.*)$/, where: /^src\/providers\/model\//, typesWhere: /^src\/providers\/model\// },
+  { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/tools\//, typesWhere: /^src\/providers\/tools\// },
+];
+
+const longestFileLines = 400;
+const sources = globSync('src/**/*.ts').map(readSource);
+
+test('imports go one way: edge, actors, cluster, storage, shared files; providers are reached through their ports alone', () => {
+  const wrong = sources.flatMap((source) => {
+    const allowed = arrows[areaOf(source.path)];
+    if (source.path === 'src/main.ts') return [];
+    if (allowed === undefined) return [`${source.path} is in a folder no arrow names`];
+    const targets = source.imports.map(({ target }) => target).filter((target) => target.startsWith('src/'));
+    return targets
+      .filter((target) => !allowed.includes(areaOf(target)) && !(allowed.includes('ports') && isPort(target)))
+      .map((target) => `${source.path} imports ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('nothing imports main.ts, and nothing in src imports scripts, tests or benches', () => {
+  const wrong = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter(({ target }) => target === 'src/main.ts' || /^(scripts|test|bench)\//.test(target))
+      .map(({ target }) => `${path} imports ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('the HTTP server, the model packages and the sandbox are each imported in one place', () => {
+  const wrong = sources.flatMap(({ path, imports }) =>
+    imports.flatMap(({ target, typeOnly }) => {
+      const door = doors.find(({ packages }) => packages.test(target));
+      return door === undefined || (typeOnly ? door.typesWhere : door.where).test(path) ? [] : [`${path} imports ${target}`];
+    }),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('the environment is read in config.ts alone', () => {
+  const reads = /\bprocess\s*(\.|\?\.|\[\s*['"])env\b|\{[^}]*\benv\b[^}]*\}\s*(from\s*['"](node:)?process['"]|=\s*process\b)/;
+  const wrong = sources.filter(({ path, text }) => path !== 'src/config.ts' && reads.test(text)).map(({ path }) => path);
+  assert.deepEqual(wrong, []);
+});
+
+test(`no file in src is longer than ${longestFileLines} lines`, () => {
+  const lines = (text: string) => text.trimEnd().split('\n').length;
+  const long = sources
+    .map(({ path }) => `${path}: ${lines(readFileSync(path, 'utf8'))} lines`)
+    .filter((line) => Number(/(\d+) lines/.exec(line)![1]) > longestFileLines);
+  assert.deepEqual(long, []);
+});
+
+test('every relative import names a file that is there, with its ending', () => {
+  const missing = sources.flatMap(({ path, imports }) =>
+    imports.filter(({ target }) => target.startsWith('src/') && !existsSync(target)).map(({ target }) => `${path}: ${target}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('no file of the project names a package registry, so that any mirror serves', (t) => {
+  const listed = gitFiles();
+  if (listed === null) return t.skip('not a git checkout');
+  const host = /registry\.(npmjs|yarnpkg)\.(org|com)/;
+  const naming = listed.filter((path) => existsSync(path) && statSync(path).isFile() && host.test(readFileSync(path, 'latin1')));
+  assert.deepEqual(naming, []);
+});
+
+function gitFiles(): string[] | null {
+  try {
+    const listing = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+    return listing.split('\0').filter(Boolean);
+  } catch {
+    return null;
+  }
+}
+
+function readSource(path: string): Source {
+  const text = withoutComments(readFileSync(path, 'utf8'));
+  const statements = text.matchAll(
+    /\b(?:import|export)\s+(type\b)?[^'"`;()]*?\bfrom\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g,
+  );
+  const imports = Array.from(statements, ([, type, from, bare]) => ({
+    target: resolveImport(path, (from ?? bare)!),
+    typeOnly: type !== undefined,
+  }));
+  return { path, text, imports };
+}
+
+function resolveImport(path: string, specifier: string): string {
+  return specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier;
+}
+
+/** Line and block comments become blanks; strings stay, as they hold the import paths. */
+function withoutComments(text: string): string {
+  return text.replace(
+    /('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|\/\*[\s\S]*?\*\/|(^|[^:\\])\/\/[^\n]*/g,
+    (_, literal?: string, before?: string) => literal ?? `${before ?? ''} `,
+  );
+}
+
+function areaOf(path: string): string {
+  const [, area, rest] = path.split('/');
+  return rest === undefined ? 'root' : area!;
+}
+
+function isPort(path: string): boolean {
+  return /^src\/providers\/[^/]+\/port\.ts$/.test(path);
+}
