@@ -1,0 +1,108 @@
+/**
+ * What an actor is: its kind, the entity that is its durable state, and what may be done to it. A definition is data and plain
+ * synchronous functions; the runtime does the rest. Commands return the next state and the reply, and *record* on the context what must
+ * follow; the commit makes it true.
+ */
+import type { IdPrefix } from '../../ids.ts';
+import type { AnyEntity } from '../../storage/database.ts';
+
+/** What can be asked of a kind of actor: function types by name, each from its input to its reply. */
+export type Contract = {
+  commands: Record<string, (input: any) => unknown>;
+  queries: Record<string, (input: any) => unknown>;
+};
+
+/** Names a kind of actor together with its contract, so that asking and sending are checked by the compiler. */
+export type ActorRef<C extends Contract> = { readonly kind: string; readonly contract?: C };
+
+export function actorRef<C extends Contract>(kind: string): ActorRef<C> {
+  return { kind };
+}
+
+/** A turn's outcome. Return the state you were given to change nothing. */
+export type Turn<S, R> = { state: S; reply: R };
+
+/** What a finished effect tells its actor. `unknown`: it had begun, must not be repeated blindly, and nobody knows how it went. */
+export type EffectOutcome<V = unknown> = { kind: 'done'; value: V } | { kind: 'failed'; message: string } | { kind: 'unknown' };
+export type EffectResult<V = unknown> = { effectId: string; outcome: EffectOutcome<V> };
+
+export type NewEvent = { accountId: string; type: string; taskId?: string; data: object };
+
+/** All a turn may do besides returning its state. Nothing here happens before the commit. */
+export interface TurnContext {
+  /** The actor's own id. */
+  readonly id: string;
+  readonly nowMs: number;
+  newId<P extends IdPrefix>(prefix: P): `${P}${string}`;
+  /** Appends an event to its account's stream. */
+  emit(event: NewEvent): void;
+  /** Sends a durable message: it takes effect exactly once, also when this or the receiving node dies. Messages of one turn arrive in order. */
+  send<C extends Contract, K extends keyof C['commands'] & string>(
+    to: ActorRef<C>,
+    id: string,
+    command: K,
+    input: Parameters<C['commands'][K]>[0],
+  ): void;
+  /** Starts an effect of this actor's definition; its outcome arrives as the effect's `outcome` command. Returns the effect's id. */
+  run(effect: string, input: object): string;
+  /** Ends an effect that runs; its outcome will not arrive. */
+  cancel(effectId: string): void;
+  /** Sets the timer of this name, or moves it; when it is due, `command` arrives with `input`. */
+  schedule(name: string, dueMs: number, command: string, input: object): void;
+  unschedule(name: string): void;
+  /** Writes a row of a history or a list that belongs to this actor (inserted, or replaced by primary key). */
+  append(entity: AnyEntity, row: object): void;
+  /** Leaves the caller of this turn waiting: it is answered by a later turn's `answer` with the same key, or when its deadline has passed. */
+  defer(key: string): void;
+  /** Answers who was left waiting under this key, after this turn's commit. Nobody waiting is no error. */
+  answer(key: string, reply: unknown): void;
+}
+
+export type EffectContext = {
+  readonly actorId: string;
+  /** The same for every try of one effect: the idempotency key for the other side. */
+  readonly effectId: string;
+  /** Aborted when the effect is cancelled, its time is up, or the node stops. */
+  readonly signal: AbortSignal;
+};
+
+export type EffectDefinition = {
+  /** Awaits the outside world. A thrown `AppError` becomes the outcome `failed` with its message; anything else with a general one, and is logged. */
+  run(input: any, context: EffectContext): Promise<unknown>;
+  /** May run again after a crash. When false for an input, an interrupted run is not repeated: its outcome is `unknown`. */
+  repeatable: (input: any) => boolean;
+  timeoutMs: number;
+  /** The command that takes an `EffectResult`. */
+  outcome: string;
+};
+
+type Input<F> = F extends (input: infer I) => unknown ? I : never;
+type Reply<F> = F extends (input: any) => infer R ? R : never;
+
+export type ActorDefinition<S extends object, C extends Contract> = {
+  ref: ActorRef<C>;
+  /** Its primary key is the actor's id. */
+  entity: AnyEntity;
+  /** `state` is null until a command has created the actor. Throw an `AppError` to refuse; a refused turn leaves no trace. */
+  commands: {
+    [K in keyof C['commands']]: (
+      state: S | null,
+      input: Input<C['commands'][K]>,
+      ctx: TurnContext,
+    ) => Turn<S | null, Reply<C['commands'][K]>>;
+  };
+  /** Looks at the last committed state. */
+  queries: { [K in keyof C['queries']]: (state: S | null, input: Input<C['queries'][K]>) => Reply<C['queries'][K]> };
+  effects?: Record<string, EffectDefinition>;
+  /** An activation that nobody used for this long leaves memory. */
+  idleTimeoutMs?: number;
+  /** Envelopes that may wait for one actor; beyond it callers are told `mailbox_full`. */
+  mailboxLimit?: number;
+};
+
+export type AnyActor = ActorDefinition<any, any>;
+
+/** Checks a definition's types; the value is the definition itself. */
+export function defineActor<S extends object, C extends Contract>(definition: ActorDefinition<S, C>): ActorDefinition<S, C> {
+  return definition;
+}

@@ -1,0 +1,179 @@
+/**
+ * One batch as one SQL statement: data-modifying CTEs over arrays, so that a batch costs one round trip and one fsync however many
+ * actors it holds.
+ *
+ * S1 Nothing is written unless every shard of the batch still has the epoch and the owner it was sent with; the shard rows are locked
+ *    `for share`, in order, so that a claim waits for the commit and the commit sees the claim.
+ * S2 Event numbers come from the account's counter row, locked in account order, so they follow commit order and have no gaps.
+ * S3 A message or an effect outcome that is consumed must still be there, else the whole statement fails (`repeated`).
+ */
+import type { CommitUnit } from './commit-unit.ts';
+import { arrayExpression, encodeArray, type Table } from './table.ts';
+
+export type Fence = { owner: string; epochOf(shard: number): number | null };
+export type RuntimeTables = { message: Table; timer: Table; effect: Table; commandRecord: Table; deadLetter: Table };
+export type Statement = {
+  text: string;
+  values: unknown[];
+  name: string;
+  countedAccounts: string[];
+  eventOwners: { unit: number; account: number; rank: number }[];
+};
+
+/** Raised inside the statement when something consumed was already gone. */
+export const repeatedSqlState = 'TR001';
+
+const names = new Map<string, string>();
+
+export function commitStatement(units: readonly CommitUnit[], fence: Fence, batch: number, tables: RuntimeTables): Statement {
+  const values: unknown[] = [];
+  const ctes: string[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const upsert = (table: Table, rows: readonly object[]) => {
+    if (rows.length === 0) return;
+    const first = values.length + 1;
+    values.push(...table.parameters(rows));
+    ctes.push(`w${ctes.length} as (${table.upsert(first, 'ok')})`);
+  };
+
+  const shards = [...new Set(units.map((unit) => unit.shard))].sort((a, b) => a - b);
+  const owner = bind(fence.owner);
+  ctes.push(
+    `owned as materialized (select s.shard from shard s join unnest(${bind(`{${shards.join(',')}}`)}::int[], ${bind(
+      `{${shards.map((shard) => fence.epochOf(shard)).join(',')}}`,
+    )}::bigint[]) f(shard, epoch) on s.shard = f.shard where s.epoch = f.epoch and s.owner = ${owner} order by s.shard for share of s)`,
+    `ok as materialized (select 1 where (select count(*) from owned) = ${bind(shards.length)}::int)`,
+    `mark as (insert into commit_marker (owner, batch) select ${owner}, ${bind(batch)}::bigint from ok on conflict (owner) do update set batch = excluded.batch, committed_at = now())`,
+  );
+
+  for (const [table, rows] of rowsByTable(units)) upsert(table, rows);
+  upsert(
+    tables.message,
+    units.flatMap((unit) => unit.messages),
+  );
+  upsert(
+    tables.effect,
+    units.flatMap((unit) => (unit.effects === null ? [] : [...unit.effects.values()])),
+  );
+  upsert(
+    tables.timer,
+    units.flatMap((unit) => (unit.timers === null ? [] : [...unit.timers.values()].filter((timer) => timer !== null))),
+  );
+  upsert(
+    tables.deadLetter,
+    units.flatMap((unit) => unit.deadLetters),
+  );
+  commandRecords(units, tables, values, ctes);
+  clearedTimers(units, bind, ctes);
+
+  const checks = ['true'];
+  for (const [table, ids] of [
+    ['message', units.flatMap((unit) => unit.consumedMessages)],
+    ['effect', units.flatMap((unit) => unit.consumedEffects)],
+  ] as const) {
+    if (ids.length === 0) continue;
+    ctes.push(`gone_${table} as (delete from ${table} using ok where id = any(${bind(ids)}::text[]) returning 1)`);
+    checks.push(`all_there((select count(*) from gone_${table}), ${bind(ids.length)}::int)`);
+  }
+  const cancelled = units.flatMap((unit) => unit.cancelledEffects);
+  if (cancelled.length > 0) ctes.push(`cancelled as (delete from effect using ok where id = any(${bind(cancelled)}::text[]))`);
+  const started = units.flatMap((unit) => unit.startedEffects);
+  if (started.length > 0)
+    ctes.push(`started as (update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[]))`);
+
+  const { accounts, owners } = numberedEvents(units, bind, ctes);
+  const seqs =
+    accounts.length === 0 ? 'null' : '(select array_agg(c.last_seq order by a.i) from accounts a join counted c on c.account_id = a.id)';
+  const kept = `(select array_agg(shard) from owned)`;
+  const text = `with ${ctes.join(',\n')}\nselect case when exists (select from ok) then ${checks.join(' and ')} else false end, case when exists (select from ok) then null else ${kept} end, ${seqs}`;
+  let name = names.get(text);
+  if (name === undefined && names.size < maxPreparedStatements) names.set(text, (name = `commit_${names.size}`));
+  return { text, values, name: name ?? '', countedAccounts: accounts, eventOwners: owners };
+}
+
+/** Combinations of tables are few; beyond this many a statement is sent unprepared. */
+const maxPreparedStatements = 500;
+
+function rowsByTable(units: readonly CommitUnit[]): Map<Table, object[]> {
+  const byTable = new Map<Table, object[]>();
+  const add = (table: Table, row: object) => {
+    const rows = byTable.get(table);
+    if (rows === undefined) byTable.set(table, [row]);
+    else rows.push(row);
+  };
+  for (const unit of units) {
+    if (unit.row !== null) add(unit.table!, unit.row);
+    if (unit.rows !== null) for (const [table, rows] of unit.rows) for (const row of rows.values()) add(table, row);
+  }
+  return byTable;
+}
+
+/** Plain inserts: a command id that is there already must fail the unit, not be written over. */
+function commandRecords(units: readonly CommitUnit[], tables: RuntimeTables, values: unknown[], ctes: string[]): void {
+  const commands = units.flatMap((unit) => unit.commands);
+  if (commands.length === 0) return;
+  const first = values.length + 1;
+  values.push(...tables.commandRecord.parameters(commands));
+  ctes.push(`commands as (${tables.commandRecord.upsert(first, 'ok').replace(/ on conflict .*$/, '')})`);
+}
+
+function clearedTimers(units: readonly CommitUnit[], bind: (value: unknown) => string, ctes: string[]): void {
+  const cleared: { kind: string; id: string; name: string }[] = [];
+  for (const unit of units) {
+    if (unit.timers !== null) for (const [name, timer] of unit.timers) if (timer === null) cleared.push({ ...unit.actor, name });
+  }
+  if (cleared.length === 0) return;
+  const arrays = (['kind', 'id', 'name'] as const).map((property) => `${bind(encodeArray('text', cleared, property))}::text[]`);
+  ctes.push(
+    `cleared as (delete from timer t using ok, unnest(${arrays.join(', ')}) c(kind, actor_id, name) where t.kind = c.kind and t.actor_id = c.actor_id and t.name = c.name)`,
+  );
+}
+
+function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => string, ctes: string[]) {
+  const accountIndex = new Map<string, number>();
+  const counts: number[] = [];
+  const owners: Statement['eventOwners'] = [];
+  const rows: { account: number; rank: number; id: string; type: string; taskId: string | null; data: unknown; createdAt: number }[] = [];
+  for (let u = 0; u < units.length; u++) {
+    for (const event of units[u]!.events) {
+      let account = accountIndex.get(event.accountId);
+      if (account === undefined) {
+        account = counts.length;
+        accountIndex.set(event.accountId, account);
+        counts.push(0);
+      }
+      const rank = ++counts[account]!;
+      owners.push({ unit: u, account, rank });
+      rows.push({ account, rank, id: event.id, type: event.type, taskId: event.taskId, data: event.data, createdAt: event.createdAt });
+    }
+  }
+  const accounts = [...accountIndex.keys()];
+  if (rows.length === 0) return { accounts, owners };
+  const names = accounts.map((id) => ({ id }));
+  ctes.push(
+    `accounts as materialized (select id, n, i - 1 as i from unnest(${bind(encodeArray('text', names, 'id'))}::text[], ${bind(`{${counts.join(',')}}`)}::int[]) with ordinality u(id, n, i))`,
+    'counted as (insert into event_counter as c (account_id, last_seq) select a.id, a.n from ok, accounts a order by a.id on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning account_id, last_seq)',
+    'numbers as materialized (select a.i, a.id, c.last_seq - a.n as base from accounts a join counted c on c.account_id = a.id)',
+  );
+  const columns = [
+    { property: 'account', codec: 'plain', type: 'int' },
+    { property: 'rank', codec: 'plain', type: 'int' },
+    { property: 'id', codec: 'text', type: 'text' },
+    { property: 'type', codec: 'text', type: 'text' },
+    { property: 'taskId', codec: 'text', type: 'text' },
+    { property: 'data', codec: 'json', type: 'json' },
+    { property: 'createdAt', codec: 'time', type: 'timestamptz' },
+  ] as const;
+  const arrays = columns.map((column) => arrayExpression(column, values(bind, encodeArray(column.codec, rows, column.property))));
+  ctes.push(
+    `events as (insert into event (account_id, seq, id, type, task_id, data, created_at) select a.id, a.base + e.rank, e.id, e.type, e.task_id, e.data, to_timestamp(e.created_at / 1000) from numbers a join unnest(${arrays.join(
+      ', ',
+    )}) e(account, rank, id, type, task_id, data, created_at) on e.account = a.i)`,
+  );
+  return { accounts, owners };
+}
+
+/** Binds a value and gives the parameter's number. */
+function values(bind: (value: unknown) => string, value: unknown): number {
+  return Number(bind(value).slice(1));
+}

@@ -1,0 +1,72 @@
+/** What one activation adds to a batch: its newest row and everything its turns recorded. All of it commits together, or none. */
+import type { RawJson, Table } from './table.ts';
+
+export type EventDraft = { accountId: string; id: string; type: string; taskId: string | null; data: RawJson; createdAt: number };
+export type MessageDraft = { id: string; shard: number; kind: string; actorId: string; command: string; input: unknown; createdAt: number };
+export type TimerDraft = { kind: string; actorId: string; name: string; shard: number; command: string; input: unknown; dueAt: number };
+export type EffectDraft = {
+  id: string;
+  shard: number;
+  kind: string;
+  actorId: string;
+  name: string;
+  input: unknown;
+  startedBy: string | null;
+  createdAt: number;
+};
+export type CommandDraft = { id: string; reply: unknown; createdAt: number };
+export type DeadLetterDraft = {
+  id: string;
+  kind: string;
+  actorId: string;
+  command: string;
+  input: unknown;
+  error: string;
+  createdAt: number;
+};
+
+export type CommitOutcome =
+  /** `seqs[i]` is the number that event i was given. */
+  | { kind: 'committed'; seqs: number[] }
+  /** Another node owns the shard now: nothing of the unit was written. */
+  | { kind: 'refused' }
+  /** The database refused the unit's own contents; its neighbours were written. */
+  | { kind: 'failed'; error: Error; repeat: boolean };
+
+/** `W` is what waits for the unit; storage only carries it. */
+export class CommitUnit<W = any> {
+  readonly shard: number;
+  turns = 0;
+  /** Who waits for this unit's commit, in the order of their turns. */
+  envelopes: W[] = [];
+  /** Holds a turn that failed before: no other may join it. */
+  alone = false;
+  /** Called when the unit leaves the open batch: no turn may be added from here on. */
+  onSent: () => void = () => {};
+  table: Table | null = null;
+  row: object | null = null;
+  events: EventDraft[] = [];
+  messages: MessageDraft[] = [];
+  /** By table, then by primary key: the last version of a row wins. */
+  rows: Map<Table, Map<string, object>> | null = null;
+  /** By name; null clears it. */
+  timers: Map<string, TimerDraft | null> | null = null;
+  effects: Map<string, EffectDraft> | null = null;
+  /** Effects begun by this incarnation; only for those that must not be repeated blindly. */
+  startedEffects: string[] = [];
+  /** Cancelled: gone whether or not they are still there. */
+  cancelledEffects: string[] = [];
+  /** Must still be there: an outcome or a message takes effect once. */
+  consumedEffects: string[] = [];
+  consumedMessages: string[] = [];
+  commands: CommandDraft[] = [];
+  deadLetters: DeadLetterDraft[] = [];
+  readonly actor: { kind: string; id: string };
+  readonly settle: (outcome: CommitOutcome) => void;
+
+  constructor(shard: number, actor: { kind: string; id: string }, settle: (outcome: CommitOutcome) => void) {
+    this.shard = shard;
+    this.actor = actor;
+    this.settle = settle;
+  }
+}

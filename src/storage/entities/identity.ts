@@ -1,0 +1,68 @@
+/** Who calls: accounts, their users, sessions and keys. Passwords, refresh tokens and keys are stored as hashes only. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { epochMs, json } from '../column-types.ts';
+
+export const Account = defineEntity({
+  name: 'Account',
+  tableName: 'account',
+  properties: { id: p.text().primary(), plan: p.text().$type<'free' | 'pro' | 'power' | 'business'>(), createdAt: epochMs() },
+});
+export type AccountRow = InferEntity<typeof Account>;
+
+export const User = defineEntity({
+  name: 'User',
+  tableName: 'app_user',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    email: p.text(),
+    name: p.text().nullable(),
+    passwordHash: p.text().hidden(),
+    createdAt: epochMs(),
+  },
+});
+export type UserRow = InferEntity<typeof User>;
+
+/** One row an e-mail address in lower case: who holds it. Its actor makes addresses unique. */
+export const EmailAddress = defineEntity({
+  name: 'EmailAddress',
+  tableName: 'email_address',
+  properties: { id: p.text().primary(), userId: p.text(), confirmed: p.boolean(), createdAt: epochMs() },
+});
+export type EmailAddressRow = InferEntity<typeof EmailAddress>;
+
+/** A login and all refresh tokens that followed from it. */
+export const Session = defineEntity({
+  name: 'Session',
+  tableName: 'session',
+  properties: {
+    id: p.text().primary(),
+    userId: p.text(),
+    accountId: p.text(),
+    status: p.text().$type<'active' | 'revoked'>(),
+    refreshHash: p.text().hidden(),
+    refreshExpiresAt: epochMs(),
+    createdAt: epochMs(),
+  },
+});
+export type SessionRow = InferEntity<typeof Session>;
+
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_key',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    userId: p.text(),
+    name: p.text(),
+    /** SHA-256 of the secret, hexadecimal. */
+    secretHash: p.text().hidden(),
+    lastFour: p.text(),
+    mode: p.text().$type<'live' | 'test'>(),
+    scopes: json<string[]>(),
+    status: p.text().$type<'active' | 'revoked'>(),
+    createdAt: epochMs(),
+    lastUsedAt: epochMs().nullable(),
+  },
+});
+export type ApiKeyRow = InferEntity<typeof ApiKey>;

@@ -1,0 +1,4 @@
+/** Every entity, for the ORM and for the tables the commit path writes. */
+export * from './identity.ts';
+export * from './runtime.ts';
+export * from './work.ts';

@@ -1,0 +1,131 @@
+/** What the actor runtime itself keeps: who owns a shard, what has been committed, and what still has to be done. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { epochMs, json } from '../column-types.ts';
+
+/** The fence: a commit for a shard counts only with the epoch and the owner that stand here. */
+export const Shard = defineEntity({
+  name: 'Shard',
+  tableName: 'shard',
+  properties: { shard: p.integer().primary().autoincrement(false), epoch: p.bigint('number'), owner: p.text().nullable() },
+});
+
+/** The last batch an owner has committed: it answers whether a batch with an unknown outcome is in. */
+export const CommitMarker = defineEntity({
+  name: 'CommitMarker',
+  tableName: 'commit_marker',
+  properties: { owner: p.text().primary(), batch: p.bigint('number'), committedAt: epochMs().defaultRaw('now()') },
+});
+
+/** The newest event number of an account. */
+export const EventCounter = defineEntity({
+  name: 'EventCounter',
+  tableName: 'event_counter',
+  properties: { accountId: p.text().primary(), lastSeq: p.bigint('number') },
+});
+
+/** Committed events: `seq` is per account, from 1, without gaps. */
+export const Event = defineEntity({
+  name: 'Event',
+  tableName: 'event',
+  properties: {
+    accountId: p.text().primary(),
+    seq: p.bigint('number').primary(),
+    id: p.text(),
+    type: p.text(),
+    /** The task whose history this belongs to; such events stay as long as the task. */
+    taskId: p.text().nullable(),
+    data: json<unknown>(),
+    createdAt: epochMs(),
+  },
+});
+export type EventRow = InferEntity<typeof Event>;
+
+/** The outbox: messages between actors that their receivers have not yet committed. */
+export const Message = defineEntity({
+  name: 'Message',
+  tableName: 'message',
+  properties: {
+    id: p.text().primary(),
+    shard: p.integer(),
+    kind: p.text(),
+    actorId: p.text(),
+    command: p.text(),
+    input: json<unknown>(),
+    createdAt: epochMs(),
+  },
+});
+export type MessageRow = InferEntity<typeof Message>;
+
+/** Timers that have not fired. An actor has at most one of a name. */
+export const Timer = defineEntity({
+  name: 'Timer',
+  tableName: 'timer',
+  properties: {
+    kind: p.text().primary(),
+    actorId: p.text().primary(),
+    name: p.text().primary(),
+    shard: p.integer(),
+    command: p.text(),
+    input: json<unknown>(),
+    dueAt: epochMs(),
+  },
+});
+export type TimerRow = InferEntity<typeof Timer>;
+
+/** Effects whose outcome no actor has committed yet. */
+export const Effect = defineEntity({
+  name: 'Effect',
+  tableName: 'effect',
+  properties: {
+    id: p.text().primary(),
+    shard: p.integer(),
+    kind: p.text(),
+    actorId: p.text(),
+    name: p.text(),
+    input: json<unknown>(),
+    /** The node incarnation that has begun it; only set for effects that must not be repeated blindly. */
+    startedBy: p.text().nullable(),
+    createdAt: epochMs(),
+  },
+});
+export type EffectRow = InferEntity<typeof Effect>;
+
+/** Commands with an id that have taken effect, and what was answered. */
+export const CommandRecord = defineEntity({
+  name: 'CommandRecord',
+  tableName: 'command_record',
+  properties: { id: p.text().primary(), reply: json<unknown>().nullable(), createdAt: epochMs() },
+});
+
+/** Messages, timers and effect outcomes that their actor could not take, kept for a person to look at. */
+export const DeadLetter = defineEntity({
+  name: 'DeadLetter',
+  tableName: 'dead_letter',
+  properties: {
+    id: p.text().primary(),
+    kind: p.text(),
+    actorId: p.text(),
+    command: p.text(),
+    input: json<unknown>(),
+    error: p.text(),
+    createdAt: epochMs(),
+  },
+});
+
+/** A caller's Idempotency-Key: what it was first used for, and the id its creation was given. */
+export const IdempotencyKey = defineEntity({
+  name: 'IdempotencyKey',
+  tableName: 'idempotency_key',
+  properties: {
+    accountId: p.text().primary(),
+    key: p.text().primary(),
+    fingerprint: p.text(),
+    targetId: p.text(),
+    commandId: p.text(),
+    status: p.integer().nullable(),
+    response: p.text().nullable(),
+    createdAt: epochMs(),
+    expiresAt: epochMs(),
+  },
+});
+export type IdempotencyKeyRow = InferEntity<typeof IdempotencyKey>;

@@ -1,0 +1,202 @@
+/** Work and its results: tasks, their agents with each step, workspaces with their files, deliverables. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { epochMs, json } from '../column-types.ts';
+
+export const taskStatuses = ['pending', 'planning', 'running', 'paused', 'complete', 'failed', 'cancelled'] as const;
+export type TaskStatus = (typeof taskStatuses)[number];
+export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete' | 'error' | 'paused' | 'cancelled';
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected';
+
+/** `config` of a task as the caller gave it, defaults filled in. */
+export type TaskConfig = {
+  max_agents: number;
+  autonomy_level: number;
+  auto_deploy: boolean;
+  deploy_target: string | null;
+  model?: string;
+  max_credits?: number;
+  output_schema?: object;
+};
+
+/** What the task knows of one of its agents; the agent itself is the authority. */
+export type AgentSummary = {
+  id: string;
+  type: string;
+  title: string;
+  prompt: string;
+  status: AgentStatus;
+  currentTool: string | null;
+  progress: number;
+  tokensUsed: number;
+  model: string | null;
+  result: string | null;
+  error: string | null;
+  /** Agents that must have ended before this one begins. */
+  after: string[];
+  /** The agent and the tool call that asked for this one. */
+  delegatedBy: { agentId: string; callId: string } | null;
+};
+
+export type Approval = {
+  id: string;
+  agentId: string;
+  action: string;
+  arguments: unknown;
+  status: ApprovalStatus;
+  reason: string | null;
+  createdAt: number;
+  decidedAt: number | null;
+};
+
+export const Task = defineEntity({
+  name: 'Task',
+  tableName: 'task',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    userId: p.text(),
+    mode: p.text().$type<'live' | 'test'>(),
+    status: p.text().$type<TaskStatus>(),
+    pauseReason: p.text().nullable(),
+    prompt: p.text(),
+    config: json<TaskConfig>(),
+    workspaceId: p.text(),
+    agents: json<AgentSummary[]>(),
+    approvals: json<Approval[]>(),
+    /** Model turns that were granted and have not come back. */
+    grants: json<{ agentId: string; turn: number }[]>(),
+    /** Agents that wait for a grant, first come first served. */
+    waiting: json<{ agentId: string; turn: number }[]>(),
+    deliverables: json<string[]>(),
+    tokensUsed: p.integer(),
+    costMillicents: p.bigint('number'),
+    error: p.text().nullable(),
+    createdAt: epochMs(),
+    updatedAt: epochMs(),
+    completedAt: epochMs().nullable(),
+  },
+});
+export type TaskRow = InferEntity<typeof Task>;
+
+/** A tool call of the step an agent is in. */
+export type PendingCall = {
+  id: string;
+  name: string;
+  arguments: unknown;
+  status: 'waiting' | 'ready' | 'running';
+  approvalId: string | null;
+  effectId: string | null;
+};
+
+export const Agent = defineEntity({
+  name: 'Agent',
+  tableName: 'agent',
+  properties: {
+    id: p.text().primary(),
+    taskId: p.text(),
+    accountId: p.text(),
+    workspaceId: p.text(),
+    type: p.text(),
+    title: p.text(),
+    prompt: p.text(),
+    autonomyLevel: p.integer(),
+    model: p.text().nullable(),
+    outputSchema: json<object>().nullable(),
+    status: p.text().$type<AgentStatus>(),
+    currentTool: p.text().nullable(),
+    progress: p.integer(),
+    /** The number of the model turn that is running, was last run, or waits to run. */
+    turn: p.integer(),
+    /** What happens next when nothing holds the agent: ask for a grant, wait for one, run the turn, run calls, or nothing. */
+    phase: p.text().$type<'start' | 'granting' | 'modelling' | 'calling' | 'ended'>(),
+    effectId: p.text().nullable(),
+    calls: json<PendingCall[]>(),
+    guidance: json<string[]>(),
+    /** Turns in a row that brought nothing usable, and the last call with how often it was repeated. */
+    badTurns: p.integer(),
+    repeats: json<{ fingerprint: string; count: number }>().nullable(),
+    steps: p.integer(),
+    tokensUsed: p.integer(),
+    costMillicents: p.bigint('number'),
+    modelUsed: p.text().nullable(),
+    result: p.text().nullable(),
+    error: p.text().nullable(),
+    createdAt: epochMs(),
+    updatedAt: epochMs(),
+  },
+});
+export type AgentRow = InferEntity<typeof Agent>;
+
+/** One entry of an agent's conversation, stored once: what a person said, what the model answered, what a tool gave. */
+export const AgentStep = defineEntity({
+  name: 'AgentStep',
+  tableName: 'agent_step',
+  properties: {
+    agentId: p.text().primary(),
+    step: p.integer().primary(),
+    entry: json<unknown>(),
+    createdAt: epochMs(),
+  },
+});
+export type AgentStepRow = InferEntity<typeof AgentStep>;
+
+export const Workspace = defineEntity({
+  name: 'Workspace',
+  tableName: 'workspace',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    name: p.text(),
+    description: p.text().nullable(),
+    status: p.text().$type<'active'>(),
+    fileCount: p.integer(),
+    createdAt: epochMs(),
+  },
+});
+export type WorkspaceRow = InferEntity<typeof Workspace>;
+
+/** One row a workspace name of an account: its actor makes names unique. */
+export const WorkspaceName = defineEntity({
+  name: 'WorkspaceName',
+  tableName: 'workspace_name',
+  properties: { id: p.text().primary(), workspaceId: p.text() },
+});
+export type WorkspaceNameRow = InferEntity<typeof WorkspaceName>;
+
+export const WorkspaceFile = defineEntity({
+  name: 'WorkspaceFile',
+  tableName: 'workspace_file',
+  properties: {
+    id: p.text().primary(),
+    workspaceId: p.text(),
+    accountId: p.text(),
+    name: p.text(),
+    type: p.text(),
+    sizeBytes: p.bigint('number'),
+    sha256: p.text(),
+    version: p.integer(),
+    /** Where the content of this version lies in the file store. */
+    contentKey: p.text(),
+    status: p.text().$type<'present' | 'deleted'>(),
+    createdAt: epochMs(),
+  },
+});
+export type WorkspaceFileRow = InferEntity<typeof WorkspaceFile>;
+
+/** A file a task has delivered: the content it had when the agent last wrote it, whatever the workspace holds later. */
+export const Deliverable = defineEntity({
+  name: 'Deliverable',
+  tableName: 'deliverable',
+  properties: {
+    id: p.text().primary(),
+    taskId: p.text(),
+    accountId: p.text(),
+    name: p.text(),
+    type: p.text(),
+    sizeBytes: p.bigint('number'),
+    sha256: p.text(),
+    contentKey: p.text(),
+    createdAt: epochMs(),
+  },
+});
+export type DeliverableRow = InferEntity<typeof Deliverable>;
