@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import test from 'node:test';
+import { ConfigError, loadConfig, variableNames } from '../src/config.ts';
+
+function refusal(env: Record<string, string>): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    assert.equal(error.message.split(/[\r\n\u2028]/).length, 1, 'one line');
+    return error.message;
+  }
+  return assert.fail(`${JSON.stringify(env)} was taken`);
+}
+
+test('an empty environment gives the documented defaults', () => {
+  const config = loadConfig({});
+  assert.equal(config.port, 8080);
+  assert.equal(config.host, '127.0.0.1');
+  assert.equal(config.databaseUrl, null);
+  assert.equal(config.drainGraceMs, 2000);
+  assert.equal(config.retentionDays, 7);
+  assert.equal(config.adminPort, 9464);
+  assert.equal(config.adminPortGiven, false);
+  assert.deepEqual(config.roles, ['edge', 'actors']);
+  assert.deepEqual(config.outboundAllow, []);
+  assert.ok(isAbsolute(config.dataDir) && config.dataDir.endsWith('.data'));
+  assert.match(config.nodeName, /^[A-Za-z0-9-]+-[0-9a-f]{6}$/);
+});
+
+test('two nodes of one host get different names', () => {
+  assert.notEqual(loadConfig({}).nodeName, loadConfig({}).nodeName);
+});
+
+test('an empty variable counts as not given, and unknown ones are ignored', () => {
+  assert.equal(loadConfig({ PORT: '', REDIS_URL: '  ', PORTT: 'x' }).port, 8080);
+});
+
+test('the configuration cannot be changed, nor its lists', () => {
+  const config = loadConfig({ ROLES: 'edge' });
+  assert.throws(() => Object.assign(config, { port: 1 }), TypeError);
+  assert.throws(() => (config.roles as string[]).push('actors'), TypeError);
+});
+
+test('a bad number names the variable, the value and what is allowed', () => {
+  const hostile = ['80a', '-1', '65536', '1e3', '0x50', '80.5', ' ,', '٣', '9'.repeat(400), 'Infinity', 'null'];
+  for (const PORT of hostile) assert.match(refusal({ PORT }), /^PORT is ".*", but must be a port from 1 to 65535/);
+});
+
+test('a value with line breaks and control characters stays one short line in the message', () => {
+  const message = refusal({ ROLES: `edge\r\nFAKE LOG LINE\u001b[31m${'x'.repeat(5000)}` });
+  assert.ok(message.length < 300 && !message.includes('\u001b'));
+});
+
+test('no part of a secret or of credentials in a URL appears in a message', () => {
+  assert.doesNotMatch(refusal({ SECRET_KEY: 'hunter2-too-short' }), /hunter2/);
+  assert.doesNotMatch(refusal({ MODEL_API_KEY: 'sk-hunter2 with space' }), /hunter2/);
+  const urls = [
+    'mysql://u:hunter2@h/db',
+    'postgres//u:hunter2@h/db',
+    'postgres://u:hun?hunter2@h h/db',
+    'http://h/db?password=hunter2',
+    'http:u:@hunter2@h#hunter2',
+  ];
+  for (const DATABASE_URL of urls) assert.doesNotMatch(refusal({ DATABASE_URL }), /hunter2/);
+});
+
+test('a key shorter than 32 characters is refused, one of 32 is taken', () => {
+  refusal({ SECRET_KEY: 'k'.repeat(31) });
+  assert.equal(loadConfig({ SECRET_KEY: 'k'.repeat(32) }).secretKey, 'k'.repeat(32));
+});
+
+test('addresses and ranges are taken in both families, and anything else refused', () => {
+  assert.deepEqual(loadConfig({ OUTBOUND_ALLOW: '127.0.0.0/8, ::1,10.0.0.1' }).outboundAllow, ['127.0.0.0/8', '::1', '10.0.0.1']);
+  for (const OUTBOUND_ALLOW of ['127.0.0.0/33', '127.0.0', 'localhost', '::1/129', '1.1.1.1/8/8', '10.0.0.0/', ','])
+    refusal({ OUTBOUND_ALLOW });
+});
+
+test('roles are a set of the known ones', () => {
+  assert.deepEqual(loadConfig({ ROLES: 'edge, edge' }).roles, ['edge']);
+  for (const ROLES of ['edge,admin', 'edge,', 'EDGE']) refusal({ ROLES });
+});
+
+test('a cluster without a shared database is refused, and a model endpoint without a model', () => {
+  assert.match(refusal({ REDIS_URL: 'redis://127.0.0.1' }), /^DATABASE_URL/);
+  assert.match(refusal({ MODEL_BASE_URL: 'http://127.0.0.1:1/v1' }), /^MODEL_NAME/);
+});
+
+test('a mail sender is an address, with a name or without, and never two header lines', () => {
+  for (const MAIL_FROM of ['a@b.example', 'Troupe <a@b.example>']) assert.equal(loadConfig({ MAIL_FROM }).mailFrom, MAIL_FROM);
+  for (const MAIL_FROM of ['nobody', 'a@b.example\r\nBcc: c@d.example', '@b']) refusal({ MAIL_FROM });
+});
+
+test('.env.example names the variables that are read, each once, with its default', () => {
+  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
+  const named = Array.from(example.matchAll(/^#?([A-Z0-9_]+)=(.*)$/gm), ([, name, value]) => [name!, value!]);
+  assert.deepEqual(named.map(([name]) => name).sort(), [...variableNames].sort());
+  const { nodeName: _, ...asWritten } = loadConfig(Object.fromEntries(named));
+  const { nodeName: __, ...defaults } = loadConfig({});
+  assert.deepEqual({ ...asWritten, adminPortGiven: false }, defaults);
+});
