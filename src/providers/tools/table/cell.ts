@@ -1,0 +1,43 @@
+/** One cell of a table as it was read, and the questions every column asks of it first: is there anything in it, is it a yes or a no. */
+
+/** CSV gives texts; JSON gives numbers and booleans too. `null` is a cell that is not there. */
+export type Cell = string | number | boolean | null;
+
+const missingWords = new Set(['', '-', '--', '–', '—', 'na', 'n/a', '#n/a', 'nan', 'null']);
+const longestMissingWord = 4;
+
+export function isMissing(cell: Cell): boolean {
+  if (cell === null) return true;
+  if (typeof cell !== 'string') return false;
+  if (cell.length === 0) return true;
+  if (cell.length > longestMissingWord + 16) return false;
+  const word = cell.trim();
+  return word.length <= longestMissingWord && missingWords.has(word.toLowerCase());
+}
+
+const truths = new Map<string, boolean>([
+  ['true', true],
+  ['yes', true],
+  ['y', true],
+  ['ja', true],
+  ['wahr', true],
+  ['false', false],
+  ['no', false],
+  ['n', false],
+  ['nein', false],
+  ['falsch', false],
+]);
+
+/** The boolean a cell says, in English or German; null when it says something else. */
+export function parseBoolean(cell: Cell): boolean | null {
+  if (typeof cell === 'boolean') return cell;
+  if (typeof cell !== 'string' || cell.length > 12) return null;
+  return truths.get(cell.trim().toLowerCase()) ?? null;
+}
+
+/** The cell as people would read it, cut to `maxChars`. */
+export function cellText(cell: Cell, maxChars: number): string {
+  if (cell === null) return '';
+  const text = typeof cell === 'string' ? cell.trim() : String(cell);
+  return text.length > maxChars ? `${text.slice(0, maxChars - 1)}…` : text;
+}

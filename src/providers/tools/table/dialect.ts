@@ -1,0 +1,138 @@
+/** How a CSV file is written, told from its beginning: what separates its cells, what stands before the header, whether there is a header at all. */
+import { isMissing, parseBoolean } from './cell.ts';
+import { parseDate } from './date-format.ts';
+import { parseNumber } from './number-format.ts';
+
+export type Delimiter = ',' | ';' | '\t' | '|';
+
+export type Dialect = {
+  delimiter: Delimiter;
+  /** Rows before the header (a title, Excel's `sep=;`). */
+  skippedRows: number;
+  hasHeader: boolean;
+};
+
+const candidates: Delimiter[] = ['\t', ';', '|', ','];
+const sampleRows = 200;
+const farthestHeader = 20;
+
+/** @param sample the decoded beginning of the file; its last row may be cut off */
+export function detectDialect(sample: string): Dialect {
+  const declared = /^sep=([,;\t|])\r?\n/.exec(sample);
+  const ranked = candidates
+    .map((delimiter) => ({ delimiter, rows: sampleCells(sample, delimiter) }))
+    .map((each) => ({ ...each, ...shapeOf(each.rows) }));
+  const best =
+    declared === null
+      ? ranked.reduce((winner, each) => (each.score > winner.score ? each : winner), ranked.at(-1)!)
+      : ranked.find((each) => each.delimiter === declared[1])!;
+  const rows = best.rows;
+  let skippedRows = declared === null ? 0 : 1;
+  // A title or notes above the header are narrower than the table.
+  if (best.width > 1 && rows.length > 2) {
+    while (
+      skippedRows < Math.min(farthestHeader, rows.length - 1) &&
+      rows[skippedRows]!.length === 1 &&
+      rows[skippedRows + 1]!.length <= best.width
+    )
+      skippedRows++;
+  }
+  const first = rows[skippedRows];
+  return { delimiter: best.delimiter, skippedRows, hasHeader: first !== undefined && looksLikeHeader(first, rows.slice(skippedRows + 1)) };
+}
+
+/** Names for the columns: the header's, made unique, or column_1, column_2 … `notes` say what was changed. */
+export function columnNames(header: readonly string[], hasHeader: boolean): { names: string[]; notes: string[] } {
+  const notes: string[] = [];
+  if (!hasHeader)
+    return {
+      names: header.map((_, i) => `column_${i + 1}`),
+      notes: ['There is no header row; columns are called column_1, column_2 and so on.'],
+    };
+  const taken = new Set<string>();
+  const repeated = new Set<string>();
+  let unnamed = 0;
+  const names = header.map((cell, i) => {
+    const given = cell.trim().slice(0, 120);
+    if (given === '') unnamed++;
+    const base = given === '' ? `column_${i + 1}` : given;
+    let name = base;
+    for (let n = 2; taken.has(name); n++) name = `${base} (${n})`;
+    if (name !== base) repeated.add(base);
+    taken.add(name);
+    return name;
+  });
+  if (unnamed > 0) notes.push(`${unnamed} columns have no name in the header; they are called by their position.`);
+  if (repeated.size > 0) notes.push(`Column names that occur more than once are numbered: ${[...repeated].slice(0, 5).join(', ')}.`);
+  return { names, notes };
+}
+
+/** The rows of the sample split quickly and with respect for quotes; only their shape matters here. */
+function sampleCells(sample: string, delimiter: Delimiter): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let start = 0;
+  let quoted = false;
+  const push = (end: number) => row.push(unquote(sample.slice(start, end)));
+  for (let i = 0; i < sample.length && rows.length < sampleRows; i++) {
+    const char = sample[i]!;
+    // A quote means something only at the start of a cell or inside a quoted one.
+    if (char === '"' && (quoted || i === start)) quoted = !quoted;
+    else if (quoted) continue;
+    else if (char === delimiter) {
+      push(i);
+      start = i + 1;
+    } else if (char === '\n' || char === '\r') {
+      if (i > start || row.length > 0) {
+        push(i);
+        rows.push(row);
+        row = [];
+      }
+      start = i + 1;
+    }
+  }
+  if (rows.length < sampleRows && !quoted && start < sample.length) {
+    push(sample.length);
+    rows.push(row);
+  }
+  return rows;
+}
+
+function unquote(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.startsWith('"') && trimmed.endsWith('"') && trimmed.length > 1 ? trimmed.slice(1, -1).replaceAll('""', '"') : trimmed;
+}
+
+/** The most common width, and how well the rows agree on it; the first row counts more, because decimals hide in the others. */
+function shapeOf(rows: string[][]): { width: number; score: number } {
+  const widths = new Map<number, number>();
+  for (const { length } of rows) widths.set(length, (widths.get(length) ?? 0) + 1);
+  const [width, count] = [...widths].reduce(
+    (most, each) => (each[1] > most[1] || (each[1] === most[1] && each[0] > most[0]) ? each : most),
+    [1, 0],
+  );
+  if (width === 1 || rows.length === 0) return { width, score: 0 };
+  const headerFits = rows[0]!.length === width ? 1 : 0.6;
+  return { width, score: (count / rows.length) * headerFits * (1 + Math.min(width, 50) / 1000) };
+}
+
+/** A first row of names: not made of values, unless they are years over columns of figures. */
+function looksLikeHeader(first: string[], rest: string[][]): boolean {
+  const filled = first.filter((cell) => !isMissing(cell));
+  if (filled.length === 0) return false;
+  const values = filled.filter(isValue);
+  if (values.length === 0) return true;
+  if (values.length === filled.length) return false;
+  const years = values.every((cell) => /^(19|20)\d\d$/.test(cell.trim()));
+  return years && new Set(filled).size === filled.length && rest.length > 0;
+}
+
+function isValue(cell: string): boolean {
+  return (
+    parseNumber(cell, 'dot') !== null ||
+    parseNumber(cell, 'comma') !== null ||
+    parseDate(cell, 'month_first') !== null ||
+    parseDate(cell, 'day_first') !== null ||
+    (parseBoolean(cell) !== null && cell.trim().length > 1)
+  );
+}

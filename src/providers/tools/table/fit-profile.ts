@@ -1,0 +1,69 @@
+/** Makes a profile fit the size of a tool's result: groups go first, then what is least telling. What was left out is said in `trimmed`. */
+import type { TableProfile } from './table-profile.ts';
+
+type Step = (profile: TableProfile) => string | null;
+
+const steps: Step[] = [
+  (profile) => keepGroupValues(profile, 20),
+  (profile) => keepGroupings(profile, 4),
+  (profile) => keepGroupValues(profile, 10),
+  (profile) => keepGroupings(profile, 2),
+  (profile) => keepTrend(profile, 60),
+  (profile) => keepFrequent(profile, 4),
+  (profile) => dropContext(profile),
+  (profile) => keepGroupings(profile, 0),
+  (profile) => dropTrend(profile),
+  (profile) => keepColumns(profile, 100),
+  (profile) => keepColumns(profile, 40),
+  (profile) => keepColumns(profile, 15),
+  (profile) => keepColumns(profile, 5),
+];
+
+/** The profile, or one with less in it whose JSON is at most `maxBytes` of UTF-8. */
+export function fitProfile(profile: TableProfile, maxBytes: number): TableProfile {
+  const fitted = structuredClone(profile);
+  for (const step of steps) {
+    if (Buffer.byteLength(JSON.stringify(fitted)) <= maxBytes) break;
+    const note = step(fitted);
+    if (note !== null) fitted.trimmed.push(note);
+  }
+  return fitted;
+}
+
+function keepGroupValues(profile: TableProfile, most: number): string | null {
+  const longest = Math.max(0, ...profile.groups.map(({ values }) => values.length));
+  for (const group of profile.groups) group.values.length = Math.min(group.values.length, most);
+  return longest > most ? `groups: only the ${most} values with most rows are listed` : null;
+}
+
+function keepGroupings(profile: TableProfile, most: number): string | null {
+  const left = profile.groups.splice(most).map(({ by }) => by);
+  return left.length > 0 ? `groups by ${left.join(', ')} are left out` : null;
+}
+
+function keepTrend(profile: TableProfile, most: number): string | null {
+  if (profile.trend === null || profile.trend.points.length <= most) return null;
+  profile.trend.points = profile.trend.points.slice(-most);
+  return `trend: only the last ${most} periods are listed`;
+}
+
+function dropTrend(profile: TableProfile): string | null {
+  if (profile.trend === null) return null;
+  profile.trend = null;
+  return 'the trend is left out';
+}
+
+function keepFrequent(profile: TableProfile, most: number): string | null {
+  for (const column of profile.columns) column.frequent?.splice(most);
+  return `frequent values: only ${most} for each column`;
+}
+
+function dropContext(profile: TableProfile): string | null {
+  for (const { numbers } of profile.columns) for (const outlier of numbers?.outliers.most_extreme ?? []) outlier.cells = {};
+  return 'the rows of outliers are named by number only';
+}
+
+function keepColumns(profile: TableProfile, most: number): string | null {
+  const left = profile.columns.splice(most);
+  return left.length > 0 ? `columns: only the first ${profile.columns.length} of ${profile.column_count} are described` : null;
+}

@@ -1,0 +1,154 @@
+/**
+ * Streams the records of a JSON file: an array of objects, an object that holds one (`{"data": […]}`), JSON lines, or one object. The text is cut at
+ * the borders of records and each is parsed alone, so memory is bounded by the longest record.
+ */
+import type { Readable } from 'node:stream';
+import { ToolError } from '../port.ts';
+import type { Encoding } from './encoding.ts';
+
+export type JsonShape = 'array' | 'nested_array' | 'lines';
+
+const longestRecordChars = 4 * 1024 * 1024;
+const deepestNesting = 500;
+
+/** Where the records are, told from the beginning of the text. */
+export function detectJsonShape(sample: string): JsonShape {
+  const text = sample.trimStart();
+  if (text.startsWith('[')) return 'array';
+  // An object whose first line is complete JSON is a file of JSON lines, even when a record holds an array.
+  const firstLine = text.slice(0, text.search(/\r?\n|$/));
+  try {
+    JSON.parse(firstLine);
+    const whole = text.slice(firstLine.length).trim() === '';
+    return whole && /:\s*\[\s*[{[]/.test(firstLine) ? 'nested_array' : 'lines';
+  } catch {
+    return /:\s*\[\s*[{[]/.test(text) ? 'nested_array' : 'lines';
+  }
+}
+
+/** Calls `onRecord` with each record, parsed. Rejects with `ToolError` on text that is not JSON, saying at which record. */
+export async function eachJsonRecord(
+  source: Readable,
+  encoding: Encoding,
+  shape: JsonShape,
+  onRecord: (record: unknown) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const decoder = new TextDecoder(encoding);
+  const cutter = new RecordCutter(shape, onRecord);
+  for await (const chunk of source) {
+    signal?.throwIfAborted();
+    cutter.add(decoder.decode(chunk, { stream: true }));
+  }
+  cutter.add(decoder.decode());
+  cutter.end();
+}
+
+/** Follows strings and brackets; knows nothing else of JSON. Each cut piece goes through JSON.parse, which judges it. */
+class RecordCutter {
+  readonly #onRecord: (record: unknown) => void;
+  readonly #shape: JsonShape;
+  /** Depth at which records begin; for a nested array this holds once the array has been found. */
+  #base: number;
+  #depth = 0;
+  /** The brackets that are open, outermost first. */
+  #open: number[] = [];
+  #inString = false;
+  #escaped = false;
+  /** Whether the list of records has begun, or is over. */
+  #entered: 'searching' | 'inside' | 'left';
+  #kept = '';
+  #recording = false;
+  #count = 0;
+  #sawText = false;
+
+  constructor(shape: JsonShape, onRecord: (record: unknown) => void) {
+    this.#shape = shape;
+    this.#onRecord = onRecord;
+    this.#base = shape === 'lines' ? 0 : shape === 'array' ? 1 : 2;
+    this.#entered = shape === 'lines' ? 'inside' : 'searching';
+  }
+
+  add(text: string): void {
+    let from = 0;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (this.#inString) {
+        if (this.#escaped) this.#escaped = false;
+        else if (code === 92) this.#escaped = true;
+        else if (code === 34) this.#inString = false;
+        continue;
+      }
+      if (code === 32 || code === 10 || code === 13 || code === 9 || code === 0xfeff) {
+        // A scalar or a broken object of JSON lines ends at the line's end.
+        if (this.#shape === 'lines' && code === 10 && this.#recording && this.#depth === 0) {
+          this.#finish(text.slice(from, i));
+        }
+        continue;
+      }
+      if (this.#entered === 'left' && this.#depth === 0) throw this.#broken('there is text after its end');
+      this.#sawText = true;
+      const atBase = this.#depth === this.#base && this.#entered === 'inside';
+      if (atBase && !this.#recording && code !== 44 && code !== 93 && code !== 125) {
+        if (this.#shape === 'nested_array' && this.#count === 0 && code !== 123 && code !== 91) {
+          // A list of plain values beside the list of records: go on looking.
+          this.#entered = 'searching';
+        } else {
+          this.#recording = true;
+          from = i;
+        }
+      }
+      if (atBase && code === 44 && this.#recording && this.#shape !== 'lines') {
+        this.#finish(text.slice(from, i));
+        continue;
+      }
+      if (code === 34) this.#inString = true;
+      else if (code === 123 || code === 91) {
+        this.#depth = this.#open.push(code);
+        if (this.#depth > deepestNesting) throw this.#broken(`it is nested more than ${deepestNesting} levels deep`);
+        if (code === 91 && this.#entered === 'searching' && this.#depth === this.#base) this.#entered = 'inside';
+      } else if (code === 125 || code === 93) {
+        if (atBase && this.#recording && this.#shape !== 'lines') this.#finish(text.slice(from, i));
+        // In ASCII each closing bracket comes two after its opening one.
+        if (this.#open.pop() !== code - 2) throw this.#broken('a bracket closes that was not opened');
+        this.#depth = this.#open.length;
+        if (this.#depth === this.#base && this.#recording && this.#shape === 'lines') {
+          this.#finish(text.slice(from, i + 1));
+          from = i + 1;
+        }
+        if (this.#depth < this.#base && this.#entered === 'inside' && this.#shape !== 'lines') this.#entered = 'left';
+      }
+    }
+    if (this.#recording) {
+      this.#kept += text.slice(from);
+      if (this.#kept.length > longestRecordChars)
+        throw new ToolError(
+          `Record ${this.#count + 1} is longer than ${longestRecordChars} characters; this is no table that can be read.`,
+        );
+    }
+  }
+
+  end(): void {
+    if (this.#recording && this.#shape === 'lines') this.#finish('');
+    if (this.#inString || this.#depth !== 0) throw this.#broken('it ends in the middle of a value');
+    if (this.#sawText && this.#entered === 'searching') throw new ToolError('The JSON holds no list of records to profile.');
+  }
+
+  #finish(rest: string): void {
+    const text = this.#kept + rest;
+    this.#kept = '';
+    this.#recording = false;
+    let record: unknown;
+    try {
+      record = JSON.parse(text);
+    } catch {
+      throw this.#broken(`"${text.trim().slice(0, 60)}" cannot be read`);
+    }
+    this.#count++;
+    this.#onRecord(record);
+  }
+
+  #broken(why: string): ToolError {
+    return new ToolError(`The file is not valid JSON at record ${this.#count + 1}: ${why}.`);
+  }
+}

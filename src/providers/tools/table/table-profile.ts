@@ -1,0 +1,81 @@
+/** What a table's profile says. This is the JSON that agents read, hence its names. Rows are numbered from 1; the header is not counted. */
+
+export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'mixed' | 'empty';
+
+export type TableProfile = {
+  name: string;
+  format: 'csv' | 'json';
+  encoding: string;
+  /** Null for JSON. */
+  delimiter: string | null;
+  has_header: boolean;
+  size_bytes: number;
+  rows: number;
+  column_count: number;
+  /** Rows with more or fewer cells than the header; they are profiled all the same, surplus cells are left out. */
+  ragged_rows: { count: number; first: { row: number; cells: number }[] };
+  /** What was found odd, in words. */
+  warnings: string[];
+  columns: ColumnProfile[];
+  groups: GroupProfile[];
+  trend: TrendProfile | null;
+  /** Pearson's r of pairs of numeric columns, strongest first. */
+  correlations: { columns: [string, string]; r: number; rows: number }[];
+  /** What was left out to fit the size of a result, in words. */
+  trimmed: string[];
+};
+
+export type ColumnProfile = {
+  name: string;
+  type: ColumnType;
+  missing: number;
+  distinct: number;
+  distinct_estimated: boolean;
+  /** The currency or % that the numbers carry. */
+  unit?: string;
+  numbers?: NumberProfile;
+  dates?: { first: string; last: string; count: number };
+  /** The most frequent values; counts are exact. */
+  frequent?: { value: string; count: number }[];
+  /** In a mixed column: cells that are not what most of the column is. */
+  unlike?: { count: number; examples: string[] };
+};
+
+export type NumberProfile = {
+  count: number;
+  sum: number;
+  mean: number;
+  median: number;
+  min: number;
+  min_row: number;
+  max: number;
+  max_row: number;
+  /** Of a sample (divided by n − 1); 0 for a single value. */
+  standard_deviation: number;
+  q1: number;
+  q3: number;
+  /** True when median, quartiles and the count of outliers come from a random sample of the rows. */
+  quantiles_estimated: boolean;
+  outliers: OutlierProfile;
+};
+
+export type OutlierProfile = {
+  /** Which values count as outliers, e.g. `below -3 or above 12 (1.5 × the interquartile range beyond the quartiles)`. */
+  rule: string;
+  low_fence: number;
+  high_fence: number;
+  count: number;
+  /** The farthest from the fences first, with the beginning of their row. */
+  most_extreme: { row: number; value: number; cells: Record<string, string> }[];
+};
+
+/** Figures of one numeric column within a group or a period. `median` is left out where the table is too long for an exact one. */
+export type Figures = { count: number; sum: number; mean: number; median?: number };
+
+export type GroupProfile = { by: string; values: { value: string; rows: number; figures: Record<string, Figures> }[] };
+
+export type TrendProfile = {
+  date_column: string;
+  period: 'day' | 'month' | 'year';
+  points: { period: string; rows: number; figures: Record<string, Figures> }[];
+};
