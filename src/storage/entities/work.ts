@@ -7,6 +7,12 @@ export type TaskStatus = (typeof taskStatuses)[number];
 export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete' | 'error' | 'paused' | 'cancelled';
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected';
 
+/**
+ * What an agent does next, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
+ * the task's grant of it), `modelling`, `calling` (tools), `checking` (its output), `ended`.
+ */
+export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'checking' | 'ended';
+
 /** `config` of a task as the caller gave it, defaults filled in. */
 export type TaskConfig = {
   max_agents: number;
@@ -63,10 +69,12 @@ export const Task = defineEntity({
     workspaceId: p.text(),
     agents: json<AgentSummary[]>(),
     approvals: json<Approval[]>(),
-    /** Model turns that were granted and have not come back. */
-    grants: json<{ agentId: string; turn: number }[]>(),
+    /** The effect that plans, while it runs. */
+    planEffectId: p.text().nullable(),
+    /** Agents whose model turn was granted and has not come back. */
+    granted: json<string[]>(),
     /** Agents that wait for a grant, first come first served. */
-    waiting: json<{ agentId: string; turn: number }[]>(),
+    waiting: json<string[]>(),
     deliverables: json<string[]>(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),
@@ -78,15 +86,8 @@ export const Task = defineEntity({
 });
 export type TaskRow = InferEntity<typeof Task>;
 
-/** A tool call of the step an agent is in. */
-export type PendingCall = {
-  id: string;
-  name: string;
-  arguments: unknown;
-  status: 'waiting' | 'ready' | 'running';
-  approvalId: string | null;
-  effectId: string | null;
-};
+/** A tool call of the step an agent is in; its arguments stand in the step. */
+export type PendingCall = { id: string; name: string; approvalId: string | null };
 
 export const Agent = defineEntity({
   name: 'Agent',
@@ -105,17 +106,24 @@ export const Agent = defineEntity({
     status: p.text().$type<AgentStatus>(),
     currentTool: p.text().nullable(),
     progress: p.integer(),
-    /** The number of the model turn that is running, was last run, or waits to run. */
+    /** How many model turns have been asked for. */
     turn: p.integer(),
-    /** What happens next when nothing holds the agent: ask for a grant, wait for one, run the turn, run calls, or nothing. */
-    phase: p.text().$type<'start' | 'granting' | 'modelling' | 'calling' | 'ended'>(),
+    phase: p.text().$type<AgentPhase>(),
+    /** The effect that runs for this phase. */
     effectId: p.text().nullable(),
+    /** Tool calls of the last model turn that have no result yet; the first is the one at work. */
     calls: json<PendingCall[]>(),
+    /** What people said since the last model turn. */
     guidance: json<string[]>(),
-    /** Turns in a row that brought nothing usable, and the last call with how often it was repeated. */
+    approvals: json<Approval[]>(),
+    /** Model turns in a row that brought nothing usable. */
     badTurns: p.integer(),
-    repeats: json<{ fingerprint: string; count: number }>().nullable(),
+    /** The tool calls of the last turn, and how many turns in a row have asked for just these. */
+    repeated: json<{ calls: string; times: number }>(),
+    /** Entries in the agent's history. */
     steps: p.integer(),
+    /** How often the closing words came without a valid output.json. */
+    outputRefusals: p.integer(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),
     modelUsed: p.text().nullable(),

@@ -1,0 +1,48 @@
+/** What can be asked of a task. */
+import type { AgentStatus, Approval, TaskConfig, TaskRow } from '../../storage/entities/work.ts';
+import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
+import type { Planned } from './plan.ts';
+
+export type CreateTask = {
+  accountId: string;
+  userId: string;
+  mode: 'live' | 'test';
+  prompt: string;
+  config: TaskConfig;
+  /** null: the task gets a workspace of its own. */
+  workspaceId: string | null;
+};
+
+/** What an agent tells its task whenever something that the task shows has changed. */
+export type AgentReport = {
+  agentId: string;
+  status: AgentStatus;
+  currentTool: string | null;
+  progress: number;
+  result: string | null;
+  error: string | null;
+  /** A model turn that was granted has come back; null when none has. */
+  turn: { tokens: number; costMillicents: number; model: string | null } | null;
+  /** An approval that is new or was decided. */
+  approval: Approval | null;
+};
+
+/** A file that an agent has written, with the content it had then. */
+export type DeliveredFile = { name: string; type: string; sizeBytes: number; sha256: string; contentKey: string };
+
+export type TaskContract = {
+  commands: {
+    create(input: CreateTask): TaskRow;
+    begin(input: Record<string, never>): void;
+    planned(input: EffectResult<Planned>): void;
+    requestTurn(input: { agentId: string }): void;
+    report(input: AgentReport): void;
+    delegate(input: { agentId: string; callId: string; type: string; prompt: string }): void;
+    delivered(input: DeliveredFile): void;
+    /** Ends the task and all its agents. Refused with `conflict` when it has ended. */
+    cancel(input: Record<string, never>): TaskRow;
+  };
+  queries: { get(input: null): TaskRow | null };
+};
+
+export const task = actorRef<TaskContract>('task');
