@@ -98,7 +98,7 @@ test('a lock file that names another version is installed anew', async (t) => {
   const root = await project(t, { 'entry.mjs': 'console.log(1)' });
   await run(t, root, ['entry.mjs']).outcome;
   const record = join(root, 'node_modules', '.package-lock.json');
-  await writeFile(record, (await readFile(record, 'utf8')).replace(/("version": ?)"1/, '$1"0'));
+  await writeFile(record, (await readFile(record, 'utf8')).replace(/("version": ?)"1/g, '$1"0'));
   assert.match((await run(t, root, ['entry.mjs']).outcome).stderr, /Installing/);
 });
 
