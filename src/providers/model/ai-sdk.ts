@@ -1,0 +1,265 @@
+/**
+ * A real language model through the AI SDK: one turn per call, streamed. The SDK speaks the vendors' protocols; what it does not promise
+ * is kept here and in endpoint.ts: every turn ends, in bounded time, memory and tries, with an answer or with a failure in plain words.
+ */
+import type { LanguageModel, OutputInterface, TextStreamPart, ToolSet } from 'ai';
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { toSdkMessages } from './conversation.ts';
+import { type EndpointTry, openEndpoint, requestNotMade, type WholeAnswer } from './endpoint.ts';
+import type { Model, ModelReply, ModelRequest, TurnOptions } from './port.ts';
+import { costMillicents, priceOf } from './prices.ts';
+import { answerText, cutNote, type Gathered, gather, maxAnswerChars, nothingGathered, withUsableIds } from './reply.ts';
+import { backoffMs, type Sleep, systemSleep } from './retry.ts';
+import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-failure.ts';
+
+export type Vendor = {
+  /** The model of a turn that names none. */
+  modelName: string;
+  /** Never shown, wherever they turn up. */
+  secrets: readonly string[];
+  names: SettingNames;
+  /** Loads the vendor's package: only called on the first turn, since it costs memory. */
+  load(): Promise<(modelId: string, fetch: typeof globalThis.fetch, schema?: object) => LanguageModel>;
+  wholeAnswer?: WholeAnswer;
+};
+
+export type AiSdkOptions = {
+  log: Log;
+  /** The whole turn, all tries and waits together. */
+  turnTimeoutMs?: number;
+  /** From sending the request to the first byte of the answer. */
+  firstByteTimeoutMs?: number;
+  /** The longest silence within an answer. */
+  idleTimeoutMs?: number;
+  random?: () => number;
+  sleep?: Sleep;
+};
+
+const maxTries = 5;
+const maxEmptyAnswers = 2;
+const maxModelNameChars = 200;
+const maxUnpricedNames = 100;
+
+/** What the tries of one turn have cost, as far as it is known: a try that broke off is charged too. */
+type Spent = { inputTokens: number; cachedInputTokens: number; outputTokens: number };
+
+export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
+  const {
+    log,
+    turnTimeoutMs = 600_000,
+    firstByteTimeoutMs = 120_000,
+    idleTimeoutMs = 60_000,
+    random = Math.random,
+    sleep = systemSleep,
+  } = options;
+  const unpriced = new Set<string>();
+  let loading: ReturnType<typeof loadSdk> | undefined;
+
+  async function turn(request: ModelRequest, turnOptions: TurnOptions): Promise<ModelReply> {
+    const { signal } = turnOptions;
+    signal.throwIfAborted();
+    const late = new AbortController();
+    const seconds = Math.max(1, Math.round(turnTimeoutMs / 1000));
+    const timer = setTimeout(() => late.abort(new TryFailure(`The model did not answer within ${seconds} s.`, 'never')), turnTimeoutMs);
+    try {
+      const ends = AbortSignal.any([signal, late.signal]);
+      return await untilAborted(answer(request, turnOptions, ends), ends);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof TryFailure) throw unavailable(error);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      late.abort();
+    }
+  }
+
+  async function answer(request: ModelRequest, turnOptions: TurnOptions, ends: AbortSignal): Promise<ModelReply> {
+    const modelId = modelOf(request);
+    const spent: Spent = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
+    let emptyAnswers = 0;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await oneTry(request, turnOptions, ends, modelId, spent);
+      } catch (error) {
+        ends.throwIfAborted();
+        if (!(error instanceof TryFailure)) throw error;
+        if (error.retry === 'once') emptyAnswers++;
+        if (error.retry === 'never' || emptyAnswers >= maxEmptyAnswers || tries >= maxTries) {
+          log.warn({ model: modelId, tries, reason: error.message }, 'model turn failed');
+          throw tries === 1 ? error : new TryFailure(`${error.message} (tried ${tries} times)`, 'never', error.retryAfterMs);
+        }
+        const waitMs = backoffMs(tries, error.retryAfterMs, random);
+        log.info({ model: modelId, tries, waitMs, reason: error.message }, 'model turn is tried again');
+        await sleep(waitMs, ends);
+      }
+    }
+  }
+
+  /** Sends the request once. Adds what it cost to `spent`, whether or not it ends well. */
+  async function oneTry(
+    request: ModelRequest,
+    turnOptions: TurnOptions,
+    ends: AbortSignal,
+    modelId: string,
+    spent: Spent,
+  ): Promise<ModelReply> {
+    const done = new AbortController();
+    const tryEnds = AbortSignal.any([ends, done.signal]);
+    const limits = { firstByteTimeoutMs, idleTimeoutMs, maxBytes: 1_048_576 + Math.min(request.maxOutputTokens, 63 * 1024) * 1024 };
+    const words = { names: vendor.names, secrets: vendor.secrets, model: modelId };
+    const endpoint = openEndpoint(tryEnds, limits, words, vendor.wholeAnswer);
+    const gathered = nothingGathered();
+    try {
+      const maxChars = maxAnswerChars(request.maxOutputTokens);
+      for await (const part of heard(request, turnOptions, tryEnds, modelId, endpoint))
+        gather(gathered, part, maxChars, turnOptions.onText);
+      const text = answerText(gathered, request);
+      if (gathered.finishReason === 'length' && gathered.toolCalls.length === 0) turnOptions.onText?.(cutNote(request.maxOutputTokens));
+      addUp(spent, gathered, request);
+      const toolCalls = withUsableIds(gathered.toolCalls, request, turnOptions.idempotencyKey);
+      const { inputTokens, outputTokens } = spent;
+      const model = (gathered.model ?? modelId).slice(0, maxModelNameChars);
+      return { text, toolCalls, inputTokens, outputTokens, costMillicents: cost(modelId, model, spent), model };
+    } catch (error) {
+      if (endpoint.answered) addUp(spent, gathered, request);
+      throw error;
+    } finally {
+      // Leaving the loop does not end the request by itself.
+      done.abort();
+    }
+  }
+
+  /** The parts of one try. What fails in here is the endpoint's doing; what fails in the reader's loop is the reader's own. */
+  async function* heard(request: ModelRequest, turnOptions: TurnOptions, signal: AbortSignal, modelId: string, endpoint: EndpointTry) {
+    try {
+      for await (const part of await stream(request, turnOptions, signal, modelId, endpoint)) {
+        if (part.type === 'error') throw part.error;
+        yield part;
+      }
+      if (endpoint.failure) throw endpoint.failure;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw endpoint.failure ?? failureOf(error, modelId, endpoint);
+    }
+  }
+
+  async function stream(
+    request: ModelRequest,
+    { idempotencyKey }: TurnOptions,
+    signal: AbortSignal,
+    modelId: string,
+    endpoint: EndpointTry,
+  ): Promise<AsyncIterable<TextStreamPart<ToolSet>>> {
+    loading ??= loadSdk(vendor);
+    const { ai, languageModel } = await loading;
+    const tools = Object.fromEntries(
+      request.tools.map(({ name, description, parameters }) => [name, ai.tool({ description, inputSchema: ai.jsonSchema(parameters) })]),
+    );
+    return ai.streamText({
+      model: languageModel(modelId, endpoint.fetch, request.outputSchema?.schema),
+      instructions: request.system === '' ? undefined : request.system,
+      messages: toSdkMessages(request.messages),
+      ...(request.tools.length > 0 ? { tools } : {}),
+      ...(request.outputSchema ? { output: jsonOutput(request.outputSchema) } : {}),
+      maxOutputTokens: request.maxOutputTokens,
+      maxRetries: 0,
+      abortSignal: signal,
+      headers: { 'Idempotency-Key': idempotencyKey },
+      telemetry: { isEnabled: false },
+      // Left out, the SDK would print errors, and the requests in them, to the console.
+      onError: () => {},
+    }).stream;
+  }
+
+  function modelOf({ model }: ModelRequest): string {
+    if (model === undefined) return vendor.modelName;
+    if (model.trim() === '' || model.length > maxModelNameChars)
+      throw new TryFailure('The task names a model that cannot be one.', 'never');
+    return model;
+  }
+
+  function failureOf(error: unknown, modelId: string, { sent }: EndpointTry): TryFailure {
+    if (error instanceof TryFailure) return error;
+    if (!sent) {
+      log.warn({ model: modelId, error: Object(error).name }, 'model request could not be made');
+      return requestNotMade(vendor.names);
+    }
+    const { statusCode, code, type, message } = Object(error) as Record<string, unknown>;
+    const detail = scrub(message ?? error, vendor.secrets);
+    const codes = [code, type].filter((part) => typeof part === 'string').join(' ');
+    const status = typeof statusCode === 'number' && statusCode >= 400 ? statusCode : statusOfType[String(type)];
+    if (status !== undefined || codes !== '')
+      return failureOfComplaint({ status: status ?? 500, detail, code: codes }, vendor.names, modelId);
+    log.debug({ model: modelId, reason: detail }, 'model answer could not be read');
+    return new TryFailure('The model endpoint sent something that cannot be read.', 'backoff');
+  }
+
+  /** By the price of the model that was asked for: what an endpoint calls itself in its answers is its own affair. */
+  function cost(asked: string, answered: string, spent: Spent): number {
+    const price = priceOf(asked) ?? priceOf(answered);
+    if (price) return costMillicents(price, spent.inputTokens, spent.cachedInputTokens, spent.outputTokens);
+    if (!unpriced.has(asked) && unpriced.size < maxUnpricedNames) {
+      unpriced.add(asked);
+      log.warn({ model: asked }, 'no price is known for this model: its turns count as costing nothing');
+    }
+    return 0;
+  }
+
+  return { name: vendor.modelName, turn };
+}
+
+async function loadSdk(vendor: Vendor) {
+  const [ai, languageModel] = await Promise.all([import('ai'), vendor.load()]);
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  return { ai, languageModel };
+}
+
+/** Asks for JSON by schema and leaves the reading to us; the SDK's own would parse the whole text again with every piece. */
+function jsonOutput({ name, schema }: { name: string; schema: object }): OutputInterface<string, never, never> {
+  return {
+    name: 'json',
+    responseFormat: Promise.resolve({ type: 'json', schema, name }),
+    parseCompleteOutput: async ({ text }) => text,
+    parsePartialOutput: async () => undefined,
+    createElementStreamTransform: () => undefined,
+  };
+}
+
+const statusOfType: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  server_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** Where an endpoint reports no usage, four characters count as a token. */
+function addUp(spent: Spent, gathered: Gathered, request: ModelRequest): void {
+  spent.inputTokens += gathered.inputTokens ?? Math.ceil(JSON.stringify([request.system, request.messages, request.tools]).length / 4);
+  spent.cachedInputTokens += gathered.cachedInputTokens;
+  const chars = Math.max(gathered.chars, gathered.text.length + JSON.stringify(gathered.toolCalls).length - 2);
+  spent.outputTokens += gathered.outputTokens ?? Math.ceil(chars / 4);
+}
+
+function unavailable(failure: TryFailure): AppError {
+  const retryAfterS = failure.retryAfterMs === undefined ? undefined : Math.ceil(failure.retryAfterMs / 1000);
+  return new AppError('unavailable', failure.message, { cause: failure, retryAfterS });
+}
+
+/** `work`, or the signal's reason as soon as it is aborted; `work` then ends on its own, unheard. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,173 @@
+/**
+ * One try at a model endpoint over HTTP, as the `fetch` that the SDK is given. It keeps the promises that the SDK does not: a first
+ * byte in time, no long silence after it, a bounded number of bytes, no redirects, and a failure in words instead of an exception
+ * that carries the request. What went wrong is kept in `failure`, because the SDK wraps whatever is thrown.
+ */
+import { retryAfterMs } from './retry.ts';
+import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-failure.ts';
+
+export type EndpointLimits = { firstByteTimeoutMs: number; idleTimeoutMs: number; maxBytes: number };
+
+export type EndpointTry = {
+  fetch: typeof fetch;
+  /** Why the try failed, when it failed at the level of HTTP. */
+  failure: TryFailure | undefined;
+  /** Whether the SDK got as far as sending the request. */
+  sent: boolean;
+  /** Whether the endpoint began to answer with 200: from here on it may charge for the try. */
+  answered: boolean;
+};
+
+export type EndpointWords = { names: SettingNames; secrets: readonly string[]; model: string };
+
+/** An answer that is one JSON document although a stream was asked for, as the events of a stream; undefined where it cannot be one. */
+export type WholeAnswer = (body: unknown) => string | undefined;
+
+const maxErrorBytes = 64 * 1024;
+
+/** @param signal ends the request, with its reason as the error; to be aborted when the try is over, so that no timer outlives it */
+export function openEndpoint(signal: AbortSignal, limits: EndpointLimits, words: EndpointWords, wholeAnswer?: WholeAnswer): EndpointTry {
+  const late = new AbortController();
+  const ends = AbortSignal.any([signal, late.signal]);
+  const attempt: EndpointTry = { fetch: request as typeof fetch, failure: undefined, sent: false, answered: false };
+  const giveUp = (failure: TryFailure): void => late.abort(failure);
+
+  async function request(url: string, init: RequestInit): Promise<Response> {
+    attempt.sent = true;
+    const firstByte = setTimeout(
+      giveUp,
+      limits.firstByteTimeoutMs,
+      new TryFailure(`The model endpoint did not begin to answer within ${inSeconds(limits.firstByteTimeoutMs)}.`, 'backoff'),
+    );
+    signal.addEventListener('abort', () => clearTimeout(firstByte), { once: true });
+    try {
+      const response = await fetch(url, { ...init, redirect: 'manual', signal: ends });
+      if (!response.ok) throw await complaintOf(response);
+      const type = response.headers.get('content-type') ?? '';
+      if (/text\/html/i.test(type)) throw notAModel();
+      const body = bounded(response.body, limits.maxBytes, () => clearTimeout(firstByte));
+      attempt.answered = true;
+      if (!wholeAnswer || !/application\/json/i.test(type)) return new Response(body, { status: 200, headers: { 'content-type': type } });
+      const events = wholeAnswer(parsed(await new Response(body).text()));
+      if (events === undefined) throw new TryFailure('The model endpoint sent something that cannot be read.', 'backoff');
+      return new Response(events, { status: 200, headers: { 'content-type': 'text/event-stream' } });
+    } catch (error) {
+      clearTimeout(firstByte);
+      throw failed(error);
+    }
+  }
+
+  /** A stream is only ever read while somebody waits for it, so a silence is the endpoint's, never ours. */
+  function bounded(source: ReadableStream<Uint8Array> | null, maxBytes: number, onFirstByte: () => void): ReadableStream<Uint8Array> {
+    const reader = (source ?? new Response('').body!).getReader();
+    let bytes = 0;
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const idle = new TryFailure(
+            `The model endpoint fell silent for ${inSeconds(limits.idleTimeoutMs)} in the middle of its answer.`,
+            'backoff',
+          );
+          const timer = bytes === 0 ? undefined : setTimeout(giveUp, limits.idleTimeoutMs, idle);
+          try {
+            const { done, value } = await reader.read();
+            onFirstByte();
+            if (done) return controller.close();
+            bytes += value.byteLength;
+            if (bytes > maxBytes) throw new TryFailure('The model went on without end and was cut off.', 'never');
+            controller.enqueue(value);
+          } catch (error) {
+            onFirstByte();
+            const failure = failed(error);
+            giveUp(failure instanceof TryFailure ? failure : new TryFailure('The answer was given up.', 'never'));
+            controller.error(failure);
+          } finally {
+            clearTimeout(timer);
+          }
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  async function complaintOf(response: Response): Promise<TryFailure> {
+    // The status says enough where the rest of the page does not come.
+    const text = await beginningOf(response).catch(() => '');
+    const body = parsed(text) as { error?: { message?: unknown; code?: unknown; type?: unknown } | string; message?: unknown } | undefined;
+    const error = typeof body?.error === 'object' ? body.error : undefined;
+    return failureOfComplaint(
+      {
+        status: response.status,
+        detail: scrub(error?.message ?? (typeof body?.error === 'string' ? body.error : body?.message), words.secrets),
+        code: [error?.code, error?.type].filter((part) => typeof part === 'string').join(' '),
+        retryAfterMs: retryAfterMs(response.headers, Date.now()),
+      },
+      words.names,
+      words.model,
+    );
+  }
+
+  function notAModel(): TryFailure {
+    return new TryFailure(
+      `A web page answered where the model endpoint should be; the operator must check ${words.names.address ?? 'the network'}.`,
+      'never',
+    );
+  }
+
+  /** The failure to show for whatever was thrown; an abort by the caller stays what it is. */
+  function failed(error: unknown): unknown {
+    if (signal.aborted) return signal.reason;
+    const reason = late.signal.aborted && !(error instanceof TryFailure) ? late.signal.reason : error;
+    attempt.failure ??= reason instanceof TryFailure ? reason : connectionFailure(reason, words.names);
+    return attempt.failure;
+  }
+
+  return attempt;
+}
+
+/** At most the first 64 KiB: enough for any error in words, and an endless error page ends there. */
+async function beginningOf(response: Response): Promise<string> {
+  if (response.body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    bytes += chunk.byteLength;
+    if (bytes >= maxErrorBytes) break;
+  }
+  return text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only the code of a network error is shown: its message can hold the address and, for a bad header, the key itself. */
+function connectionFailure(error: unknown, names: SettingNames): TryFailure {
+  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
+  const code = typeof cause?.code === 'string' ? cause.code.slice(0, 40) : undefined;
+  if (code === undefined && error instanceof TypeError && !/^(fetch failed|terminated)$/.test(error.message))
+    return new TryFailure(
+      `The request to the model could not be made; the operator must check ${[names.address, names.key].filter(Boolean).join(' and ')}.`,
+      'never',
+    );
+  return new TryFailure(`The connection to the model endpoint failed${code === undefined ? '' : ` (${code})`}.`, 'backoff');
+}
+
+/** For a request that never left: a key that cannot stand in a header, an address that is none. */
+export function requestNotMade(names: SettingNames): TryFailure {
+  return new TryFailure(
+    `The request to the model could not be made; the operator must check ${[names.address, names.key].filter(Boolean).join(' and ')}.`,
+    'never',
+  );
+}
+
+function inSeconds(ms: number): string {
+  return `${Math.max(1, Math.round(ms / 1000))} s`;
+}

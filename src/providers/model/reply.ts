@@ -1,0 +1,129 @@
+/** Gathers what one try streams in, bounded, and judges whether it is an answer. */
+import type { TextStreamPart, ToolSet } from 'ai';
+import { derivedId, idPrefixes } from '../../ids.ts';
+import type { ModelRequest, ToolCall } from './port.ts';
+import { TryFailure } from './try-failure.ts';
+
+export type Gathered = {
+  text: string;
+  toolCalls: ToolCall[];
+  /** Characters received: text, reasoning and arguments. */
+  chars: number;
+  inputTokens: number | undefined;
+  cachedInputTokens: number;
+  outputTokens: number | undefined;
+  /** The model's own name for itself. */
+  model: string | undefined;
+  finishReason: string | undefined;
+};
+
+const maxToolCalls = 128;
+const maxToolNameChars = 200;
+
+export const nothingGathered = (): Gathered => ({
+  text: '',
+  toolCalls: [],
+  chars: 0,
+  inputTokens: undefined,
+  cachedInputTokens: 0,
+  outputTokens: undefined,
+  model: undefined,
+  finishReason: undefined,
+});
+
+/** A token is rarely more than eight characters; an answer far beyond its limit comes from an endpoint that ignores the limit. */
+export function maxAnswerChars(maxOutputTokens: number): number {
+  return Math.min(2_000_000, Math.max(16_384, maxOutputTokens * 8));
+}
+
+/**
+ * Adds one part of the SDK's stream to `gathered`. Throws a `TryFailure` when the answer has passed `maxChars`.
+ */
+export function gather(gathered: Gathered, part: TextStreamPart<ToolSet>, maxChars: number, onText?: (piece: string) => void): void {
+  switch (part.type) {
+    case 'text-delta':
+      gathered.chars += part.text.length;
+      checkLength(gathered, maxChars);
+      gathered.text += part.text;
+      if (part.text !== '') onText?.(part.text);
+      break;
+    case 'reasoning-delta':
+      gathered.chars += part.text.length;
+      checkLength(gathered, maxChars);
+      break;
+    case 'tool-input-delta':
+      gathered.chars += part.delta.length;
+      checkLength(gathered, maxChars);
+      break;
+    case 'tool-call':
+      if (gathered.toolCalls.length === maxToolCalls)
+        throw new TryFailure(`The model asked for more than ${maxToolCalls} tool calls at once.`, 'never');
+      gathered.toolCalls.push({
+        id: part.toolCallId,
+        name: part.toolName.slice(0, maxToolNameChars),
+        arguments: part.input === '' ? {} : part.input,
+      });
+      break;
+    case 'finish-step':
+      gathered.finishReason = part.finishReason;
+      gathered.inputTokens = believable(part.usage.inputTokens);
+      gathered.cachedInputTokens = believable(part.usage.inputTokenDetails.cacheReadTokens) ?? 0;
+      gathered.outputTokens = believable(part.usage.outputTokens);
+      gathered.model = part.response.modelId;
+      break;
+  }
+}
+
+/** The answer's text as the agent gets it. Throws a `TryFailure` when this is no answer. */
+export function answerText(gathered: Gathered, request: ModelRequest): string {
+  const { text, toolCalls, finishReason } = gathered;
+  if (finishReason === 'content-filter') throw new TryFailure('The model refused to answer this request.', 'never');
+  if (finishReason === undefined || finishReason === 'error' || finishReason === 'interrupted')
+    throw new TryFailure('The answer of the model broke off in the middle.', 'backoff');
+  const limit = `its limit of ${request.maxOutputTokens} tokens`;
+  if (text.trim() === '' && toolCalls.length === 0) {
+    if (finishReason === 'length') throw new TryFailure(`The model used up ${limit} without an answer.`, 'never');
+    throw new TryFailure('The model gave an empty answer.', 'once');
+  }
+  if (finishReason === 'length' && toolCalls.length === 0) {
+    if (request.outputSchema) throw new TryFailure(`The answer of the model was cut at ${limit}.`, 'never');
+    return `${text}${cutNote(request.maxOutputTokens)}`;
+  }
+  return request.outputSchema && toolCalls.length === 0 ? unwrappedJson(text) : text;
+}
+
+export function cutNote(maxOutputTokens: number): string {
+  return `\n\n[The answer was cut here: it reached the limit of ${maxOutputTokens} tokens.]`;
+}
+
+/**
+ * Calls with ids that are fit to be sent back and unlike every other id of the conversation: endpoints leave ids out, repeat them, or
+ * count from 0 in each turn.
+ */
+export function withUsableIds(calls: readonly ToolCall[], request: ModelRequest, idempotencyKey: string): ToolCall[] {
+  const taken = new Set(
+    request.messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map((call) => call.id) : [])),
+  );
+  return calls.map((call, index) => {
+    const usable = /^[\w-]{1,64}$/.test(call.id) && !taken.has(call.id);
+    const id = usable ? call.id : derivedId(idPrefixes.call, idempotencyKey, String(index));
+    taken.add(id);
+    return { ...call, id };
+  });
+}
+
+/** Models wrap JSON in a fence, or think aloud before it. What is no JSON even then is passed on as it is. */
+function unwrappedJson(text: string): string {
+  const spoken = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
+  const fenced = /^```(?:json)?\s*\n([\s\S]*)\n\s*```$/.exec(spoken);
+  return fenced ? fenced[1]!.trim() : spoken;
+}
+
+function checkLength(gathered: Gathered, maxChars: number): void {
+  if (gathered.chars > maxChars) throw new TryFailure('The model went on without end and was cut off.', 'never');
+}
+
+/** A count of tokens that can be true; endpoints report nothing, zero, fractions and nonsense. */
+function believable(tokens: number | undefined): number | undefined {
+  return tokens !== undefined && tokens > 0 && tokens <= 100_000_000 ? Math.ceil(tokens) : undefined;
+}

@@ -1,0 +1,38 @@
+/** How long to wait before the next try of a model turn. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+export const systemSleep: Sleep = async (ms, signal) => {
+  await delay(ms, undefined, { signal });
+};
+
+const baseMs = 500;
+const capMs = 30_000;
+/** The longest that an endpoint's own Retry-After is obeyed. */
+const retryAfterCapMs = 60_000;
+
+/**
+ * Exponential back-off with full jitter: anything between 0 and 0.5 s, 1 s, 2 s … 30 s. An endpoint's Retry-After is waited out
+ * (at most 60 s) with a little jitter on top, so that not everybody comes back in the same instant.
+ *
+ * @param failedTries how many tries have failed so far, from 1
+ * @param random a number in [0, 1)
+ */
+export function backoffMs(failedTries: number, retryAfterMs: number | undefined, random: () => number): number {
+  const jitterMs = Math.round(random() * Math.min(capMs, baseMs * 2 ** (failedTries - 1)));
+  if (retryAfterMs === undefined) return jitterMs;
+  return Math.min(retryAfterMs, retryAfterCapMs) + Math.min(jitterMs, baseMs);
+}
+
+/** Reads `Retry-After` (seconds or an HTTP date) or `retry-after-ms`. Undefined where absent or senseless. */
+export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
+  const inMs = headers.get('retry-after-ms');
+  if (inMs !== null && /^\d{1,9}$/.test(inMs)) return Number(inMs);
+  const value = headers.get('retry-after')?.trim();
+  if (!value) return undefined;
+  if (/^\d{1,9}(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
