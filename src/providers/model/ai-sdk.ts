@@ -3,6 +3,7 @@
  * is kept here and in endpoint.ts: every turn ends, in bounded time, memory and tries, with an answer or with a failure in plain words.
  */
 import type { LanguageModel, OutputInterface, TextStreamPart, ToolSet } from 'ai';
+import { type Clock, systemClock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { toSdkMessages } from './conversation.ts';
@@ -34,6 +35,7 @@ export type AiSdkOptions = {
   idleTimeoutMs?: number;
   random?: () => number;
   sleep?: Sleep;
+  clock?: Clock;
 };
 
 const maxTries = 5;
@@ -52,6 +54,7 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
     idleTimeoutMs = 60_000,
     random = Math.random,
     sleep = systemSleep,
+    clock = systemClock,
   } = options;
   const unpriced = new Set<string>();
   let loading: ReturnType<typeof loadSdk> | undefined;
@@ -107,9 +110,16 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
   ): Promise<ModelReply> {
     const done = new AbortController();
     const tryEnds = AbortSignal.any([ends, done.signal]);
-    const limits = { firstByteTimeoutMs, idleTimeoutMs, maxBytes: 1_048_576 + Math.min(request.maxOutputTokens, 63 * 1024) * 1024 };
-    const words = { names: vendor.names, secrets: vendor.secrets, model: modelId };
-    const endpoint = openEndpoint(tryEnds, limits, words, vendor.wholeAnswer);
+    const endpoint = openEndpoint(tryEnds, {
+      firstByteTimeoutMs,
+      idleTimeoutMs,
+      maxBytes: 1_048_576 + Math.min(request.maxOutputTokens, 63 * 1024) * 1024,
+      names: vendor.names,
+      secrets: vendor.secrets,
+      model: modelId,
+      clock,
+      wholeAnswer: vendor.wholeAnswer,
+    });
     const gathered = nothingGathered();
     try {
       const maxChars = maxAnswerChars(request.maxOutputTokens);

@@ -3,10 +3,22 @@
  * byte in time, no long silence after it, a bounded number of bytes, no redirects, and a failure in words instead of an exception
  * that carries the request. What went wrong is kept in `failure`, because the SDK wraps whatever is thrown.
  */
+import type { Clock } from '../../clock.ts';
 import { retryAfterMs } from './retry.ts';
 import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-failure.ts';
 
-export type EndpointLimits = { firstByteTimeoutMs: number; idleTimeoutMs: number; maxBytes: number };
+export type EndpointOptions = {
+  firstByteTimeoutMs: number;
+  idleTimeoutMs: number;
+  maxBytes: number;
+  names: SettingNames;
+  /** Blotted out wherever the endpoint says them. */
+  secrets: readonly string[];
+  /** The model that is asked, for messages. */
+  model: string;
+  clock: Clock;
+  wholeAnswer?: WholeAnswer;
+};
 
 export type EndpointTry = {
   fetch: typeof fetch;
@@ -18,15 +30,14 @@ export type EndpointTry = {
   answered: boolean;
 };
 
-export type EndpointWords = { names: SettingNames; secrets: readonly string[]; model: string };
-
 /** An answer that is one JSON document although a stream was asked for, as the events of a stream; undefined where it cannot be one. */
 export type WholeAnswer = (body: unknown) => string | undefined;
 
 const maxErrorBytes = 64 * 1024;
 
 /** @param signal ends the request, with its reason as the error; to be aborted when the try is over, so that no timer outlives it */
-export function openEndpoint(signal: AbortSignal, limits: EndpointLimits, words: EndpointWords, wholeAnswer?: WholeAnswer): EndpointTry {
+export function openEndpoint(signal: AbortSignal, options: EndpointOptions): EndpointTry {
+  const { firstByteTimeoutMs, idleTimeoutMs, maxBytes, names, secrets, model, clock, wholeAnswer } = options;
   const late = new AbortController();
   const ends = AbortSignal.any([signal, late.signal]);
   const attempt: EndpointTry = { fetch: request as typeof fetch, failure: undefined, sent: false, answered: false };
@@ -36,16 +47,19 @@ export function openEndpoint(signal: AbortSignal, limits: EndpointLimits, words:
     attempt.sent = true;
     const firstByte = setTimeout(
       giveUp,
-      limits.firstByteTimeoutMs,
-      new TryFailure(`The model endpoint did not begin to answer within ${inSeconds(limits.firstByteTimeoutMs)}.`, 'backoff'),
+      firstByteTimeoutMs,
+      new TryFailure(`The model endpoint did not begin to answer within ${inSeconds(firstByteTimeoutMs)}.`, 'backoff'),
     );
     signal.addEventListener('abort', () => clearTimeout(firstByte), { once: true });
     try {
       const response = await fetch(url, { ...init, redirect: 'manual', signal: ends });
-      if (!response.ok) throw await complaintOf(response);
+      if (!response.ok) {
+        clearTimeout(firstByte);
+        throw await complaintOf(response);
+      }
       const type = response.headers.get('content-type') ?? '';
       if (/text\/html/i.test(type)) throw notAModel();
-      const body = bounded(response.body, limits.maxBytes, () => clearTimeout(firstByte));
+      const body = bounded(response.body, () => clearTimeout(firstByte));
       attempt.answered = true;
       if (!wholeAnswer || !/application\/json/i.test(type)) return new Response(body, { status: 200, headers: { 'content-type': type } });
       const events = wholeAnswer(parsed(await new Response(body).text()));
@@ -58,17 +72,17 @@ export function openEndpoint(signal: AbortSignal, limits: EndpointLimits, words:
   }
 
   /** A stream is only ever read while somebody waits for it, so a silence is the endpoint's, never ours. */
-  function bounded(source: ReadableStream<Uint8Array> | null, maxBytes: number, onFirstByte: () => void): ReadableStream<Uint8Array> {
+  function bounded(source: ReadableStream<Uint8Array> | null, onFirstByte: () => void): ReadableStream<Uint8Array> {
     const reader = (source ?? new Response('').body!).getReader();
     let bytes = 0;
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
           const idle = new TryFailure(
-            `The model endpoint fell silent for ${inSeconds(limits.idleTimeoutMs)} in the middle of its answer.`,
+            `The model endpoint fell silent for ${inSeconds(idleTimeoutMs)} in the middle of its answer.`,
             'backoff',
           );
-          const timer = bytes === 0 ? undefined : setTimeout(giveUp, limits.idleTimeoutMs, idle);
+          const timer = bytes === 0 ? undefined : setTimeout(giveUp, idleTimeoutMs, idle);
           try {
             const { done, value } = await reader.read();
             onFirstByte();
@@ -92,25 +106,28 @@ export function openEndpoint(signal: AbortSignal, limits: EndpointLimits, words:
   }
 
   async function complaintOf(response: Response): Promise<TryFailure> {
-    // The status says enough where the rest of the page does not come.
-    const text = await beginningOf(response).catch(() => '');
+    // The status says enough where the rest of the page does not come in time.
+    const timer = setTimeout(giveUp, idleTimeoutMs, new TryFailure('The error page of the model endpoint did not end.', 'backoff'));
+    const text = await beginningOf(response)
+      .catch(() => '')
+      .finally(() => clearTimeout(timer));
     const body = parsed(text) as { error?: { message?: unknown; code?: unknown; type?: unknown } | string; message?: unknown } | undefined;
     const error = typeof body?.error === 'object' ? body.error : undefined;
     return failureOfComplaint(
       {
         status: response.status,
-        detail: scrub(error?.message ?? (typeof body?.error === 'string' ? body.error : body?.message), words.secrets),
+        detail: scrub(error?.message ?? (typeof body?.error === 'string' ? body.error : body?.message), secrets),
         code: [error?.code, error?.type].filter((part) => typeof part === 'string').join(' '),
-        retryAfterMs: retryAfterMs(response.headers, Date.now()),
+        retryAfterMs: retryAfterMs(response.headers, clock.nowMs()),
       },
-      words.names,
-      words.model,
+      names,
+      model,
     );
   }
 
   function notAModel(): TryFailure {
     return new TryFailure(
-      `A web page answered where the model endpoint should be; the operator must check ${words.names.address ?? 'the network'}.`,
+      `A web page answered where the model endpoint should be; the operator must check ${names.address ?? 'the network'}.`,
       'never',
     );
   }
@@ -119,7 +136,7 @@ export function openEndpoint(signal: AbortSignal, limits: EndpointLimits, words:
   function failed(error: unknown): unknown {
     if (signal.aborted) return signal.reason;
     const reason = late.signal.aborted && !(error instanceof TryFailure) ? late.signal.reason : error;
-    attempt.failure ??= reason instanceof TryFailure ? reason : connectionFailure(reason, words.names);
+    attempt.failure ??= reason instanceof TryFailure ? reason : connectionFailure(reason, names);
     return attempt.failure;
   }
 

@@ -37,7 +37,7 @@ export type TurnOptions = {
   signal: AbortSignal;
   /** The same for every try of one turn; sent to the provider where it has such keys. */
   idempotencyKey: string;
-  /** Told each piece of text as it streams in. */
+  /** Told each piece of text as it streams in. After a try that broke off, the pieces begin anew. */
   onText?: (piece: string) => void;
 };
 

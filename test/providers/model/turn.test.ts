@@ -6,7 +6,9 @@ import test from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Model, ModelReply } from '../../../src/providers/model/port.ts';
 import {
+  agentScript,
   type Behaviour,
+  callTool,
   callTools,
   endless,
   failure,
@@ -233,6 +235,18 @@ test('the test server also answers whole where no stream is asked for', async (t
   });
   assert.equal(choices[0]!.finish_reason, 'tool_calls');
   assert.deepEqual(usage, { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 });
+});
+
+test('an agent script of the test server plans in the list of the asked-for schema, takes its turns and finishes', async (t) => {
+  const server = await served(t, agentScript([{ type: 'analyst', prompt: 'Look' }], callTool('list_files', {})));
+  const rig = rigAt(server.url);
+  const schema = { type: 'object', properties: { why: { type: 'string' }, pieces: { type: 'array' } } };
+  const planned = await rig.turn({ outputSchema: { name: 'plan', schema } });
+  assert.deepEqual(JSON.parse(planned.text), { pieces: [{ type: 'analyst', prompt: 'Look' }] });
+  const first = await rig.turn();
+  assert.equal(first.toolCalls[0]!.name, 'list_files');
+  const second = await rig.turn({ messages: [...aRequest.messages, { role: 'assistant', text: first.text, toolCalls: first.toolCalls }] });
+  assert.deepEqual([second.toolCalls[0]!.name, second.toolCalls[0]!.arguments], ['finish', { summary: 'Done.' }]);
 });
 
 test('a script that throws answers 500, and closing the test server cuts what hangs', async () => {
