@@ -16,18 +16,29 @@ export const User = defineEntity({
     id: p.text().primary(),
     accountId: p.text(),
     email: p.text(),
-    name: p.text().nullable(),
+    name: p.text().strictNullable(),
     passwordHash: p.text().hidden(),
     createdAt: epochMs(),
   },
 });
 export type UserRow = InferEntity<typeof User>;
 
+/** What a registration still needs to make both halves; gone as soon as they are there. */
+export type UnfinishedRegistration = { email: string; name: string | null; passwordHash: string; missing: ('account' | 'user')[] };
+
 /** One row an e-mail address in lower case: who holds it. Its actor makes addresses unique. */
 export const EmailAddress = defineEntity({
   name: 'EmailAddress',
   tableName: 'email_address',
-  properties: { id: p.text().primary(), userId: p.text(), confirmed: p.boolean(), createdAt: epochMs() },
+  properties: {
+    id: p.text().primary(),
+    userId: p.text(),
+    accountId: p.text(),
+    /** Of the registration that claimed the address: asked again with it, the answer is the same. */
+    registrationId: p.text(),
+    unfinished: json<UnfinishedRegistration>().nullable().hidden(),
+    createdAt: epochMs(),
+  },
 });
 export type EmailAddressRow = InferEntity<typeof EmailAddress>;
 
@@ -62,7 +73,7 @@ export const ApiKey = defineEntity({
     scopes: json<string[]>(),
     status: p.text().$type<'active' | 'revoked'>(),
     createdAt: epochMs(),
-    lastUsedAt: epochMs().nullable(),
+    lastUsedAt: epochMs().strictNullable(),
   },
 });
 export type ApiKeyRow = InferEntity<typeof ApiKey>;

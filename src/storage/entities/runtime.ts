@@ -6,7 +6,7 @@ import { epochMs, json } from '../column-types.ts';
 export const Shard = defineEntity({
   name: 'Shard',
   tableName: 'shard',
-  properties: { shard: p.integer().primary().autoincrement(false), epoch: p.bigint('number'), owner: p.text().nullable() },
+  properties: { shard: p.integer().primary().autoincrement(false), epoch: p.bigint('number'), owner: p.text().strictNullable() },
 });
 
 /** The last batch an owner has committed: it answers whether a batch with an unknown outcome is in. */
@@ -33,7 +33,7 @@ export const Event = defineEntity({
     id: p.text(),
     type: p.text(),
     /** The task whose history this belongs to; such events stay as long as the task. */
-    taskId: p.text().nullable(),
+    taskId: p.text().strictNullable(),
     data: json<unknown>(),
     createdAt: epochMs(),
   },
@@ -84,7 +84,7 @@ export const Effect = defineEntity({
     name: p.text(),
     input: json<unknown>(),
     /** The node incarnation that has begun it; only set for effects that must not be repeated blindly. */
-    startedBy: p.text().nullable(),
+    startedBy: p.text().strictNullable(),
     createdAt: epochMs(),
   },
 });
@@ -94,7 +94,7 @@ export type EffectRow = InferEntity<typeof Effect>;
 export const CommandRecord = defineEntity({
   name: 'CommandRecord',
   tableName: 'command_record',
-  properties: { id: p.text().primary(), reply: json<unknown>().nullable(), createdAt: epochMs() },
+  properties: { id: p.text().primary(), reply: json<unknown>().strictNullable(), createdAt: epochMs() },
 });
 
 /** Messages, timers and effect outcomes that their actor could not take, kept for a person to look at. */
@@ -122,8 +122,8 @@ export const IdempotencyKey = defineEntity({
     fingerprint: p.text(),
     targetId: p.text(),
     commandId: p.text(),
-    status: p.integer().nullable(),
-    response: p.text().nullable(),
+    status: p.integer().strictNullable(),
+    response: p.text().strictNullable(),
     createdAt: epochMs(),
     expiresAt: epochMs(),
   },

@@ -39,6 +39,7 @@ export type AgentSummary = {
   error: string | null;
   /** Agents that must have ended before this one begins. */
   after: string[];
+  begun: boolean;
   /** The agent and the tool call that asked for this one. */
   delegatedBy: { agentId: string; callId: string } | null;
 };
@@ -63,14 +64,14 @@ export const Task = defineEntity({
     userId: p.text(),
     mode: p.text().$type<'live' | 'test'>(),
     status: p.text().$type<TaskStatus>(),
-    pauseReason: p.text().nullable(),
+    pauseReason: p.text().strictNullable(),
     prompt: p.text(),
     config: json<TaskConfig>(),
     workspaceId: p.text(),
     agents: json<AgentSummary[]>(),
     approvals: json<Approval[]>(),
     /** The effect that plans, while it runs. */
-    planEffectId: p.text().nullable(),
+    planEffectId: p.text().strictNullable(),
     /** Agents whose model turn was granted and has not come back. */
     granted: json<string[]>(),
     /** Agents that wait for a grant, first come first served. */
@@ -78,16 +79,16 @@ export const Task = defineEntity({
     deliverables: json<string[]>(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),
-    error: p.text().nullable(),
+    error: p.text().strictNullable(),
     createdAt: epochMs(),
     updatedAt: epochMs(),
-    completedAt: epochMs().nullable(),
+    completedAt: epochMs().strictNullable(),
   },
 });
 export type TaskRow = InferEntity<typeof Task>;
 
-/** A tool call of the step an agent is in; its arguments stand in the step. */
-export type PendingCall = { id: string; name: string; approvalId: string | null };
+/** A tool call of the step an agent is in. */
+export type PendingCall = { id: string; name: string; arguments: unknown; approvalId: string | null };
 
 export const Agent = defineEntity({
   name: 'Agent',
@@ -101,16 +102,16 @@ export const Agent = defineEntity({
     title: p.text(),
     prompt: p.text(),
     autonomyLevel: p.integer(),
-    model: p.text().nullable(),
-    outputSchema: json<object>().nullable(),
+    model: p.text().strictNullable(),
+    outputSchema: json<object>().strictNullable(),
     status: p.text().$type<AgentStatus>(),
-    currentTool: p.text().nullable(),
+    currentTool: p.text().strictNullable(),
     progress: p.integer(),
     /** How many model turns have been asked for. */
     turn: p.integer(),
     phase: p.text().$type<AgentPhase>(),
     /** The effect that runs for this phase. */
-    effectId: p.text().nullable(),
+    effectId: p.text().strictNullable(),
     /** Tool calls of the last model turn that have no result yet; the first is the one at work. */
     calls: json<PendingCall[]>(),
     /** What people said since the last model turn. */
@@ -126,9 +127,9 @@ export const Agent = defineEntity({
     outputRefusals: p.integer(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),
-    modelUsed: p.text().nullable(),
-    result: p.text().nullable(),
-    error: p.text().nullable(),
+    modelUsed: p.text().strictNullable(),
+    result: p.text().strictNullable(),
+    error: p.text().strictNullable(),
     createdAt: epochMs(),
     updatedAt: epochMs(),
   },
@@ -155,7 +156,7 @@ export const Workspace = defineEntity({
     id: p.text().primary(),
     accountId: p.text(),
     name: p.text(),
-    description: p.text().nullable(),
+    description: p.text().strictNullable(),
     status: p.text().$type<'active'>(),
     fileCount: p.integer(),
     createdAt: epochMs(),

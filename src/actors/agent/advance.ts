@@ -1,0 +1,138 @@
+/**
+ * What an agent does next. Every command ends here: it changes what is recorded, and this starts the one thing that follows from it,
+ * unless a person has paused the agent or must decide first. So pause, resume, guidance, approval, a crash and a move are all the same:
+ * the next step starts from what is recorded.
+ */
+import { idPrefixes } from '../../ids.ts';
+import type { ModelMessage } from '../../providers/model/port.ts';
+import type { Catalogue } from '../../providers/tools/catalogue.ts';
+import type { AgentType } from '../../providers/tools/port.ts';
+import type { AgentRow, Approval, PendingCall } from '../../storage/entities/work.ts';
+import { AgentStep } from '../../storage/entities/work.ts';
+import type { TurnContext } from '../runtime/define-actor.ts';
+import { task } from '../task/messages.ts';
+import type { ToolOutcome } from './messages.ts';
+import { emit, report, shown, withApproval } from './state.ts';
+
+/** Below this autonomy a person decides about what cannot be taken back. */
+const fullAutonomy = 100;
+/** An agent that has had this many model turns is stopped: it would go on for ever. */
+const maxTurns = 200;
+
+export function advance(agent: AgentRow, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+  if (agent.phase === 'ended' || agent.status === 'paused') return agent;
+  if (agent.phase === 'calling') return agent.effectId === null ? nextCall(agent, ctx, catalogue) : agent;
+  if (agent.phase === 'ready') return askForTurn(agent, ctx);
+  return agent;
+}
+
+function askForTurn(agent: AgentRow, ctx: TurnContext): AgentRow {
+  if (agent.turn >= maxTurns) return end(agent, ctx, 'error', `The agent gave up after ${maxTurns} model turns without coming to an end`);
+  let next = agent;
+  for (const text of agent.guidance) next = record(next, ctx, { role: 'user', text: `A person says: ${text}` });
+  ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id });
+  return { ...next, guidance: [], phase: 'asking', status: 'thinking', currentTool: null, updatedAt: ctx.nowMs };
+}
+
+function nextCall(agent: AgentRow, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+  const [call] = agent.calls;
+  if (call === undefined) return advance({ ...agent, phase: 'ready' }, ctx, catalogue);
+  if (call.name === 'finish') return finishCall(agent, call, ctx, catalogue);
+  const approval = agent.approvals.find((one) => one.id === call.approvalId);
+  if (approval?.status === 'pending') return waitFor(agent, ctx, approval);
+  if (approval === undefined && needsApproval(agent, call, catalogue)) return waitFor(agent, ctx, null);
+  const acting: AgentRow = { ...agent, status: 'acting', currentTool: call.name, updatedAt: ctx.nowMs };
+  if (call.name === 'delegate') {
+    const { type, prompt } = call.arguments as { type: string; prompt: string };
+    ctx.send(task, agent.taskId, 'delegate', { agentId: agent.id, callId: call.id, type, prompt });
+    const delegating = { ...acting, effectId: call.id };
+    return announce(delegating, call, ctx);
+  }
+  return announce({ ...acting, effectId: ctx.run('tool', { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
+}
+
+function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+  const { summary } = call.arguments as { summary: string };
+  const noted = callDone({ ...agent, calls: [call] }, ctx, { result: { finished: agent.guidance.length === 0 }, isError: false });
+  return advance(finish(noted, summary, ctx), ctx, catalogue);
+}
+
+/** Closing words end the agent, unless a person has said something it has not heard, or it still owes the task its output.json. */
+export function finish(agent: AgentRow, words: string, ctx: TurnContext): AgentRow {
+  if (agent.guidance.length > 0) return { ...agent, calls: [], phase: 'ready' };
+  if (agent.outputSchema === null) return end(agent, ctx, 'complete', words);
+  return { ...agent, calls: [], phase: 'checking', result: words, currentTool: null, updatedAt: ctx.nowMs, effectId: ctx.run('checkOutput', {}) };
+}
+
+function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext): AgentRow {
+  emit(ctx, agent, 'agent.action', { tool: call.name, call_id: call.id, arguments: shown(call.arguments) });
+  report(ctx, agent);
+  return agent;
+}
+
+function needsApproval(agent: AgentRow, call: PendingCall, catalogue: Catalogue): boolean {
+  const tool = catalogue.find(agent.type as AgentType, call.name);
+  return agent.autonomyLevel < fullAutonomy && tool !== undefined && 'highConsequence' in tool && tool.highConsequence;
+}
+
+/** Waits for a person: with a new approval for the call at work, or for the one that is pending already. */
+function waitFor(agent: AgentRow, ctx: TurnContext, pending: Approval | null): AgentRow {
+  const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
+  const waiting: AgentRow = { ...agent, status: 'waiting', currentTool: call.name, updatedAt: ctx.nowMs };
+  if (pending !== null) {
+    report(ctx, waiting);
+    return waiting;
+  }
+  const approval: Approval = {
+    id: ctx.newId(idPrefixes.approval),
+    agentId: agent.id,
+    action: call.name,
+    arguments: call.arguments,
+    status: 'pending',
+    reason: null,
+    createdAt: ctx.nowMs,
+    decidedAt: null,
+  };
+  emit(ctx, waiting, 'agent.waiting', { tool: call.name });
+  emit(ctx, waiting, 'approval.required', { approval_id: approval.id, action: call.name, arguments: shown(call.arguments) });
+  report(ctx, waiting, { approval });
+  return { ...waiting, approvals: withApproval(agent.approvals, approval), calls: [{ ...call, approvalId: approval.id }, ...others] };
+}
+
+/** Adds an entry to the agent's history; each is stored once. */
+export function record(agent: AgentRow, ctx: TurnContext, entry: ModelMessage): AgentRow {
+  ctx.append(AgentStep, { agentId: agent.id, step: agent.steps, entry, createdAt: ctx.nowMs });
+  return { ...agent, steps: agent.steps + 1 };
+}
+
+/** Records the result of the call at work and takes it off the list. */
+export function callDone(agent: AgentRow, ctx: TurnContext, { result, isError }: ToolOutcome): AgentRow {
+  const [call, ...calls] = agent.calls as [PendingCall, ...PendingCall[]];
+  const next = record(agent, ctx, { role: 'tool', callId: call.id, name: call.name, result, isError });
+  emit(ctx, next, 'agent.tool_result', { tool: call.name, call_id: call.id, is_error: isError, result: shown(result) });
+  return { ...next, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
+}
+
+/** Ends the agent. `words` are its closing words, or what went wrong. */
+export function end(agent: AgentRow, ctx: TurnContext, status: 'complete' | 'error' | 'cancelled', words: string | null): AgentRow {
+  if (agent.effectId?.startsWith(idPrefixes.effect)) ctx.cancel(agent.effectId);
+  const ended: AgentRow = {
+    ...agent,
+    status,
+    phase: 'ended',
+    effectId: null,
+    calls: [],
+    guidance: [],
+    currentTool: null,
+    progress: status === 'complete' ? 100 : agent.progress,
+    result: status === 'complete' ? words : agent.result,
+    error: status === 'error' ? words : agent.error,
+    updatedAt: ctx.nowMs,
+  };
+  if (status === 'complete') emit(ctx, ended, 'agent.completed', { result: words });
+  else if (status === 'error') emit(ctx, ended, 'agent.error', { error: words });
+  else emit(ctx, ended, 'agent.cancelled');
+  report(ctx, ended);
+  return ended;
+}
+

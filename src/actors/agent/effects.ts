@@ -1,0 +1,88 @@
+/** What agents await between their turns: the model, tools, and the check of their output. */
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Model, ModelMessage, ModelRequest } from '../../providers/model/port.ts';
+import { agentProfiles } from '../../providers/tools/agent-types.ts';
+import type { Catalogue } from '../../providers/tools/catalogue.ts';
+import type { AgentType, WorkspaceAccess } from '../../providers/tools/port.ts';
+import { runTool } from '../../providers/tools/run-tool.ts';
+import type { Database } from '../../storage/database.ts';
+import type { AgentRow } from '../../storage/entities/work.ts';
+import type { ActorSystem } from '../runtime/actor-system.ts';
+import type { EffectDefinition } from '../runtime/define-actor.ts';
+import { agent as agentRef } from './messages.ts';
+import { checkOutput } from './output.ts';
+
+export type AgentServices = {
+  model: Model;
+  catalogue: Catalogue;
+  /** The workspace of an agent's task, for one tool call. */
+  workspace(agent: AgentRow, callId: string): WorkspaceAccess;
+  database: Database;
+  actors: ActorSystem;
+  log: Log;
+};
+
+/** Longer than the model's own retries and a person's patience; a stuck endpoint ends here. */
+const modelTimeoutMs = 15 * 60_000;
+const maxOutputTokens = 8_000;
+/** The tool's own time limit comes first and is told to the agent; this one only catches a tool that ignores it. */
+const toolTimeoutMs = 15 * 60_000;
+
+export function agentEffects(services: AgentServices): Record<'model' | 'tool' | 'checkOutput', EffectDefinition> {
+  const { model, catalogue, workspace, log } = services;
+  const load = async (id: string): Promise<AgentRow> => {
+    const agent = await services.actors.query(agentRef, id, 'get', null);
+    if (agent === null) throw new AppError('not_found', 'The agent is gone');
+    return agent;
+  };
+  return {
+    model: {
+      outcome: 'modelled',
+      timeoutMs: modelTimeoutMs,
+      repeatable: () => true,
+      async run(_input, { actorId, effectId, signal }) {
+        const agent = await load(actorId);
+        const request = turnRequest(agent, await history(services.database, actorId), catalogue);
+        return model.turn(request, { signal, idempotencyKey: effectId });
+      },
+    },
+    tool: {
+      outcome: 'toolDone',
+      timeoutMs: toolTimeoutMs,
+      repeatable: ({ name }: { name: string }) => catalogue.get(name)?.repeatable ?? true,
+      async run({ name, arguments: args }: { callId: string; name: string; arguments: unknown }, { actorId, effectId, signal }) {
+        const agent = await load(actorId);
+        const tool = catalogue.get(name);
+        if (tool === undefined) return { result: { error: `There is no tool "${name}" on this node` }, isError: true };
+        const context = { accountId: agent.accountId, taskId: agent.taskId, agentId: agent.id, callId: effectId, signal, workspace: workspace(agent, effectId) };
+        return runTool(tool, args, context, (err) => log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'));
+      },
+    },
+    checkOutput: {
+      outcome: 'outputChecked',
+      timeoutMs: 60_000,
+      repeatable: () => true,
+      async run(_input, { actorId, effectId }) {
+        const agent = await load(actorId);
+        return { problem: agent.outputSchema === null ? null : await checkOutput(agent.outputSchema, workspace(agent, effectId)) };
+      },
+    },
+  };
+}
+
+/** The agent's conversation so far, oldest first; each entry was stored once, when it happened. */
+async function history(database: Database, agentId: string): Promise<ModelMessage[]> {
+  const { rows } = await database.read({ name: 'agent_history', text: 'select entry from agent_step where agent_id = $1 order by step', values: [agentId] });
+  return rows.map((row) => row.entry as ModelMessage);
+}
+
+function turnRequest(agent: AgentRow, messages: ModelMessage[], catalogue: Catalogue): ModelRequest {
+  const type = agent.type as AgentType;
+  const system = [agentProfiles[type].instructions];
+  if (agent.outputSchema !== null) {
+    system.push(`Besides what else you deliver, write the file output.json.\noutput.json must satisfy this JSON Schema:\n${JSON.stringify(agent.outputSchema)}`);
+  }
+  if (agent.autonomyLevel < 100) system.push('Actions that reach people, spend, trade or deploy wait for the approval of a person; that may take a while and may be refused.');
+  return { system: system.join('\n\n'), messages, tools: catalogue.offersFor(type), maxOutputTokens, model: agent.model ?? undefined };
+}

@@ -1,0 +1,75 @@
+/** What a model's answer makes of an agent: its calls in order, or its end; and when an agent that gets nowhere is stopped. */
+import type { ModelReply, ToolCall } from '../../providers/model/port.ts';
+import type { Catalogue } from '../../providers/tools/catalogue.ts';
+import { checkArguments } from '../../providers/tools/check-arguments.ts';
+import type { AgentType } from '../../providers/tools/port.ts';
+import type { AgentRow, PendingCall } from '../../storage/entities/work.ts';
+import type { TurnContext } from '../runtime/define-actor.ts';
+import { callDone, end, finish, record } from './advance.ts';
+import { emit, report } from './state.ts';
+
+/** Answers in a row without a usable call or text, and turns in a row with just the same calls, before the agent is stopped. */
+const maxBadTurns = 3;
+const maxRepeats = 5;
+/** Calls of one answer; a model that asks for more is told to go in smaller steps. */
+const maxCallsPerTurn = 20;
+
+/** Takes the answer into the history. The agent comes back in phase `calling`, `ready` for another turn, `checking`, or ended. */
+export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+  const toolCalls = uniqueIds(reply.toolCalls.slice(0, maxCallsPerTurn), agent.turn);
+  let next = record(agent, ctx, { role: 'assistant', text: reply.text, toolCalls });
+  emit(ctx, next, 'agent.thinking', { turn: agent.turn, text: reply.text.slice(0, 8_000), tools: toolCalls.map((call) => call.name) });
+  if (toolCalls.length === 0) return reply.text.trim() === '' ? emptyAnswer(next, ctx) : finish(next, reply.text, ctx);
+  next = countRepeats(next, toolCalls);
+  if (next.repeated.times >= maxRepeats) {
+    return end(next, ctx, 'error', `The model asked for the same tool calls ${maxRepeats} times in a row (${toolCalls[0]!.name}); it was going round in circles`);
+  }
+  return checkCalls({ ...next, calls: toolCalls.map((call) => ({ ...call, approvalId: null })) }, ctx, catalogue);
+}
+
+/** Refuses what no tool can take, each with a result that tells the model why; what is left is done in order. */
+function checkCalls(agent: AgentRow, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+  const usable: PendingCall[] = [];
+  const refused: { call: PendingCall; message: string }[] = [];
+  for (const call of agent.calls) {
+    const tool = catalogue.find(agent.type as AgentType, call.name);
+    const names = () => catalogue.offersFor(agent.type as AgentType).map((offer) => offer.name).join(', ');
+    const checked = tool === undefined ? { ok: false as const, message: `There is no tool "${call.name.slice(0, 100)}". Tools: ${names()}` } : checkArguments(tool, call.arguments);
+    if (checked.ok) usable.push({ ...call, arguments: checked.args });
+    else refused.push({ call, message: checked.message });
+  }
+  let next = agent;
+  for (const { call, message } of refused) next = { ...callDone({ ...next, calls: [call] }, ctx, { result: { error: message }, isError: true }), calls: [] };
+  const badTurns = usable.length === 0 ? agent.badTurns + 1 : 0;
+  next = { ...next, badTurns, calls: usable, phase: 'calling' };
+  if (badTurns < maxBadTurns) return next;
+  return end(next, ctx, 'error', `The model asked for tools that do not exist or with arguments that do not fit, ${maxBadTurns} times in a row. Last: ${refused[0]!.message}`);
+}
+
+function emptyAnswer(agent: AgentRow, ctx: TurnContext): AgentRow {
+  const badTurns = agent.badTurns + 1;
+  if (badTurns >= maxBadTurns) return end(agent, ctx, 'error', `The model answered with nothing, ${maxBadTurns} times in a row`);
+  const next = record(agent, ctx, { role: 'user', text: 'Your answer was empty. Call a tool, or call finish with your closing words.' });
+  return { ...next, badTurns, phase: 'ready' };
+}
+
+/** @param problem what is wrong with output.json, null when it is right */
+export function outputChecked(agent: AgentRow, problem: string | null, ctx: TurnContext): AgentRow {
+  if (problem === null) return end(agent, ctx, 'complete', agent.result);
+  const outputRefusals = agent.outputRefusals + 1;
+  if (outputRefusals >= maxBadTurns) return end(agent, ctx, 'error', `output.json does not satisfy the task's output_schema: ${problem}`);
+  const next = record(agent, ctx, { role: 'user', text: `You have not finished: ${problem} Write output.json so that it satisfies the schema, then call finish.` });
+  report(ctx, next);
+  return { ...next, outputRefusals, result: null, phase: 'ready' };
+}
+
+function countRepeats(agent: AgentRow, calls: ToolCall[]): AgentRow {
+  const fingerprint = JSON.stringify(calls.map((call) => [call.name, call.arguments])).slice(0, 4_000);
+  const times = fingerprint === agent.repeated.calls ? agent.repeated.times + 1 : 1;
+  return { ...agent, repeated: { calls: fingerprint, times } };
+}
+
+/** Models repeat call ids over turns, and some within one; in the history each call has its own. */
+function uniqueIds(calls: ToolCall[], turn: number): ToolCall[] {
+  return calls.map((call, index) => ({ ...call, id: `call_${turn}_${index}` }));
+}

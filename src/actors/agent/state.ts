@@ -1,0 +1,79 @@
+/** An agent's state as rules see it, and what it tells others of itself. */
+import { AppError } from '../../errors.ts';
+import type { AgentRow, AgentStatus, Approval } from '../../storage/entities/work.ts';
+import type { TurnContext } from '../runtime/define-actor.ts';
+import { type AgentReport, task } from '../task/messages.ts';
+import type { AgentAction, CreateAgent } from './messages.ts';
+
+export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRow {
+  return {
+    ...input,
+    id,
+    status: 'idle',
+    currentTool: null,
+    progress: 0,
+    turn: 0,
+    phase: 'new',
+    effectId: null,
+    calls: [],
+    guidance: [],
+    approvals: [],
+    badTurns: 0,
+    repeated: { calls: '', times: 0 },
+    steps: 0,
+    outputRefusals: 0,
+    tokensUsed: 0,
+    costMillicents: 0,
+    modelUsed: null,
+    result: null,
+    error: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  } as AgentRow;
+}
+
+/** The agent, or `not_found`. */
+export function existing(state: AgentRow | null): AgentRow {
+  if (state === null) throw new AppError('not_found', 'No such agent');
+  return state;
+}
+
+/** The agent if a person can still act on it; else `conflict`. */
+export function alive(state: AgentRow | null): AgentRow {
+  const agent = existing(state);
+  if (agent.phase === 'ended') throw new AppError('conflict', `The agent has ended (${agent.status})`);
+  return agent;
+}
+
+/** Estimated: each model turn covers a part of what is left. */
+export function progressAfter(turns: number): number {
+  return Math.round(95 * (1 - 0.85 ** turns));
+}
+
+export function action(agent: AgentRow, status: AgentStatus, message: string): AgentAction {
+  return { id: agent.id, status, message };
+}
+
+/** Events of an agent belong to its task's history. */
+export function emit(ctx: TurnContext, agent: AgentRow, type: string, data: object = {}): void {
+  ctx.emit({ accountId: agent.accountId, type, taskId: agent.taskId, data: { task_id: agent.taskId, agent_id: agent.id, agent_type: agent.type, ...data } });
+}
+
+/** Tells the task what it shows of this agent. */
+export function report(ctx: TurnContext, agent: AgentRow, news: Partial<Pick<AgentReport, 'turn' | 'approval'>> = {}): void {
+  const { id: agentId, status, currentTool, progress, result, error } = agent;
+  ctx.send(task, agent.taskId, 'report', { agentId, status, currentTool, progress, result, error, turn: null, approval: null, ...news });
+}
+
+/** Long arguments and results stand whole in the agent's history; an event shows their beginning. */
+export function shown(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? 'null';
+  return text.length <= maxShown ? value : { truncated: true, text: text.slice(0, maxShown) };
+}
+const maxShown = 8_000;
+
+/** The same change in the list of approvals that the agent and its task both show. */
+export function withApproval(approvals: Approval[], changed: Approval): Approval[] {
+  const others = approvals.filter((one) => one.id !== changed.id);
+  return others.length === approvals.length ? [...approvals, changed] : approvals.map((one) => (one.id === changed.id ? changed : one));
+}

@@ -1,0 +1,48 @@
+/** What tasks await between their turns: the plan. */
+import { AppError } from '../../errors.ts';
+import type { Model, ModelReply } from '../../providers/model/port.ts';
+import type { Database } from '../../storage/database.ts';
+import type { ActorSystem } from '../runtime/actor-system.ts';
+import type { EffectDefinition } from '../runtime/define-actor.ts';
+import { task as taskRef } from './messages.ts';
+import { type Planned, planRequest, readPlan } from './plan.ts';
+
+/** A model that answers no plan is told why and asked again this often. */
+const maxTries = 3;
+const planTimeoutMs = 10 * 60_000;
+const maxFilesShown = 200;
+
+export function taskEffects(services: { model: Model; database: Database; actors: ActorSystem }): Record<'plan', EffectDefinition> {
+  return {
+    plan: {
+      outcome: 'planned',
+      timeoutMs: planTimeoutMs,
+      repeatable: () => true,
+      async run(_input, { actorId, effectId, signal }): Promise<Planned> {
+        const task = await services.actors.query(taskRef, actorId, 'get', null);
+        if (task === null) throw new AppError('not_found', 'The task is gone');
+        const request = planRequest(task, await filesOf(services.database, task.workspaceId));
+        let tokens = 0;
+        let costMillicents = 0;
+        for (let attempt = 1; ; attempt++) {
+          const reply: ModelReply = await services.model.turn(request, { signal, idempotencyKey: `${effectId}/${attempt}` });
+          tokens += reply.inputTokens + reply.outputTokens;
+          costMillicents += reply.costMillicents;
+          const read = readPlan(reply, task.config.max_agents);
+          if ('plan' in read) return { plan: read.plan, tokens, costMillicents, model: reply.model };
+          if (attempt === maxTries) throw new AppError('unavailable', `The model made no usable plan in ${maxTries} tries. ${read.problem}`);
+          request.messages.push({ role: 'assistant', text: reply.text.slice(0, 8_000), toolCalls: [] }, { role: 'user', text: read.problem });
+        }
+      },
+    },
+  };
+}
+
+async function filesOf(database: Database, workspaceId: string): Promise<{ name: string; type: string; sizeBytes: number }[]> {
+  const { rows } = await database.read({
+    name: 'files_for_plan',
+    text: `select name, type, size_bytes as "sizeBytes" from workspace_file where workspace_id = $1 and status = 'present' order by created_at, id limit ${maxFilesShown}`,
+    values: [workspaceId],
+  });
+  return rows;
+}

@@ -1,0 +1,36 @@
+/** A task's state as rules see it. */
+import { derivedId, idPrefixes } from '../../ids.ts';
+import type { DeliverableRow, TaskRow } from '../../storage/entities/work.ts';
+import type { TurnContext } from '../runtime/define-actor.ts';
+import type { CreateTask, DeliveredFile } from './messages.ts';
+
+export function newTask(id: string, input: CreateTask & { workspaceId: string }, nowMs: number): TaskRow {
+  return {
+    ...input,
+    id,
+    status: 'pending',
+    pauseReason: null,
+    agents: [],
+    approvals: [],
+    planEffectId: null,
+    granted: [],
+    waiting: [],
+    deliverables: [],
+    tokensUsed: 0,
+    costMillicents: 0,
+    error: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+    completedAt: null,
+  } as TaskRow;
+}
+
+/** A name has one deliverable per task, whose content is the last one written. */
+export function deliverableOf(task: TaskRow, file: DeliveredFile, nowMs: number): DeliverableRow {
+  const id = derivedId(idPrefixes.deliverable, task.id, file.name);
+  return { ...file, id, taskId: task.id, accountId: task.accountId, createdAt: nowMs } as DeliverableRow;
+}
+
+export function emit(ctx: TurnContext, task: TaskRow, type: string, data: object = {}): void {
+  ctx.emit({ accountId: task.accountId, type, taskId: task.id, data: { task_id: task.id, status: task.status, ...data } });
+}

@@ -1,0 +1,176 @@
+/**
+ * A task: it has a plan made, sends its agents to work, grants each model turn so that its budget holds, and ends when they have ended.
+ * What it shows of its agents is what they report.
+ */
+import { AppError } from '../../errors.ts';
+import { idPrefixes } from '../../ids.ts';
+import { type AgentSummary, Deliverable, Task, type TaskRow } from '../../storage/entities/work.ts';
+import { agent } from '../agent/messages.ts';
+import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { workspace } from '../workspace/messages.ts';
+import { beginReady, delegate, employ, hasEnded } from './crew.ts';
+import { budgetIsSpent, grantTurns } from './grants.ts';
+import { task as ref, type TaskContract } from './messages.ts';
+import { deliverableOf, emit, newTask } from './state.ts';
+
+type State = TaskRow | null;
+
+export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefinition<TaskRow, TaskContract> {
+  return defineActor<TaskRow, TaskContract>({
+    ref,
+    entity: Task,
+    effects,
+    commands: {
+      create(state, input, ctx) {
+        if (state !== null) return { state, reply: state };
+        const workspaceId = input.workspaceId ?? ctx.newId(idPrefixes.workspace);
+        if (input.workspaceId === null) {
+          ctx.send(workspace, workspaceId, 'create', { accountId: input.accountId, name: `Task ${ctx.id}`, description: null });
+        }
+        const created = newTask(ctx.id, { ...input, workspaceId }, ctx.nowMs);
+        emit(ctx, created, 'task.created', { prompt: created.prompt.slice(0, 1_000), workspace_id: workspaceId });
+        ctx.send(ref, ctx.id, 'begin', {});
+        return { state: created, reply: created };
+      },
+
+      begin(state, _input, ctx) {
+        if (state?.status !== 'pending') return nothing(state);
+        const planning: TaskRow = { ...state, status: 'planning', planEffectId: ctx.run('plan', {}), updatedAt: ctx.nowMs };
+        emit(ctx, planning, 'task.planning');
+        return nothing(planning);
+      },
+
+      planned(state, { effectId, outcome }, ctx) {
+        if (state === null || state.status !== 'planning' || state.planEffectId !== effectId) return nothing(state);
+        const idle: TaskRow = { ...state, planEffectId: null, updatedAt: ctx.nowMs };
+        if (outcome.kind !== 'done') return nothing(fail(idle, ctx, outcome.kind === 'failed' ? outcome.message : 'Planning was interrupted'));
+        const { plan, tokens, costMillicents } = outcome.value;
+        const counted: TaskRow = { ...idle, status: 'running', tokensUsed: idle.tokensUsed + tokens, costMillicents: idle.costMillicents + costMillicents };
+        const running = employ(counted, plan, ctx);
+        emit(ctx, running, 'task.running', { agents: running.agents.map(({ id, type, title }) => ({ id, type, title })) });
+        return nothing(beginReady(running, ctx));
+      },
+
+      requestTurn(state, { agentId }, ctx) {
+        if (state === null || hasEnded(state) || state.waiting.includes(agentId)) return nothing(state);
+        return nothing(grantTurns({ ...state, waiting: [...state.waiting, agentId], updatedAt: ctx.nowMs }, ctx));
+      },
+
+      report(state, news, ctx) {
+        if (state === null || hasEnded(state)) return nothing(state);
+        const { agentId, turn, approval, ...shown } = news;
+        const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...shown, ...usage(one, turn) } : one));
+        let next: TaskRow = { ...state, agents, updatedAt: ctx.nowMs };
+        if (approval !== null) next = { ...next, approvals: withApproval(next, approval) };
+        if (turn !== null) {
+          const granted = next.granted.filter((id) => id !== agentId);
+          next = { ...next, granted, tokensUsed: next.tokensUsed + turn.tokens, costMillicents: next.costMillicents + turn.costMillicents };
+        }
+        if (isEnd(shown.status)) next = agentEnded(next, agentId, ctx);
+        return nothing(settle(next, ctx));
+      },
+
+      delegate(state, { agentId, callId, type, prompt }, ctx) {
+        if (state === null || hasEnded(state)) return nothing(state);
+        return nothing(delegate({ ...state, updatedAt: ctx.nowMs }, { agentId, callId }, type, prompt, ctx));
+      },
+
+      delivered(state, file, ctx) {
+        if (state === null || state.status === 'cancelled') return nothing(state);
+        const row = deliverableOf(state, file, ctx.nowMs);
+        const known = state.deliverables.includes(row.id);
+        ctx.append(Deliverable, row);
+        const next: TaskRow = { ...state, deliverables: known ? state.deliverables : [...state.deliverables, row.id], updatedAt: ctx.nowMs };
+        emit(ctx, next, known ? 'deliverable.updated' : 'deliverable.created', { deliverable_id: row.id, name: row.name, type: row.type, size_bytes: row.sizeBytes });
+        return nothing(next);
+      },
+
+      cancel(state, _input, ctx) {
+        if (state === null) throw new AppError('not_found', 'No such task');
+        if (hasEnded(state)) throw new AppError('conflict', `The task has ended (${state.status})`);
+        if (state.planEffectId !== null) ctx.cancel(state.planEffectId);
+        for (const one of live(state)) ctx.send(agent, one.id, 'taskEnded', {});
+        const agents = state.agents.map((one) => (isEnd(one.status) ? one : { ...one, status: 'cancelled' as const, currentTool: null }));
+        const cancelled = ended({ ...state, agents, planEffectId: null }, 'cancelled', ctx);
+        emit(ctx, cancelled, 'task.cancelled');
+        return { state: cancelled, reply: cancelled };
+      },
+    },
+    queries: { get: (state) => state },
+  });
+}
+
+function nothing(state: State): Turn<State, undefined> {
+  return { state, reply: undefined };
+}
+
+function live(task: TaskRow): AgentSummary[] {
+  return task.agents.filter((one) => !isEnd(one.status));
+}
+
+function isEnd(status: AgentSummary['status']): boolean {
+  return status === 'complete' || status === 'error' || status === 'cancelled';
+}
+
+function usage(one: AgentSummary, turn: { tokens: number; model: string | null } | null): Partial<AgentSummary> {
+  return turn === null ? {} : { tokensUsed: one.tokensUsed + turn.tokens, model: turn.model ?? one.model };
+}
+
+function withApproval(task: TaskRow, approval: TaskRow['approvals'][number]): TaskRow['approvals'] {
+  const known = task.approvals.some((one) => one.id === approval.id);
+  return known ? task.approvals.map((one) => (one.id === approval.id ? approval : one)) : [...task.approvals, approval];
+}
+
+/** Tells who delegated, and starts those that waited for this agent. */
+function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
+  const one = task.agents.find((other) => other.id === agentId);
+  if (one?.delegatedBy) {
+    const { agentId: by, callId } = one.delegatedBy;
+    const outcome =
+      one.status === 'complete'
+        ? { result: { agent: one.id, result: one.result }, isError: false }
+        : { result: { error: `The agent ended without a result (${one.status})${one.error === null ? '' : `: ${one.error}`}` }, isError: true };
+    ctx.send(agent, by, 'delegated', { callId, outcome });
+  }
+  const gone: TaskRow = { ...task, granted: task.granted.filter((id) => id !== agentId), waiting: task.waiting.filter((id) => id !== agentId) };
+  return beginReady(gone, ctx);
+}
+
+/** What follows from the agents' states for the task's own: it ends, pauses, goes on. */
+function settle(task: TaskRow, ctx: TurnContext): TaskRow {
+  const working = live(task);
+  if (working.length === 0) {
+    if (task.agents.some((one) => one.status === 'complete')) {
+      const complete = ended(task, 'complete', ctx);
+      emit(ctx, complete, 'task.completed', { deliverables_count: complete.deliverables.length });
+      return complete;
+    }
+    const errors = task.agents.flatMap((one) => (one.error === null ? [] : [`${one.title}: ${one.error}`]));
+    return fail(task, ctx, errors.length > 0 ? errors.join('; ') : 'All agents were cancelled');
+  }
+  const allPaused = working.every((one) => one.status === 'paused');
+  if (allPaused && task.status === 'running') return paused(task, 'agents', ctx);
+  if (!allPaused && task.status === 'paused' && task.pauseReason === 'agents') {
+    const running: TaskRow = { ...task, status: 'running', pauseReason: null };
+    emit(ctx, running, 'task.running');
+    return grantTurns(running, ctx);
+  }
+  if (task.status === 'running' && budgetIsSpent(task)) return paused(task, 'budget', ctx);
+  return grantTurns(task, ctx);
+}
+
+function paused(task: TaskRow, reason: string, ctx: TurnContext): TaskRow {
+  const next: TaskRow = { ...task, status: 'paused', pauseReason: reason };
+  emit(ctx, next, 'task.paused', { pause_reason: reason });
+  return next;
+}
+
+function fail(task: TaskRow, ctx: TurnContext, error: string): TaskRow {
+  const failed = ended({ ...task, error: error.slice(0, 4_000) }, 'failed', ctx);
+  emit(ctx, failed, 'task.failed', { error: failed.error });
+  return failed;
+}
+
+function ended(task: TaskRow, status: 'complete' | 'failed' | 'cancelled', ctx: TurnContext): TaskRow {
+  return { ...task, status, pauseReason: null, granted: [], waiting: [], updatedAt: ctx.nowMs, completedAt: ctx.nowMs };
+}
