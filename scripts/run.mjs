@@ -31,6 +31,7 @@ await run(ownNode());
 /**
  * True when npm's own record of what is in node_modules has everything the lock file names, at the same version and hash. npm writes the
  * record as its last step and `npm ci` removes it first, so an install that was cut short does not count, and one made by hand does.
+ * Folders are looked for as well, since somebody may have removed some.
  */
 function isInstalled() {
   const wanted = packagesIn(join(root, 'package-lock.json'));
@@ -41,7 +42,7 @@ function isInstalled() {
     const found = present[path];
     // Optional packages of other platforms are rightly absent.
     if (found === undefined) return path === '' || optional === true;
-    return found.version === version && found.integrity === integrity;
+    return found.version === version && found.integrity === integrity && existsSync(join(root, path, 'package.json'));
   });
 }
 

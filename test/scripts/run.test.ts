@@ -102,6 +102,13 @@ test('a lock file that names another version is installed anew', async (t) => {
   assert.match((await run(t, root, ['entry.mjs']).outcome).stderr, /Installing/);
 });
 
+test('a package that somebody removed is installed again', async (t) => {
+  const root = await project(t, { 'entry.mjs': `import one from 'one'; console.log('found', one);` });
+  await run(t, root, ['entry.mjs']).outcome;
+  await rm(join(root, 'node_modules', 'one'), { recursive: true });
+  assert.equal((await run(t, root, ['entry.mjs']).outcome).stdout, 'found 1\n');
+});
+
 test('an install that fails shows the end of what npm said, what to do, and leaves no lock', async (t) => {
   const root = await project(t, { 'entry.mjs': '' });
   await rm(join(root, 'one-1.0.0.tgz'));
