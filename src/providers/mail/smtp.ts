@@ -1,0 +1,118 @@
+/**
+ * Mail by SMTP. What matters is to know what happened: until the server has agreed to take the content, and whenever it says no, the
+ * mail surely was not sent; once content flows and no answer comes back, nobody knows. So the content is a stream that notices when
+ * it is first read, which happens only after the server's go-ahead.
+ */
+import { Readable } from 'node:stream';
+import { AppError } from '../../errors.ts';
+import { composeMail, type MailSource } from './compose-mail.ts';
+import type { MailProvider } from './port.ts';
+
+const maxConnections = 3;
+const maxWaiting = 100;
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, dnsTimeout: 10_000, socketTimeout: 30_000 };
+
+/**
+ * @param url SMTP_URL: `smtp://user:password@host:587` (STARTTLS when offered, `?requireTLS=true` insists) or `smtps://…:465`.
+ * Throws when it is no such address; the message does not repeat it, since it holds a password.
+ */
+export function createSmtpMail({ url, ...source }: MailSource & { url: string }): MailProvider {
+  const server = parseServer(url);
+  const places = createPlaces();
+  return {
+    async send(mail, messageId) {
+      const message = await composeMail(mail, messageId, source);
+      await places.enter();
+      try {
+        await deliver(server, { from: bareAddress(source.from), to: mail.to }, message);
+      } finally {
+        places.leave();
+      }
+      return { detail: `sent to ${mail.to}` };
+    },
+  };
+}
+
+type Server = { options: object; credentials: { user: string; pass: string } | null };
+
+function parseServer(text: string): Server {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || !url.hostname) {
+    throw new Error('SMTP_URL must look like smtp://user:password@host:587 or smtps://user:password@host:465');
+  }
+  const secure = url.protocol === 'smtps:';
+  const options = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
+    requireTLS: url.searchParams.get('requireTLS') === 'true',
+    ...timeouts,
+  };
+  return { options, credentials: url.username ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : null };
+}
+
+/** One mail over one connection. Throws `unavailable` when it surely was not sent, `outcome_unknown` when nobody knows. */
+async function deliver({ options, credentials }: Server, envelope: { from: string; to: string }, message: Buffer): Promise<void> {
+  const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection');
+  const connection = new SMTPConnection(options);
+  let contentFlows = false;
+  const content = new Readable({
+    read() {
+      contentFlows = true;
+      this.push(message);
+      this.push(null);
+    },
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const step = (next: () => void) => (error?: Error | null) => (error ? reject(error) : next());
+      connection.once('error', reject);
+      // A second error of the same break has nobody left to tell.
+      connection.on('error', () => {});
+      connection.once('end', () => reject(new Error('the server closed the connection')));
+      const send = () => connection.send({ ...envelope, size: message.length }, content, step(resolve));
+      connection.connect(step(() => (credentials ? connection.login({ credentials }, step(send)) : send())));
+    });
+  } catch (error) {
+    throw described(error, contentFlows);
+  } finally {
+    connection.close();
+    content.destroy();
+  }
+}
+
+function described(error: unknown, contentFlows: boolean): AppError {
+  const { responseCode, code } = error as { responseCode?: number; code?: string };
+  if (code === 'EAUTH') return new AppError('unavailable', 'The mail server refused our credentials', { cause: error });
+  // The server's text can name anything; its number says enough.
+  if (responseCode && responseCode >= 400)
+    return new AppError('unavailable', `The mail server refused the mail (${responseCode})`, { cause: error });
+  if (!contentFlows)
+    return new AppError('unavailable', 'The mail server could not be reached or broke off before it took the mail', { cause: error });
+  return new AppError('outcome_unknown', 'The mail server broke off while it took the mail; nobody knows whether it was sent', {
+    cause: error,
+  });
+}
+
+function bareAddress(from: string): string {
+  return /<([^>]+)>\s*$/.exec(from)?.[1] ?? from;
+}
+
+/** At most `maxConnections` at once, the others wait in order. */
+function createPlaces() {
+  let taken = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    async enter(): Promise<void> {
+      if (taken < maxConnections) return void taken++;
+      if (waiting.length >= maxWaiting)
+        throw new AppError('unavailable', 'Too many mails are waiting for the mail server; this one was not sent');
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    leave(): void {
+      const next = waiting.shift();
+      if (next) next();
+      else taken--;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * The guarded way out: every request made on behalf of a user or an agent. A name is resolved once, all its addresses are judged, and
+ * the socket goes to those very addresses, so a name that changes its mind between check and connection gains nothing. Redirects are
+ * followed here, each judged anew. Time, header size, body size (after decompression) and redirects are bounded.
+ */
+import { lookup as systemLookup } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import { AppError } from '../../errors.ts';
+import { createAddressPolicy } from './address-policy.ts';
+import { readBody } from './read-body.ts';
+
+export type OutboundRequest = {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  signal?: AbortSignal;
+  /** From the call to the last byte, redirects included. Default 15 s. */
+  timeoutMs?: number;
+  /** What is kept of the body, after decompression; the rest is not read. Default 1 MiB. */
+  maxBytes?: number;
+  /** How many redirects are followed; default 5. With 0 the redirect itself is the answer. */
+  redirects?: number;
+  /** The address comes from the operator's configuration, not from a user or an agent: it may be private. Redirects are not followed. */
+  configured?: boolean;
+};
+
+export type OutboundResponse = {
+  status: number;
+  /** Lower-case names; repeated headers joined by ", ". */
+  headers: Record<string, string>;
+  /** Where the answer came from, after redirects. */
+  url: string;
+  body: Uint8Array;
+  /** The body was longer than `maxBytes`. */
+  truncated: boolean;
+};
+
+export type Outbound = {
+  /**
+   * Any status is an answer. Throws `AppError`: `bad_request` for an address that is no plain http(s) URL, `forbidden` for one that may
+   * not be reached, `unavailable` when there was no answer, no complete answer, or not in time. Rejects with the signal's reason when aborted.
+   */
+  fetch(url: string, request?: OutboundRequest): Promise<OutboundResponse>;
+  close(): Promise<void>;
+};
+
+export type Resolve = (hostname: string) => Promise<{ address: string; family: number }[]>;
+
+const maxHeaderBytes = 16 * 1024;
+const connectTimeoutMs = 5000;
+/** Sent on to another origin after a redirect; everything else could be a credential. */
+const harmlessHeaders = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
+
+/** @param options.allow ranges permitted although private (OUTBOUND_ALLOW) */
+export function createOutbound(options: { allow: string[]; resolve?: Resolve }): Outbound {
+  const policy = createAddressPolicy(options.allow);
+  const resolve = options.resolve ?? ((hostname) => systemLookup(hostname, { all: true, verbatim: true }));
+  const guarded = agent(pinnedLookup(resolve, policy.permits));
+  const trusting = agent(pinnedLookup(resolve, () => true));
+
+  return {
+    async fetch(address, request = {}) {
+      const { timeoutMs = 15_000, maxBytes = 2 ** 20, configured = false } = request;
+      const late = AbortSignal.timeout(timeoutMs);
+      const signal = request.signal ? AbortSignal.any([request.signal, late]) : late;
+      let hop: Hop = { url: parseUrl(address), method: request.method ?? 'GET', headers: lowerCased(request.headers), body: request.body };
+      try {
+        for (let left = configured ? 0 : (request.redirects ?? 5); ; left--) {
+          // A literal address never reaches the resolver, so it is judged here.
+          const literal = hop.url.hostname.replace(/^\[|\]$/g, '');
+          if (!configured && isLiteral(hop.url.hostname) && !policy.permits(literal)) throw forbidden(hop.url.hostname);
+          const response = await send(configured ? trusting : guarded, hop, signal);
+          const next = redirectTarget(response, hop);
+          if (!next || (request.redirects ?? 5) === 0 || configured) {
+            const body = await readBody(response.body, response.headers['content-encoding'], maxBytes, signal);
+            return { status: response.statusCode, headers: flatten(response.headers), url: hop.url.href, ...body };
+          }
+          response.body.on('error', () => {}).destroy();
+          if (left === 0) throw new AppError('unavailable', `${hop.url.host} redirects too often`);
+          hop = next;
+        }
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        if (error instanceof AppError) throw error;
+        if (late.aborted)
+          throw new AppError('unavailable', `${hop.url.host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
+        throw new AppError('unavailable', `${hop.url.host} could not be reached: ${reason(error)}`, { cause: error });
+      }
+    },
+    async close() {
+      await Promise.all([guarded.destroy(), trusting.destroy()]);
+    },
+  };
+}
+
+type Hop = { url: URL; method: string; headers: Record<string, string>; body: string | Uint8Array | undefined };
+
+function agent(lookup: LookupFunction): Agent {
+  return new Agent({
+    connect: { lookup, timeout: connectTimeoutMs },
+    connections: 16,
+    keepAliveTimeout: 4000,
+    maxHeaderSize: maxHeaderBytes,
+    // One deadline for the whole request stands above these.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+/** The one look-up of a connection: all addresses of the name must be permitted, and only they are connected to. */
+function pinnedLookup(resolve: Resolve, permits: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const first = addresses[0];
+        if (!first) return callback(new AppError('unavailable', `${hostname} has no address`), '', 0);
+        if (!addresses.every(({ address }) => permits(address))) return callback(forbidden(hostname), '', 0);
+        if (options.all) return callback(null, addresses, 0);
+        callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(new AppError('unavailable', `${hostname} is not a known host name`, { cause: error }), '', 0),
+    );
+  };
+}
+
+function send(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal) {
+  const headers = { 'user-agent': 'Troupe/0.1', 'accept-encoding': 'gzip, deflate, br', ...hop.headers };
+  return dispatcher.request({
+    origin: hop.url.origin,
+    path: hop.url.pathname + hop.url.search,
+    method: hop.method as Dispatcher.HttpMethod,
+    headers,
+    body: hop.body ?? null,
+    signal,
+  });
+}
+
+function parseUrl(address: string, base?: URL): URL {
+  const url = URL.canParse(address, base?.href) ? new URL(address, base?.href) : null;
+  if (!url) throw new AppError('bad_request', 'The address is not a URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new AppError('bad_request', 'Only http and https addresses can be fetched');
+  if (url.username || url.password) throw new AppError('bad_request', 'An address with a user name or password in it is not fetched');
+  return url;
+}
+
+/** URL parsing has already turned decimal, octal and hexadecimal spellings into dotted decimal. */
+function isLiteral(hostname: string): boolean {
+  return hostname.startsWith('[') || /^[\d.]+$/.test(hostname);
+}
+
+/** Where the answer sends us, as browsers do it: 303, and 301/302 after POST, become GET; another origin gets harmless headers only. */
+function redirectTarget(response: { statusCode: number; headers: Record<string, string | string[] | undefined> }, hop: Hop): Hop | null {
+  const { statusCode: status } = response;
+  const location = [response.headers.location].flat()[0];
+  if (![301, 302, 303, 307, 308].includes(status) || !location) return null;
+  const url = parseUrl(location, hop.url);
+  const becomesGet = (status === 303 && hop.method !== 'HEAD') || (status <= 302 && hop.method === 'POST');
+  const kept = Object.entries(hop.headers).filter(([name]) => {
+    if (becomesGet && name.startsWith('content-')) return false;
+    return url.origin === hop.url.origin || harmlessHeaders.has(name);
+  });
+  return { url, method: becomesGet ? 'GET' : hop.method, headers: Object.fromEntries(kept), body: becomesGet ? undefined : hop.body };
+}
+
+function forbidden(host: string): AppError {
+  return new AppError('forbidden', `${host} is not a public address; it may not be reached from here`);
+}
+
+function lowerCased(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const entries = Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]));
+}
+
+/** In words, from the code: messages of the network stack hold addresses that the name's owner may not want told. */
+function reason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const words: Record<string, string> = {
+    ECONNREFUSED: 'the connection was refused',
+    ECONNRESET: 'the connection was cut',
+    UND_ERR_SOCKET: 'the connection was cut',
+    UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+    UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
+    HPE_HEADER_OVERFLOW: 'its headers are too large',
+    Z_DATA_ERROR: 'its compressed body is damaged',
+    Z_BUF_ERROR: 'its compressed body is incomplete',
+  };
+  return words[code] ?? (code ? `error ${code}` : 'the request failed');
+}

@@ -1,0 +1,32 @@
+/** Checks what a model sent as a tool's arguments, and says what is wrong in words that a model can act on. */
+import type { TObject } from 'typebox';
+import { Value } from 'typebox/value';
+
+const maxProblems = 5;
+
+/**
+ * Arguments that fit the tool's schema: fields it does not know are dropped, `"5"` is taken for 5 where a number is asked for. A string
+ * is arguments that were not valid JSON. The message names each field and what it must be.
+ */
+export function checkArguments(
+  tool: { name: string; parameters: TObject },
+  sent: unknown,
+): { ok: true; args: Record<string, unknown> } | { ok: false; message: string } {
+  const given = sent === undefined || sent === null || sent === '' ? {} : sent;
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    return refused(tool, [typeof given === 'string' ? 'the arguments are not valid JSON' : 'the arguments must be a JSON object']);
+  }
+  const args = Value.Convert(tool.parameters, Value.Clean(tool.parameters, structuredClone(given)));
+  if (Value.Check(tool.parameters, args)) return { ok: true, args: args as Record<string, unknown> };
+  const problems = Value.Errors(tool.parameters, args).map(
+    (error) => `${error.instancePath.slice(1).replaceAll('/', '.') || 'the arguments'}: ${error.message}`,
+  );
+  return refused(tool, problems);
+}
+
+function refused(tool: { name: string; parameters: TObject }, problems: string[]): { ok: false; message: string } {
+  const required = new Set<string>(tool.parameters.required ?? []);
+  const fields = Object.keys(tool.parameters.properties).map((name) => (required.has(name) ? name : `${name} (optional)`));
+  const expected = fields.length > 0 ? `a JSON object with ${fields.join(', ')}` : 'an empty JSON object';
+  return { ok: false, message: `Wrong arguments for ${tool.name}: ${problems.slice(0, maxProblems).join('; ')}. Expected: ${expected}.` };
+}

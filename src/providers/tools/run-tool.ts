@@ -1,0 +1,60 @@
+/** Runs one tool call the same way for every tool: time limit, abort, bounded result, failures told in words that help the agent. */
+import { checkArguments } from './check-arguments.ts';
+import { fitResult } from './fit-result.ts';
+import { maxResultBytes, type Tool, type ToolContext, ToolError } from './port.ts';
+
+export type ToolOutcome = { result: unknown; isError: boolean };
+
+/**
+ * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`,
+ * when the caller aborts; whatever the tool still does then is nobody's concern.
+ *
+ * @param onDefect told of an error that is no `ToolError`, for the log; the agent hears only that the tool failed
+ */
+export async function runTool(
+  tool: Tool,
+  sentArguments: unknown,
+  context: ToolContext,
+  onDefect: (error: unknown) => void,
+): Promise<ToolOutcome> {
+  context.signal.throwIfAborted();
+  const checked = checkArguments(tool, sentArguments);
+  if (!checked.ok) return failure(checked.message);
+
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new ToolError(tooLate(tool))), tool.timeoutMs);
+  const signal = AbortSignal.any([context.signal, late.signal]);
+  try {
+    const result = await unlessAborted(signal, () => tool.run(checked.args, { ...context, signal }));
+    return { result: fitResult(result, maxResultBytes), isError: false };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (late.signal.aborted) return failure(tooLate(tool));
+    if (error instanceof ToolError) return failure(error.message);
+    onDefect(error);
+    return failure(`${tool.name} failed unexpectedly. The details are in the service's log. Try another way.`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Settles with the work or at once with the abort, for tools that do not listen to their signal. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function tooLate(tool: Tool): string {
+  const stopped = `${tool.name} took longer than ${tool.timeoutMs / 1000} s and was stopped.`;
+  return tool.repeatable ? stopped : `${stopped} It is not known whether it took effect; do not simply repeat it.`;
+}
+
+function failure(message: string): ToolOutcome {
+  return { result: fitResult({ error: message }, maxResultBytes), isError: true };
+}

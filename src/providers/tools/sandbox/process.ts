@@ -1,0 +1,151 @@
+/**
+ * One sandbox child: a Node process that may do nothing but compute. Three walls, each sufficient where the one before it has a hole:
+ * WebAssembly without imports, Node's permission model (reads its own program, nothing else), limits of the operating system set by
+ * `ulimit` in the shell that becomes the child. It is killed from outside; nothing inside is trusted to stop.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ChildLine, maxLineChars, type ParentLine, sandboxLimits } from './protocol.ts';
+
+const programFile = fileURLToPath(new URL('./child.ts', import.meta.url));
+
+/**
+ * Data memory of the whole process in KiB: Node itself needs about 150 MB. (`ulimit -v` would be simpler, but WebAssembly reserves
+ * address space it never uses.) A limit that cannot be set is lower already, or unknown to this system.
+ */
+const shellProgram = [
+  `-d ${(300 * 2 ** 20 + sandboxLimits.memoryBytes) / 1024}`,
+  `-t ${Math.ceil(sandboxLimits.timeMs / 1000) + 3}`,
+  '-f 0',
+  '-c 0',
+  '-n 48',
+]
+  .map((limit) => `ulimit ${limit} 2>/dev/null || :`)
+  .concat('exec /usr/bin/env -i "$@"')
+  .join('\n');
+
+export type SandboxProcess = {
+  readonly pid: number;
+  /** Settles when the child has its engine ready; rejects with the reason when it could not start. */
+  readonly ready: Promise<void>;
+  /** The next thing the child says; null when it has ended. */
+  next(): Promise<Exclude<ChildLine, { op: 'ready' }> | null>;
+  say(line: ParentLine): void;
+  /** Kills it at once, whatever it does; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** When the process is gone. */
+  readonly gone: Promise<void>;
+};
+
+/** @param directory an empty folder, the child's working directory */
+export function startSandboxProcess(directory: string): SandboxProcess {
+  const child = spawn('/bin/sh', ['-c', shellProgram, 'sandbox', process.execPath, ...nodeArguments(), programFile], {
+    cwd: directory,
+    env: {},
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  // A child that dies while we write to it is noticed by its exit, not by the broken pipe.
+  child.stdin.on('error', () => {});
+  const lastWords = tailOf(child);
+  const lines = readLines(child);
+
+  const ready = (async () => {
+    const first = await lines.next();
+    if (first?.op === 'ready') return;
+    child.kill('SIGKILL');
+    throw new Error(`the sandbox did not start: ${lastWords() || 'no reason given'}`);
+  })();
+  // Whoever uses the process awaits it; a spare that fails before that must not end the node.
+  ready.catch(() => {});
+
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    gone,
+    async next() {
+      const line = await lines.next();
+      return line === null || line.op === 'ready' ? null : line;
+    },
+    say: (line) => void child.stdin.write(`${JSON.stringify(line)}\n`),
+    kill: () => {
+      child.kill('SIGKILL');
+      return gone;
+    },
+  };
+}
+
+let knownArguments: string[] | undefined;
+
+/** The permission model of Node with exactly the files the program is made of. */
+function nodeArguments(): string[] {
+  if (knownArguments) return knownArguments;
+  const require = createRequire(import.meta.url);
+  const packageFolder = (name: string) => {
+    const entry = require.resolve(name);
+    const inside = join('node_modules', ...name.split('/'));
+    return entry.slice(0, entry.lastIndexOf(inside) + inside.length) + sep;
+  };
+  const engine = packageFolder('@jitl/quickjs-wasmfile-release-sync');
+  const readable = [dirname(programFile) + sep, engine, packageFolder('quickjs-emscripten-core'), packageFolder('@jitl/quickjs-ffi-types')];
+  knownArguments = [
+    '--permission',
+    '--allow-worker',
+    ...readable.map((path) => `--allow-fs-read=${path}*`),
+    '--disallow-code-generation-from-strings',
+    '--max-old-space-size=160',
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=SecurityWarning',
+  ];
+  return knownArguments;
+}
+
+/** Complete lines of the child's stdout, one at a time. Too long a line, or one that is not ours, ends the child. */
+function readLines(child: ChildProcess) {
+  const stream = child.stdout!.setEncoding('utf8');
+  const iterator = splitLines(stream as AsyncIterable<string>);
+  return {
+    async next(): Promise<ChildLine | null> {
+      try {
+        const { value, done } = await iterator.next();
+        return done ? null : (JSON.parse(value) as ChildLine);
+      } catch {
+        child.kill('SIGKILL');
+        return null;
+      }
+    },
+  };
+}
+
+async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  let parts: string[] = [];
+  let chars = 0;
+  for await (const chunk of chunks) {
+    let at = 0;
+    for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', at)) {
+      parts.push(chunk.slice(at, end));
+      yield parts.join('');
+      parts = [];
+      chars = 0;
+      at = end + 1;
+    }
+    parts.push(chunk.slice(at));
+    chars += chunk.length - at;
+    if (chars > maxLineChars) throw new Error('line too long');
+  }
+  return undefined;
+}
+
+/** The last thing the child complained about, for the log. */
+function tailOf(child: ChildProcess): () => string {
+  let tail = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-1000);
+  });
+  return () => tail.trim();
+}

@@ -1,0 +1,32 @@
+/**
+ * What parent and sandbox child say to each other: one JSON value a line, on the child's stdin and stdout, never longer than
+ * `maxLineChars`. The child asks, the parent answers; between a question and its answer neither says anything else.
+ */
+
+export const sandboxLimits = {
+  /** Wall clock from the moment the code is handed over. */
+  timeMs: 10_000,
+  /** Everything the code allocates. */
+  memoryBytes: 128 * 2 ** 20,
+  codeChars: 100_000,
+  stdoutChars: 64 * 1024,
+  resultChars: 32 * 1024,
+  /** Calls of readFile, writeFile and listFiles together. */
+  calls: 1000,
+  writes: 100,
+  /** One file read or written, as text. */
+  fileChars: 8 * 2 ** 20,
+  /** All files read and written in one run. */
+  totalChars: 32 * 2 ** 20,
+} as const;
+
+/** Escapes can make a text six times as long; a text that would not fit is refused by the side that has it. */
+export const maxLineChars = 2 * sandboxLimits.fileChars;
+
+export type FileCall = { op: 'readFile'; path: string } | { op: 'writeFile'; path: string; text: string } | { op: 'listFiles' };
+export type SandboxOutcome = { result: unknown; error: string | null };
+
+/** From the child. */
+export type ChildLine = { op: 'ready' } | { op: 'print'; text: string } | FileCall | ({ op: 'done' } & SandboxOutcome);
+/** From the parent: first the code, then one answer for each file call. */
+export type ParentLine = { op: 'run'; code: string; timeMs: number } | { ok: true; value: unknown } | { ok: false; message: string };

@@ -1,0 +1,40 @@
+/** A task's workspace in memory, for tests of tools: names are checked and versions counted as the real one does. */
+import { Readable } from 'node:stream';
+import { type ToolContext, ToolError, type WorkspaceAccess } from '../../src/providers/tools/port.ts';
+
+export type MemoryWorkspace = WorkspaceAccess & {
+  files: Map<string, { content: Uint8Array; version: number }>;
+  text(name: string): string;
+};
+
+export function memoryWorkspace(initial: Record<string, string | Uint8Array> = {}): MemoryWorkspace {
+  const files = new Map<string, { content: Uint8Array; version: number }>();
+  const put = (name: string, content: string | Uint8Array) => {
+    if (!/^[^/\\\u0000-\u001f]{1,255}$/.test(name) || name === '.' || name === '..')
+      throw new ToolError(`"${name}" is not a plain file name`);
+    const version = (files.get(name)?.version ?? 0) + 1;
+    files.set(name, { content: typeof content === 'string' ? Buffer.from(content) : content, version });
+    return { name, sizeBytes: Buffer.byteLength(content), version };
+  };
+  for (const [name, content] of Object.entries(initial)) put(name, content);
+  return {
+    files,
+    text: (name) => Buffer.from(files.get(name)!.content).toString(),
+    list: async () => [...files].map(([name, { content }]) => ({ name, type: 'text/plain', sizeBytes: content.length })),
+    async open(name) {
+      const file = files.get(name);
+      if (!file) throw new ToolError(`There is no file "${name}"`);
+      return { stream: Readable.from(pieces(file.content)), sizeBytes: file.content.length, type: 'text/plain' };
+    },
+    write: async (name, content) => put(name, content),
+  };
+}
+
+/** Odd sizes, so that characters are cut between pieces. */
+function* pieces(content: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < content.length; at += 30_001) yield content.subarray(at, at + 30_001);
+}
+
+export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = new AbortController().signal): ToolContext {
+  return { accountId: 'acct_1', taskId: 'task_1', agentId: 'agnt_1', callId: 'call_1', signal, workspace };
+}
