@@ -39,7 +39,7 @@ const variables = {
   searchUrl: url('SEARCH_URL', ['http', 'https'], 'an http or https URL of a SearXNG-compatible search service'),
   smtpUrl: url('SMTP_URL', ['smtp', 'smtps'], 'a smtp:// or smtps:// URL'),
   mailFrom: text('MAIL_FROM', 'Troupe <troupe@localhost>', '^[^\\r\\n]*[^\\s@<>]+@[^\\s@<>]+>?$', 'a mail address, with or without a name'),
-  s3Url: url('S3_URL', ['s3', 's3s'], 's3://key:secret@host:port/bucket'),
+  s3Url: url('S3_URL', ['s3'], 's3://key:secret@host:port/bucket'),
   outboundAllow: list(
     'OUTBOUND_ALLOW',
     Type.Refine(Type.String(), isAddressRange),

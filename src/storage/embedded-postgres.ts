@@ -126,7 +126,7 @@ async function checkCluster(folder: string, { major, owner }: PostgresLauncher):
 /** Into a folder of another name first, so that `postgres` is whole whenever it is there, however often a first start is cut short. */
 async function createCluster(root: string, folder: string, launcher: PostgresLauncher, password: string): Promise<void> {
   const leftovers = (await readdir(root)).filter((name) => name.startsWith('postgres-new-'));
-  await Promise.all(leftovers.map((name) => rm(join(root, name), { recursive: true, force: true })));
+  await Promise.all(leftovers.map((name) => rm(join(root, name), { recursive: true, force: true, maxRetries: 5 })));
   const workshop = join(root, `postgres-new-${randomUUID()}`);
   const passwordFile = join(workshop, 'password');
   await mkdir(workshop, { mode: 0o700 });
@@ -139,7 +139,7 @@ async function createCluster(root: string, folder: string, launcher: PostgresLau
     await rename(join(workshop, 'cluster'), folder);
     await syncFolder(root);
   } finally {
-    await rm(workshop, { recursive: true, force: true });
+    await rm(workshop, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
