@@ -1,0 +1,131 @@
+/** The interactive reference at /docs: Scalar, wholly from this service. The page may load and call nothing else. */
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import Type from 'typebox';
+import type { HttpRequest, HttpResponse } from './message.ts';
+import { type OpenApiOptions, openApiDocument } from './openapi.ts';
+import { type AnyRoute, route } from './route.ts';
+
+const inlineScript = `Scalar.createApiReference('#app', ${JSON.stringify({
+  url: './openapi.json',
+  // Sends the key typed in as "Authorization: Bearer …".
+  authentication: { preferredSecurityScheme: 'bearer' },
+  withDefaultFonts: false,
+  telemetry: false,
+  proxyUrl: '',
+  agent: { disabled: true, hideAddApi: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+})});`;
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Troupe API</title>
+  </head>
+  <body>
+    <div id="app"></div>
+    <script src="./docs/scalar.js"></script>
+    <script>${inlineScript}</script>
+  </body>
+</html>
+`;
+
+const pageHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${createHash('sha256').update(inlineScript).digest('base64')}'`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self' blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+};
+
+/** The routes /docs, /docs/scalar.js and /openapi.json, describing `routes` and themselves. The description is made once, when first asked for. */
+export function docsRoutes(routes: readonly AnyRoute[], options: OpenApiOptions): AnyRoute[] {
+  let document: string | null = null;
+  const own: AnyRoute[] = [
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This description',
+      scope: null,
+      responses: { 200: Type.Object({}, { additionalProperties: true }) },
+      handler(): HttpResponse {
+        document ??= JSON.stringify(openApiDocument([...routes, ...own], options));
+        return { status: 200, headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }, body: document };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/docs',
+      summary: 'Interactive reference',
+      scope: null,
+      extension: true,
+      responses: { 200: null },
+      contentTypes: { 200: 'text/html' },
+      handler: (): HttpResponse => ({ status: 200, headers: pageHeaders, body: page }),
+    }),
+    route({
+      method: 'GET',
+      path: '/docs/scalar.js',
+      summary: 'Script of the interactive reference',
+      scope: null,
+      extension: true,
+      responses: { 200: null, 304: null },
+      contentTypes: { 200: 'text/javascript' },
+      handler: ({ request }) => sendScript(request),
+    }),
+  ];
+  return own;
+}
+
+type Script = { plain: Buffer; compressed: Buffer; etag: string };
+let loading: Promise<Script> | null = null;
+
+async function sendScript(request: HttpRequest): Promise<HttpResponse> {
+  loading ??= loadScript();
+  const { plain, compressed, etag } = await loading;
+  const headers = { ETag: etag, 'Cache-Control': 'public, max-age=86400', Vary: 'Accept-Encoding' };
+  if (request.header('if-none-match') === etag) return { status: 304, headers, body: null };
+  const type = { 'Content-Type': 'text/javascript; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
+  if (!/\bgzip\b/.test(request.header('accept-encoding'))) return { status: 200, headers: { ...headers, ...type }, body: plain };
+  return { status: 200, headers: { ...headers, ...type, 'Content-Encoding': 'gzip' }, body: compressed };
+}
+
+/**
+ * The package carries the script only inside its Fastify plugin. A plugin is a function that registers routes: this one is given somebody who
+ * keeps the route of the script and lets the rest be.
+ */
+async function loadScript(): Promise<Script> {
+  const { default: plugin } = await import('@scalar/fastify-api-reference');
+  let text = '';
+  type PluginRoute = { url: string; handler(request: null, reply: object): void };
+  const reply = { header: () => reply, send: (content: string) => void (text = content) };
+  const registrar = {
+    hasPlugin: () => false,
+    initialConfig: { ignoreTrailingSlash: true },
+    route({ url, handler }: PluginRoute): void {
+      if (url.endsWith('.js')) handler(null, reply);
+    },
+  };
+  const register = plugin as unknown as (to: typeof registrar, options: object, done: () => void) => void;
+  register(registrar, { routePrefix: '/docs', configuration: { url: './openapi.json' } }, () => {});
+  if (text === '') throw new Error('the reference page has no script in this version of its package');
+  const plain = Buffer.from(text);
+  const etag = `"${createHash('sha256').update(plain).digest('base64url')}"`;
+  return { plain, compressed: await promisify(gzip)(plain), etag };
+}

@@ -1,0 +1,88 @@
+/** Answers a stored file: RFC 9110 ranges and preconditions, RFC 6266 names, and nothing a browser would run. */
+import type { FileStore } from '../../storage/files.ts';
+import type { HttpRequest, HttpResponse } from './message.ts';
+
+export type Download = {
+  key: string;
+  sizeBytes: number;
+  /** Hex; the strong ETag. */
+  sha256: string;
+  fileName: string;
+  /** MIME type; what is no well-formed one is sent as `application/octet-stream`. */
+  type: string;
+};
+
+/** Life of an address at the storage service: long enough to follow a redirect. */
+const presignedForS = 300;
+
+/**
+ * GET and HEAD of a file. Whole (200), one range (206), nothing new (304) or an impossible range (416); several ranges are answered whole.
+ *
+ * @param redirect where the store can give an address of its own, send the client there (302) instead of sending the bytes
+ */
+export async function sendFile(request: HttpRequest, store: FileStore, file: Download, redirect = false): Promise<HttpResponse> {
+  const etag = `"${file.sha256}"`;
+  const type = safeType(file.type);
+  if (redirect) {
+    const url = await store.presignedUrl(file.key, { expiresInS: presignedForS, fileName: file.fileName, type });
+    if (url !== null) return { status: 302, headers: { Location: url, 'Cache-Control': 'private, no-store' }, body: null };
+  }
+  const headers: Record<string, string> = { ETag: etag, 'Cache-Control': 'private, no-cache', 'Accept-Ranges': 'bytes' };
+  if (matches(request.header('if-none-match'), etag)) return { status: 304, headers, body: null };
+  headers['Content-Type'] = type;
+  headers['Content-Disposition'] = contentDisposition(file.fileName);
+  headers['X-Content-Type-Options'] = 'nosniff';
+  headers['Content-Security-Policy'] = "sandbox; default-src 'none'";
+
+  const range = wantedRange(request, etag, file.sizeBytes);
+  if (range === 'impossible') {
+    return {
+      status: 416,
+      headers: { 'Content-Type': 'application/json', 'Content-Range': `bytes */${file.sizeBytes}` },
+      body: '{"detail":"Range Not Satisfiable"}',
+    };
+  }
+  const bodyBytes = range === null ? file.sizeBytes : range.end - range.start + 1;
+  if (range !== null) headers['Content-Range'] = `bytes ${range.start}-${range.end}/${file.sizeBytes}`;
+  const body = request.method === 'HEAD' || bodyBytes === 0 ? null : await store.open(file.key, range ?? undefined);
+  return { status: range === null ? 200 : 206, headers, body, bodyBytes };
+}
+
+/** `attachment` with the name twice: plain for old clients, UTF-8 for the others. No character of it can end the header. */
+export function contentDisposition(fileName: string): string {
+  const wellFormed = fileName.toWellFormed();
+  const plain = wellFormed.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
+  const encoded = encodeURIComponent(wellFormed).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
+
+function safeType(type: string): string {
+  return /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/.test(type) ? type : 'application/octet-stream';
+}
+
+/** If-None-Match compares weakly: `W/` does not count. */
+function matches(header: string, etag: string): boolean {
+  if (header === '') return false;
+  if (header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+type Range = { start: number; end: number };
+
+/** null: send all of it, which is also the answer to ranges that are malformed, several, or of an older version. */
+function wantedRange(request: HttpRequest, etag: string, sizeBytes: number): Range | 'impossible' | null {
+  const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(request.header('range').trim());
+  if (parts === null) return null;
+  const condition = request.header('if-range');
+  if (condition !== '' && condition !== etag) return null;
+  const [, first = '', last = ''] = parts;
+  if (first === '' && last === '') return null;
+  if (first === '') {
+    const tailBytes = Math.min(Number(last), sizeBytes);
+    return tailBytes === 0 ? 'impossible' : { start: sizeBytes - tailBytes, end: sizeBytes - 1 };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return null;
+  if (start >= sizeBytes) return 'impossible';
+  return { start, end: last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1) };
+}

@@ -1,0 +1,33 @@
+/** Failures as answers: `{"detail": …}` and nothing else of the inside. */
+import { AppError, errorCodes } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { HttpRequest, HttpResponse } from './message.ts';
+
+const jsonType = 'application/json';
+
+/** An error answer made on the spot, with a text for people. */
+export function refusal(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
+  return { status, headers: { 'Content-Type': jsonType, ...headers }, body: JSON.stringify({ detail }) };
+}
+
+/** The answer to whatever a handler threw. What is no public `AppError` is logged with the request's id and answered without its text. */
+export function errorResponse(error: unknown, request: HttpRequest, log: Log): HttpResponse {
+  if (!(error instanceof AppError)) {
+    log.error({ err: error, request_id: request.requestId, method: request.method, path: request.path }, 'request failed unexpectedly');
+    return refusal(500, 'Internal Server Error');
+  }
+  const { http: status, public: isPublic } = errorCodes[error.code];
+  if (status >= 500) {
+    log.warn({ err: error, request_id: request.requestId, method: request.method, path: request.path }, 'request failed');
+  }
+  const headers: Record<string, string> = { 'Content-Type': jsonType };
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  if (error.retryAfterS !== undefined) headers['Retry-After'] = String(Math.max(0, Math.ceil(error.retryAfterS)));
+  const detail = error.code === 'invalid' && error.issues !== undefined ? error.issues : publicText(status, isPublic, error.message);
+  return { status, headers, body: JSON.stringify({ detail }) };
+}
+
+function publicText(status: number, isPublic: boolean, message: string): string {
+  if (isPublic) return message;
+  return status === 500 ? 'Internal Server Error' : 'Service Unavailable';
+}

@@ -1,0 +1,118 @@
+/** Sending answers: at once inside the request's callback, or later through an `Exchange`, which outlives it and knows when the client has gone. */
+import { Readable } from 'node:stream';
+import { type BodySocket, IncomingBody } from './incoming-body.ts';
+import type { AddressSource, HttpRequest, HttpResponse } from './message.ts';
+import { OutgoingStream } from './outgoing-stream.ts';
+import { statusLine } from './status.ts';
+
+/** The part of a uWS response that is used. It throws when used after its end or after an abort. */
+export interface ResponseSocket extends BodySocket, AddressSource {
+  writeStatus(status: string): unknown;
+  writeHeader(name: string, value: string): unknown;
+  write(chunk: Uint8Array): boolean;
+  end(body?: string | Uint8Array, closeConnection?: boolean): unknown;
+  endWithoutBody(reportedContentLength?: number, closeConnection?: boolean): unknown;
+  tryEnd(chunk: Uint8Array, totalBytes: number): [boolean, boolean];
+  getWriteOffset(): number;
+  onWritable(handler: (offset: number) => boolean): unknown;
+  onAborted(handler: () => void): unknown;
+  cork(work: () => void): unknown;
+}
+
+/** Largest unread rest of a refused body that is still received and thrown away, so that its sender can read the answer. */
+const discardedBytesMax = 64 * 2 ** 20;
+
+/** Writes a whole answer. Call it corked: inside the request's callback or in `cork`. Its body is no stream. */
+export function sendWhole(socket: ResponseSocket, request: HttpRequest, response: HttpResponse, close: boolean): void {
+  writeHead(socket, request, response);
+  const body = response.body as string | Uint8Array | null;
+  if (body !== null && request.method !== 'HEAD') {
+    socket.end(body, close);
+    return;
+  }
+  const length = bodyLength(response);
+  if (length === 0) {
+    socket.endWithoutBody(0, close);
+    return;
+  }
+  // Told a length by argument, uWS goes on waiting for that many bytes; without arguments it cannot be told to close, so the header asks the client to.
+  if (length !== undefined) socket.writeHeader('Content-Length', String(length));
+  if (close) socket.writeHeader('Connection', 'close');
+  socket.endWithoutBody();
+}
+
+function writeHead(socket: ResponseSocket, request: HttpRequest, { status, headers }: HttpResponse): void {
+  if (status !== 200) socket.writeStatus(statusLine(status));
+  socket.writeHeader('X-Request-Id', request.requestId);
+  if (headers !== null) for (const name in headers) socket.writeHeader(name, headers[name]!);
+}
+
+function bodyLength({ body, bodyBytes, status }: HttpResponse): number | undefined {
+  if (bodyBytes !== undefined) return bodyBytes;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (body instanceof Uint8Array) return body.length;
+  return body === null && status !== 204 && status !== 304 ? 0 : undefined;
+}
+
+export class Exchange {
+  readonly body: IncomingBody | null;
+  readonly #socket: ResponseSocket;
+  readonly #ended: (exchange: Exchange) => void;
+  #closed = false;
+  #outgoing: OutgoingStream | null = null;
+
+  /** @param ended called once, when the answer is out or the client gone */
+  constructor(socket: ResponseSocket, bodyBytes: number | null | undefined, ended: (exchange: Exchange) => void) {
+    this.#socket = socket;
+    this.#ended = ended;
+    socket.onAborted(() => this.#abort());
+    this.body = bodyBytes === undefined ? null : new IncomingBody(socket, bodyBytes);
+  }
+
+  /** Sends the answer, unless the client has gone meanwhile: then a stream in it is destroyed. */
+  respond(request: HttpRequest, response: HttpResponse, closeAfter: boolean): void {
+    const { body } = response;
+    if (this.#closed) {
+      if (body instanceof Readable) body.destroy();
+      return;
+    }
+    const close = closeAfter || this.#leavesTooMuchUnread();
+    this.body?.finish();
+    if (body instanceof Readable && request.method !== 'HEAD') {
+      this.#socket.cork(() => {
+        writeHead(this.#socket, request, response);
+        // A body of known length is ended by its last byte, which cannot say that the connection ends too: the header asks the client to.
+        if (close && response.bodyBytes !== undefined) this.#socket.writeHeader('Connection', 'close');
+      });
+      this.#outgoing = new OutgoingStream(this.#socket, body, response.bodyBytes, close, () => this.#finish());
+      return;
+    }
+    if (body instanceof Readable) body.destroy();
+    this.#socket.cork(() => sendWhole(this.#socket, request, response, close));
+    this.#finish();
+  }
+
+  /** Cuts the connection. */
+  close(): void {
+    if (!this.#closed) this.#socket.close();
+  }
+
+  #leavesTooMuchUnread(): boolean {
+    if (this.body === null || this.body.complete) return false;
+    return this.body.declaredBytes === null || this.body.declaredBytes > discardedBytesMax;
+  }
+
+  #finish(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#ended(this);
+  }
+
+  #abort(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.body?.abort();
+    this.#outgoing?.abort();
+    this.#ended(this);
+  }
+}

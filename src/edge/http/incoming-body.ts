@@ -1,0 +1,104 @@
+/**
+ * The body of one request while it arrives. Until somebody reads it (authentication may have to wait for a database) a bounded piece is
+ * kept and the sender is then held back.
+ *
+ * uWS cuts a connection that sends less than 160 KB in 10 s. Pausing and resuming starts those 10 s anew, so as long as something
+ * arrives now and then, a slow line may take until the reader's deadline; a silent one is still cut after about 10 s.
+ */
+import type { BodyReader, RequestBody } from './message.ts';
+
+/** What the body needs of its connection. */
+export interface BodySocket {
+  onData(handler: (chunk: ArrayBuffer, last: boolean) => void): unknown;
+  pause(): void;
+  resume(): void;
+  close(): unknown;
+}
+
+const keptBytesMax = 64 * 1024;
+const prolongAfterMs = 3_000;
+
+export class IncomingBody implements RequestBody {
+  readonly declaredBytes: number | null;
+  /** Whether all of it has arrived. */
+  complete = false;
+  readonly #socket: BodySocket;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #reader: BodyReader | null = null;
+  #paused = false;
+  #closed = false;
+  #prolongedAtMs = Date.now();
+  #deadlineMs = Number.POSITIVE_INFINITY;
+
+  constructor(socket: BodySocket, declaredBytes: number | null) {
+    this.#socket = socket;
+    this.declaredBytes = declaredBytes;
+    socket.onData((chunk, last) => this.#arrive(Buffer.from(chunk), last));
+  }
+
+  read(reader: BodyReader, withinMs: number): void {
+    this.#deadlineMs = Date.now() + withinMs;
+    this.#reader = reader;
+    if (this.#closed) return reader.aborted();
+    const kept = this.#kept;
+    this.#kept = [];
+    kept.forEach((bytes, i) => {
+      reader.data(bytes, this.complete && i === kept.length - 1);
+    });
+    this.resume();
+  }
+
+  pause(): void {
+    if (this.#paused || this.#closed || this.complete) return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#closed) return;
+    this.#paused = false;
+    this.#prolongedAtMs = Date.now();
+    this.#socket.resume();
+  }
+
+  /** The answer is about to end: nothing more is handed on, and what still comes is thrown away by the server. */
+  finish(): void {
+    this.resume();
+    this.#closed = true;
+    this.#kept = [];
+  }
+
+  abort(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#kept = [];
+    if (!this.complete) this.#reader?.aborted();
+  }
+
+  #arrive(bytes: Buffer, last: boolean): void {
+    if (this.#closed) return;
+    this.complete = last;
+    if (this.#reader !== null) this.#reader.data(bytes, last);
+    else this.#keep(bytes);
+    if (!last) this.#prolong();
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#kept.push(Buffer.from(bytes));
+    this.#keptBytes += bytes.length;
+    if (this.#keptBytes > keptBytesMax) this.pause();
+  }
+
+  #prolong(): void {
+    if (this.#closed || this.#paused) return;
+    const nowMs = Date.now();
+    if (nowMs > this.#deadlineMs) {
+      this.#socket.close();
+    } else if (nowMs - this.#prolongedAtMs > prolongAfterMs) {
+      this.#prolongedAtMs = nowMs;
+      this.#socket.pause();
+      this.#socket.resume();
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/** Reads a JSON body: bounded in bytes, nesting and time, strictly UTF-8, and free of text that could not be stored. */
+import { isUtf8 } from 'node:buffer';
+import { AppError, type Issue } from '../../errors.ts';
+import type { HttpRequest } from './message.ts';
+
+export const maxJsonBytes = 2 ** 20;
+const maxDepth = 64;
+const maxIssues = 20;
+/** A sender of JSON that needs longer is cut off. */
+const withinMs = 60_000;
+
+/**
+ * The parsed body; undefined where it is empty. Throws `payload_too_large` as soon as it is known to be over a MiB, `unsupported_media_type`,
+ * `bad_request` for what is no JSON, and `invalid` for strings holding NUL or half a surrogate pair.
+ */
+export async function readJson(request: HttpRequest): Promise<unknown> {
+  const { body } = request;
+  if (body === null || body.declaredBytes === 0) return undefined;
+  if (!isJsonType(request.header('content-type'))) throw new AppError('unsupported_media_type', 'Send the body as application/json');
+  if (body.declaredBytes !== null && body.declaredBytes > maxJsonBytes) throw tooLarge();
+  const text = await new Promise<string>((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let refused = false;
+    body.read(
+      {
+        data(chunk, last) {
+          if (refused) return;
+          bytes += chunk.length;
+          if (bytes > maxJsonBytes) {
+            refused = true;
+            return reject(tooLarge());
+          }
+          try {
+            if (last) resolve(decode(chunks.length === 0 ? chunk : Buffer.concat([...chunks, chunk])));
+            else chunks.push(Buffer.from(chunk));
+          } catch (error) {
+            reject(error);
+          }
+        },
+        aborted: () => reject(new AppError('bad_request', 'The request ended before its body')),
+      },
+      withinMs,
+    );
+  });
+  return text === '' ? undefined : parseJson(text);
+}
+
+function tooLarge(): AppError {
+  return new AppError('payload_too_large', `A JSON body may have at most ${maxJsonBytes} bytes`);
+}
+
+/** Whether a Content-Type says JSON in UTF-8. */
+export function isJsonType(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  if (type.trim() !== 'application/json') return false;
+  return parameters.every((parameter) => !parameter.trim().startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter.trim()));
+}
+
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new AppError('bad_request', 'The body is not valid UTF-8');
+  if (!isShallow(bytes)) throw new AppError('bad_request', `The body nests deeper than ${maxDepth} levels`);
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  return bytes.toString('utf8', start);
+}
+
+function parseJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('bad_request', 'The body is not valid JSON', { cause });
+  }
+  // Only an escape can put NUL or half a surrogate pair into text that was valid UTF-8 and valid JSON.
+  if (text.includes('\\u')) {
+    const issues: Issue[] = [];
+    findUnstorable(value, ['body'], issues);
+    if (issues.length > 0) throw new AppError('invalid', 'The body holds text that cannot be stored', { issues });
+  }
+  return value;
+}
+
+function findUnstorable(value: unknown, loc: (string | number)[], issues: Issue[]): void {
+  if (issues.length === maxIssues) return;
+  if (typeof value === 'string') {
+    if (!isStorable(value)) issues.push(unstorable(loc));
+  } else if (Array.isArray(value)) {
+    value.forEach((item, i) => {
+      findUnstorable(item, [...loc, i], issues);
+    });
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      if (!isStorable(name)) issues.push(unstorable(loc));
+      findUnstorable(item, [...loc, name], issues);
+    }
+  }
+}
+
+/** Whether PostgreSQL can hold the text: no NUL, no lone surrogate. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function unstorable(loc: (string | number)[]): Issue {
+  const readable = loc.map((part) => (typeof part === 'string' ? part.toWellFormed().replaceAll('\0', '\uFFFD') : part));
+  return { loc: readable, msg: 'Text must not hold NUL characters or unpaired surrogates', type: 'value_error', input: null, ctx: {} };
+}
+
+/** Looks at brackets outside of strings; a byte above 0x7f never equals one of these. */
+function isShallow(bytes: Buffer): boolean {
+  if (bytes.length <= maxDepth) return true;
+  let depth = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!;
+    if (byte === 0x22) {
+      while (++i < bytes.length && bytes[i] !== 0x22) if (bytes[i] === 0x5c) i++;
+    } else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > maxDepth) return false;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return true;
+}

@@ -1,0 +1,92 @@
+/** A request and its answer as plain values. Handlers know these and never the HTTP library beneath. */
+import type { Readable } from 'node:stream';
+import { newRequestId } from './request-id.ts';
+
+export type HttpResponse = {
+  status: number;
+  /** Sent as they are: values hold no line breaks. `X-Request-Id`, `Date` and `Content-Length` are the server's. */
+  headers: Record<string, string> | null;
+  /** A stream is sent with backpressure and destroyed when the client goes away. */
+  body: string | Uint8Array | Readable | null;
+  /** Length of a stream, or of the body a HEAD request leaves out; without it a stream is sent in chunks. */
+  bodyBytes?: number;
+};
+
+/** The bytes of a request's body as they arrive. One reader, once; what came before it is kept (bounded), not lost. */
+export interface RequestBody {
+  /** Content-Length; null where the body is chunked. */
+  readonly declaredBytes: number | null;
+  /** @param withinMs a sender that needs longer for the whole body is cut off */
+  read(reader: BodyReader, withinMs: number): void;
+  /** Stops the sender (TCP backpressure); up to one receive buffer may still arrive. */
+  pause(): void;
+  resume(): void;
+}
+
+export interface BodyReader {
+  /** @param bytes valid during this call only: copy what you keep */
+  data(bytes: Buffer, last: boolean): void;
+  /** The client went away, or was slower than the server allows. Nothing follows. */
+  aborted(): void;
+}
+
+/** What a request asks its connection for, only when it is wanted. */
+export interface AddressSource {
+  getRemoteAddressAsText(): ArrayBuffer;
+}
+
+const callersId = /^[\w-]{1,128}$/;
+
+/** Everything is copied out of the library before the first await, so a request may be kept as long as its handler runs. */
+export class HttpRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** As sent: percent-encoded, without the query. */
+  readonly path: string;
+  /** As sent, without the question mark; empty where there is none. */
+  readonly queryString: string;
+  /** Lower-case names and their values in turn, in the order sent. */
+  readonly headers: readonly string[];
+  /** null where the request has none. */
+  readonly body: RequestBody | null;
+  /** The caller's own id where it is well-formed, else a new one. */
+  readonly requestId: string;
+  readonly #source: AddressSource;
+  #address = '';
+
+  constructor(
+    method: string,
+    path: string,
+    queryString: string,
+    headers: readonly string[],
+    body: RequestBody | null,
+    source: AddressSource,
+  ) {
+    this.method = method;
+    this.path = path;
+    this.queryString = queryString;
+    this.headers = headers;
+    this.body = body;
+    this.#source = source;
+    const id = this.header('x-request-id');
+    this.requestId = id !== '' && callersId.test(id) ? id : newRequestId();
+  }
+
+  /** The first header of that (lower-case) name; empty where there is none. */
+  header(name: string): string {
+    const { headers } = this;
+    for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]!;
+    return '';
+  }
+
+  /** For the server: keeps what could not be read any more once the client has gone. */
+  settle(): void {
+    void this.remoteAddress;
+  }
+
+  /** The client's IP address as text. */
+  get remoteAddress(): string {
+    if (this.#address === '') this.#address = Buffer.from(this.#source.getRemoteAddressAsText()).toString('latin1');
+    return this.#address;
+  }
+}

@@ -1,0 +1,130 @@
+/** Receives one uploaded file as a stream, at the speed of whoever stores it. */
+import { Readable } from 'node:stream';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { AppError, invalidField } from '../../errors.ts';
+import type { HttpRequest } from './message.ts';
+
+export type UploadedFile = {
+  /** As the client sent it, paths and all: check it before use. */
+  name: string;
+  /** The client's word for what it is, e.g. `text/csv`. */
+  type: string;
+  /** Ends only when the whole request has arrived well-formed; fails when it was cut, is too long or malformed. */
+  content: Readable;
+};
+
+export const maxFileBytes = 50 * 2 ** 20;
+/** Room for the boundaries, the part headers and small fields around the file. */
+const overheadBytes = 64 * 1024;
+const withinMs = 3_600_000;
+
+/**
+ * Hands the file of the form field `file` to `take` and answers what that answers. Other fields are ignored.
+ *
+ * Throws `unsupported_media_type`, `payload_too_large` (while reading), `bad_request` for a form that is malformed or cut, `invalid` where the
+ * file is missing or there are two. Whenever it throws, `content` has failed too and `take` has settled, so what it began is undone.
+ */
+export async function receiveFile<T>(request: HttpRequest, take: (file: UploadedFile) => Promise<T>): Promise<T> {
+  const { body } = request;
+  const contentType = request.header('content-type');
+  if (!/^multipart\/form-data\s*;/i.test(contentType)) throw new AppError('unsupported_media_type', 'Send the file as multipart/form-data');
+  if (body === null) throw missingFile();
+  if (body.declaredBytes !== null && body.declaredBytes > maxFileBytes + overheadBytes) throw tooLarge();
+  const parser = openParser(contentType);
+
+  let taking: Promise<T> | null = null;
+  let content: Readable | null = null;
+  let failed = false;
+  let receivedBytes = 0;
+  const received = new Promise<void>((resolve, reject) => {
+    const fail = (error: AppError): void => {
+      if (failed) return;
+      failed = true;
+      content?.destroy(error);
+      reject(error);
+    };
+    parser.on('error', (cause) => fail(new AppError('bad_request', 'The form is malformed or incomplete', { cause })));
+    parser.on('drain', () => body.resume());
+    parser.on('file', (field, file, name, _encoding, type) => {
+      // Busboy tells a cut request on the file as well as on the parser; unheard, the former would end the process.
+      file.on('error', (cause) => fail(new AppError('bad_request', 'The form is malformed or incomplete', { cause })));
+      if (field !== 'file' || !name || failed) return void file.resume();
+      if (content !== null) return fail(invalidField(['body', 'file'], 'Send one file at a time'));
+      file.on('limit', () => fail(tooLarge()));
+      content = throttled(file);
+      taking = take({ name, type, content });
+      taking.catch((cause: unknown) => {
+        failed = true;
+        reject(cause);
+      });
+    });
+    for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
+      parser.on(limit, () => fail(new AppError('bad_request', 'The form has too many parts')));
+    }
+    parser.on('finish', () => {
+      if (failed) return;
+      if (content === null) return fail(missingFile());
+      content.push(null);
+      resolve();
+    });
+    body.read(
+      {
+        data(chunk, last) {
+          if (failed) return;
+          receivedBytes += chunk.length;
+          if (receivedBytes > maxFileBytes + overheadBytes) return fail(tooLarge());
+          if (!parser.write(Buffer.from(chunk)) && !last) body.pause();
+          if (last) parser.end();
+        },
+        aborted: () => fail(new AppError('bad_request', 'The request ended before its body')),
+      },
+      withinMs,
+    );
+  });
+  try {
+    await received;
+    return await taking!;
+  } finally {
+    parser.destroy();
+    await Promise.allSettled([taking]);
+  }
+}
+
+function openParser(contentType: string): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      preservePath: true,
+      limits: { fileSize: maxFileBytes, files: 4, fields: 16, fieldSize: 4096, parts: 20, headerPairs: 32, headerSize: 8192 },
+    });
+  } catch (cause) {
+    throw new AppError('bad_request', 'The multipart boundary is missing or malformed', { cause });
+  }
+}
+
+/** The file's bytes without its end: that is told only when the rest of the form proved sound. */
+function throttled(file: BusboyFileStream): Readable {
+  const content = new Readable({
+    read: () => void file.resume(),
+    destroy(error, done) {
+      file.resume();
+      done(error);
+    },
+  });
+  // The one who stores it hears of a failure; where nobody listens (yet) it must not end the process.
+  content.on('error', () => {});
+  file.on('data', (chunk: Buffer) => {
+    if (!content.destroyed && !content.push(chunk)) file.pause();
+  });
+  return content;
+}
+
+function missingFile(): AppError {
+  return new AppError('invalid', 'Field required', {
+    issues: [{ loc: ['body', 'file'], msg: 'Field required', type: 'missing', input: null, ctx: {} }],
+  });
+}
+
+function tooLarge(): AppError {
+  return new AppError('payload_too_large', `A file may have at most ${maxFileBytes} bytes`);
+}

@@ -1,0 +1,60 @@
+/** Finds what a path stands for: fixed segments before parameters, with a way back where a fixed one leads nowhere. */
+
+export type Match<T> = { value: T; parameters: string[] };
+
+type Node<T> = { fixed: Map<string, Node<T>>; parameter: Node<T> | null; value: T | null };
+
+export class PathTable<T> {
+  readonly #root: Node<T> = emptyNode();
+
+  /** The value at a pattern such as `/tasks/{id}`; made by `create` the first time. */
+  at(pattern: string, create: () => T): T {
+    let node = this.#root;
+    for (const segment of pattern.slice(1).split('/')) {
+      if (segment.startsWith('{')) {
+        node.parameter ??= emptyNode();
+        node = node.parameter;
+      } else {
+        let next = node.fixed.get(segment);
+        if (next === undefined) {
+          next = emptyNode();
+          node.fixed.set(segment, next);
+        }
+        node = next;
+      }
+    }
+    node.value ??= create();
+    return node.value;
+  }
+
+  /**
+   * The value for a path as it was sent, from position `from` on. Parameters are as sent, and never empty: `/tasks/` is not `/tasks/{id}`.
+   * Segments are compared as they are, so `..`, `//` and escaped slashes match nothing fixed.
+   */
+  find(path: string, from: number): Match<T> | null {
+    const parameters: string[] = [];
+    const value = search(this.#root, path, from + 1, parameters);
+    return value === null ? null : { value, parameters };
+  }
+}
+
+function search<T>(node: Node<T>, path: string, from: number, parameters: string[]): T | null {
+  if (from > path.length) return node.value;
+  let to = path.indexOf('/', from);
+  if (to === -1) to = path.length;
+  const segment = path.slice(from, to);
+  const fixed = node.fixed.get(segment);
+  if (fixed !== undefined) {
+    const value = search(fixed, path, to + 1, parameters);
+    if (value !== null) return value;
+  }
+  if (node.parameter === null || segment === '') return null;
+  parameters.push(segment);
+  const value = search(node.parameter, path, to + 1, parameters);
+  if (value === null) parameters.pop();
+  return value;
+}
+
+function emptyNode<T>(): Node<T> {
+  return { fixed: new Map(), parameter: null, value: null };
+}

@@ -1,0 +1,206 @@
+/**
+ * Takes a request through the checks of every endpoint, in the order the contract promises: token 401, scope 403, rate 429, then the
+ * body and the other input (4xx), then the handler. Nothing is awaited that is there already, so a request whose token is known and whose handler
+ * answers at once is answered inside its callback.
+ */
+import { AppError, type Issue } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { hasScope, type Principal } from '../auth/principal.ts';
+import type { LimitDecision, Limits } from '../limits.ts';
+import { errorResponse, refusal } from './error-response.ts';
+import { isStorable, readJson } from './json-body.ts';
+import type { HttpRequest, HttpResponse } from './message.ts';
+import { receiveFile, type UploadedFile } from './multipart.ts';
+import { PathTable } from './path-table.ts';
+import { type AnyContext, type AnyRoute, isIdempotent, type JsonReply, parameterNames, parameterSchema, type Reply } from './route.ts';
+import type { HttpHandler } from './server.ts';
+import { type Check, compileBody, compileText, type TextCheck } from './validate.ts';
+
+export type RouterOptions = {
+  routes: readonly AnyRoute[];
+  /** null: no token, or none that counts. May throw an `AppError` that says more. */
+  authenticate(request: HttpRequest): Principal | null | Promise<Principal | null>;
+  limits: Limits;
+  /** Wraps the handler of every route that takes idempotency keys, after validation. */
+  around?(context: AnyContext, next: () => Promise<Reply>): Promise<Reply>;
+  log: Log;
+};
+
+type Prepared = {
+  route: AnyRoute;
+  parameterNames: string[];
+  params: TextCheck | null;
+  query: TextCheck | null;
+  headers: TextCheck | null;
+  body: Check | null;
+  wrapped: boolean;
+};
+
+/** One path: its routes by method. */
+type Resource = { byMethod: Map<string, Prepared>; allow: string };
+
+/** One request on its way; filled step by step, then the handler's context. */
+type Call = {
+  route: AnyRoute;
+  request: HttpRequest;
+  requestId: string;
+  variant: 'A' | 'B';
+  principal: Principal | null;
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  headers: Record<string, unknown>;
+  body: unknown;
+  reservation: AnyContext['reservation'];
+  receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
+};
+
+const nothing: Record<string, unknown> = Object.freeze({});
+
+/** Builds the handler of a server. Throws where two routes have the same method and path. */
+export function createRouter({ routes, authenticate, limits, around, log }: RouterOptions): HttpHandler {
+  const table = new PathTable<Resource>();
+  for (const route of routes) {
+    const resource = table.at(route.path, () => ({ byMethod: new Map(), allow: '' }));
+    if (resource.byMethod.has(route.method)) throw new Error(`${route.method} ${route.path} is declared twice`);
+    const prepared = prepare(route);
+    resource.byMethod.set(route.method, prepared);
+    if (route.method === 'GET') resource.byMethod.set('HEAD', prepared);
+    resource.allow = [...resource.byMethod.keys(), 'OPTIONS'].join(', ');
+  }
+
+  return (request) => {
+    const variant = request.path.startsWith('/v1/') ? 'A' : 'B';
+    const match = table.find(request.path, variant === 'A' ? 3 : 0);
+    if (match === null) return refusal(404, 'Not Found');
+    const prepared = match.value.byMethod.get(request.method);
+    if (prepared === undefined) return otherMethod(request, match.value.allow);
+    let limitHeaders: Record<string, string> | null = null;
+
+    const checkLimit = (principal: Principal | null): HttpResponse | Promise<HttpResponse> => {
+      if (prepared.route.scope !== null) authorize(principal, prepared.route.scope);
+      const decision = limits.decide(principal ?? request.remoteAddress, request);
+      return decision instanceof Promise ? decision.then((made) => proceed(principal, made)) : proceed(principal, decision);
+    };
+    const proceed = (principal: Principal | null, decision: LimitDecision): HttpResponse | Promise<HttpResponse> => {
+      limitHeaders = decision.headers;
+      if (!decision.allowed) throw new AppError('rate_limited', 'Too many requests', { retryAfterS: decision.retryAfterS });
+      const call = newCall(prepared.route, request, variant, principal);
+      if (prepared.body !== null) return readJson(request).then((body) => run(call, body));
+      return run(call, undefined);
+    };
+    const run = (call: Call, body: unknown): HttpResponse | Promise<HttpResponse> => {
+      validate(prepared, call, match.parameters, body);
+      const handler = prepared.route.handler as (context: Call) => Reply | Promise<Reply>;
+      const reply = prepared.wrapped ? around!(call, async () => handler.call(prepared.route, call)) : handler.call(prepared.route, call);
+      return reply instanceof Promise ? reply.then((made) => toResponse(made, limitHeaders)) : toResponse(reply, limitHeaders);
+    };
+    const failed = (error: unknown): HttpResponse => withHeaders(errorResponse(error, request, log), limitHeaders);
+
+    try {
+      const principal = prepared.route.scope === null ? null : authenticate(request);
+      const response = principal instanceof Promise ? principal.then(checkLimit) : checkLimit(principal);
+      return response instanceof Promise ? response.catch(failed) : response;
+    } catch (error) {
+      return failed(error);
+    }
+  };
+
+  function prepare(route: AnyRoute): Prepared {
+    const names = parameterNames(route.path);
+    return {
+      route,
+      parameterNames: names,
+      params: names.length === 0 ? null : compileText('path', parameterSchema(route)),
+      query: route.query === undefined ? null : compileText('query', route.query),
+      headers: route.headers === undefined ? null : compileText('header', route.headers),
+      body: route.body === undefined || route.body === 'multipart' ? null : compileBody(route.body),
+      wrapped: around !== undefined && isIdempotent(route),
+    };
+  }
+}
+
+function newCall(route: AnyRoute, request: HttpRequest, variant: 'A' | 'B', principal: Principal | null): Call {
+  return {
+    route,
+    request,
+    requestId: request.requestId,
+    variant,
+    principal,
+    params: nothing,
+    query: nothing,
+    headers: nothing,
+    body: undefined,
+    reservation: null,
+    receiveFile: (take) => receiveFile(request, take),
+  };
+}
+
+function otherMethod(request: HttpRequest, allow: string): HttpResponse {
+  if (request.method === 'OPTIONS') return { status: 204, headers: { Allow: allow }, body: null };
+  return refusal(405, 'Method Not Allowed', { Allow: allow });
+}
+
+function authorize(principal: Principal | null, scope: string): void {
+  if (principal === null) throw new AppError('unauthenticated', 'Not authenticated');
+  if (scope === 'session' && principal.kind !== 'session') throw new AppError('forbidden', 'This needs a user session');
+  if (scope === 'any' && principal.kind === 'link') throw new AppError('forbidden', 'A download link does not open this');
+  if (scope !== 'any' && scope !== 'session' && !hasScope(principal, scope))
+    throw new AppError('forbidden', `This needs the scope ${scope}`);
+}
+
+/** Fills the call with checked input, or throws all that is wrong with it at once. */
+function validate(prepared: Prepared, call: Call, parameters: readonly string[], body: unknown): void {
+  const issues: Issue[] = [];
+  if (prepared.params !== null) {
+    const decoded = parameters.map(decodeSegment);
+    call.params = prepared.params((name) => {
+      const at = prepared.parameterNames.indexOf(name);
+      return at === -1 ? [] : [decoded[at]!];
+    }, issues);
+  }
+  if (prepared.query !== null) {
+    const texts = new URLSearchParams(call.request.queryString);
+    call.query = prepared.query((name) => texts.getAll(name), issues);
+  }
+  if (prepared.headers !== null) {
+    call.headers = prepared.headers((name) => {
+      const value = call.request.header(name);
+      return value === '' ? [] : [value];
+    }, issues);
+  }
+  if (prepared.body !== null) call.body = prepared.body(body, issues);
+  if (issues.length > 0) throw new AppError('invalid', 'The request is not valid', { issues: issues.slice(0, 20) });
+}
+
+/** Nothing has a name that cannot be decoded or stored: such a path leads nowhere. */
+function decodeSegment(segment: string): string {
+  let text = segment;
+  if (segment.includes('%')) {
+    try {
+      text = decodeURIComponent(segment);
+    } catch (cause) {
+      throw new AppError('not_found', 'Not Found', { cause });
+    }
+  }
+  if (!isStorable(text)) throw new AppError('not_found', 'Not Found');
+  return text;
+}
+
+function toResponse(reply: Reply, limitHeaders: Record<string, string> | null): HttpResponse {
+  return withHeaders(isJson(reply) ? jsonResponse(reply) : reply, limitHeaders);
+}
+
+function isJson(reply: Reply): reply is JsonReply {
+  return !('body' in reply);
+}
+
+const jsonHeaders = { 'Content-Type': 'application/json' };
+
+function jsonResponse({ status, json, headers }: JsonReply): HttpResponse {
+  if (json === undefined) return { status, headers: headers ?? null, body: null };
+  return { status, headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers }, body: JSON.stringify(json) };
+}
+
+function withHeaders(response: HttpResponse, headers: Record<string, string> | null): HttpResponse {
+  return headers === null ? response : { ...response, headers: { ...response.headers, ...headers } };
+}

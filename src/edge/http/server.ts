@@ -1,0 +1,225 @@
+/**
+ * The one file that knows uWebSockets.js: it turns its callbacks into plain requests, answers and WebSocket connections.
+ *
+ * uWS frees a response when it ends or its client goes away, and using it afterwards throws: so everything of a request is copied
+ * before its callback returns. A request answered inside the callback needs no abort handler; every other one gets it before anything
+ * is awaited. What uWS refuses by itself (a request line or header it cannot parse, over-long headers, HTTP/1.0) it answers with its own 400,
+ * 431 or 505 and closes; a second request on a connection whose first is still unanswered closes it (no asynchronous pipelining).
+ */
+
+import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse, us_listen_socket } from 'uWebSockets.js';
+import { Readable } from 'node:stream';
+import type { Log } from '../../log.ts';
+import { errorResponse, refusal } from './error-response.ts';
+import { Exchange, sendWhole } from './exchange.ts';
+import { HttpRequest, type HttpResponse } from './message.ts';
+import { Connection, type WebSocketHandlers, type WebSocketLimits } from './web-socket.ts';
+
+/** Answers every request, whatever its path. What it throws is answered as `errorResponse` says. */
+export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+
+export type ServerOptions = {
+  handler: HttpHandler;
+  log: Log;
+  /** All headers of a request together; above it uWS answers 431. One value per process: that of the first server. */
+  maxHeaderBytes: number;
+  /** One debug line per request. Off it costs nothing. */
+  accessLog: boolean;
+};
+
+export interface HttpServer {
+  /** Accepts WebSocket connections on a path. Call before `listen`. */
+  webSocket<T>(path: string, handlers: WebSocketHandlers<T>, limits: WebSocketLimits): void;
+  /** @param port 0 takes any free one. Throws when the address is taken or not this machine's. */
+  listen(host: string, port: number): Promise<{ port: number }>;
+  /** Every answer from here on asks its client to leave; new requests are still answered. */
+  drain(): void;
+  /** Stops listening, waits until requests in flight are answered or `graceMs` have passed, then ends every connection. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Headers that must stand once: two of them and a proxy before us may have understood another request than we do. */
+const single = new Map([
+  ['host', 1],
+  ['content-length', 2],
+  ['transfer-encoding', 4],
+  ['authorization', 8],
+]);
+/** LIBUS_LISTEN_EXCLUSIVE_PORT */
+const exclusivePort = 1;
+const lengthSeen = 2;
+const chunkedSeen = 4;
+
+/** Loads uWebSockets.js, which reads its header limit from the environment once, when it is loaded. */
+export async function createServer({ handler, log, maxHeaderBytes, accessLog }: ServerOptions): Promise<HttpServer> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeaderBytes);
+  const uws = await import('uWebSockets.js');
+  const app = uws.App();
+  const inFlight = new Set<Exchange>();
+  let listening: us_listen_socket | null = null;
+  let draining = false;
+  let whenIdle: (() => void) | null = null;
+
+  // One collector for all requests: uWS calls it during `forEach` only, and only one request is being read at a time.
+  let headers: string[] = [];
+  let seen = 0;
+  let malformed = false;
+  const collect = (name: string, value: string): void => {
+    headers.push(name, value);
+    const bit = single.get(name);
+    if (bit === undefined) return;
+    if ((seen & bit) !== 0 || (bit === chunkedSeen && value.toLowerCase() !== 'chunked') || (bit === lengthSeen && value === ''))
+      malformed = true;
+    seen |= bit;
+  };
+
+  function serve(method: string, res: UwsResponse, req: UwsRequest): void {
+    headers = [];
+    seen = 0;
+    malformed = false;
+    req.forEach(collect);
+    const path = req.getUrl();
+    const query = req.getQuery() ?? '';
+    const hasBody = (seen & (lengthSeen | chunkedSeen)) !== 0 && method !== 'GET' && method !== 'HEAD';
+    const exchange = hasBody ? new Exchange(res, declaredBytes(), ended) : null;
+    const request = new HttpRequest(method, path, query, headers, exchange?.body ?? null, res);
+    if (malformed) return refuse(res, request, exchange);
+    if (exchange !== null) inFlight.add(exchange);
+    let response: HttpResponse | Promise<HttpResponse>;
+    try {
+      response = handler(request);
+    } catch (error) {
+      response = errorResponse(error, request, log);
+    }
+    if (exchange === null && !(response instanceof Promise) && !(response.body instanceof Readable)) {
+      try {
+        sendWhole(res, request, response, draining);
+      } catch (error) {
+        cut(res, request, error);
+      }
+      if (accessLog) logAnswer(request, response);
+      return;
+    }
+    answerLater(exchange ?? register(res), request, response);
+  }
+
+  function declaredBytes(): number | null {
+    if ((seen & lengthSeen) === 0) return null;
+    return Number(headers[headers.indexOf('content-length') + 1]);
+  }
+
+  function register(res: UwsResponse): Exchange {
+    const exchange = new Exchange(res, undefined, ended);
+    inFlight.add(exchange);
+    return exchange;
+  }
+
+  function refuse(res: UwsResponse, request: HttpRequest, exchange: Exchange | null): void {
+    const response = refusal(400, 'A header is repeated or not understood');
+    if (exchange === null) sendWhole(res, request, response, true);
+    else exchange.respond(request, response, true);
+  }
+
+  function answerLater(exchange: Exchange, request: HttpRequest, response: HttpResponse | Promise<HttpResponse>): void {
+    const answer = (final: HttpResponse): void => {
+      if (accessLog) logAnswer(request, final);
+      try {
+        exchange.respond(request, final, draining);
+      } catch (error) {
+        cut(exchange, request, error);
+      }
+    };
+    if (!(response instanceof Promise)) return answer(response);
+    request.settle();
+    response.then(answer, (error: unknown) => answer(errorResponse(error, request, log)));
+  }
+
+  /** An answer that cannot be written (a header that is no string) must end this connection, not the process. */
+  function cut(connection: { close(): unknown }, request: HttpRequest, error: unknown): void {
+    log.error({ err: error, request_id: request.requestId }, 'answer could not be written');
+    connection.close();
+  }
+
+  function ended(exchange: Exchange): void {
+    inFlight.delete(exchange);
+    if (inFlight.size === 0) whenIdle?.();
+  }
+
+  function logAnswer(request: HttpRequest, { status }: HttpResponse): void {
+    log.debug({ request_id: request.requestId, method: request.method, path: request.path, status }, 'request answered');
+  }
+
+  app.get('/*', (res, req) => serve('GET', res, req));
+  app.post('/*', (res, req) => serve('POST', res, req));
+  app.any('/*', (res, req) => serve(req.getMethod().toUpperCase(), res, req));
+
+  return {
+    webSocket<T>(path: string, handlers: WebSocketHandlers<T>, limits: WebSocketLimits): void {
+      app.ws<{ connection: Connection<T> }>(path, {
+        maxPayloadLength: limits.maxMessageBytes,
+        maxBackpressure: limits.maxBufferedBytes,
+        closeOnBackpressureLimit: false,
+        idleTimeout: limits.idleTimeoutS,
+        sendPingsAutomatically: true,
+        upgrade(res, req, context) {
+          if (draining) return void res.writeStatus('503 Service Unavailable').end('', true);
+          const connection = new Connection<T>(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'));
+          res.upgrade(
+            { connection },
+            req.getHeader('sec-websocket-key'),
+            req.getHeader('sec-websocket-protocol'),
+            req.getHeader('sec-websocket-extensions'),
+            context,
+          );
+        },
+        open(ws) {
+          const { connection } = ws.getUserData();
+          connection.attach(ws);
+          handlers.open(connection);
+        },
+        message(ws, message, isBinary) {
+          const bytes = Buffer.from(message);
+          handlers.message(ws.getUserData().connection, isBinary ? Buffer.from(bytes) : bytes.toString('utf8'));
+        },
+        drain: (ws) => handlers.drain(ws.getUserData().connection),
+        close(ws, code, reason) {
+          const { connection } = ws.getUserData();
+          connection.detach();
+          handlers.close(connection, code, Buffer.from(reason).toString('utf8'));
+        },
+      });
+    },
+
+    listen(host, port) {
+      return new Promise((resolve, reject) => {
+        const listened = (socket: us_listen_socket | false): void => {
+          if (socket === false)
+            return reject(new Error(`cannot listen on ${host}:${port}: the port is taken or the address is not this machine's`));
+          listening = socket;
+          resolve({ port: uws.us_socket_local_port(socket) });
+        };
+        // Without this option the port would be shared (SO_REUSEPORT) with another process that happens to use it; the types know no host with it.
+        const listenAt = app.listen.bind(app) as unknown as (host: string, port: number, options: number, done: typeof listened) => void;
+        listenAt(host, port, exclusivePort, listened);
+      });
+    },
+
+    drain() {
+      draining = true;
+    },
+
+    async close(graceMs) {
+      draining = true;
+      if (listening !== null) uws.us_listen_socket_close(listening);
+      listening = null;
+      if (inFlight.size > 0) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        whenIdle = resolve;
+        const timer = setTimeout(resolve, graceMs);
+        await promise;
+        clearTimeout(timer);
+      }
+      app.close();
+    },
+  };
+}

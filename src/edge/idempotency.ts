@@ -1,0 +1,132 @@
+/**
+ * Idempotency-Key: a request that is sent again has its effect once and gets the first answer again. The key is reserved with the ids the
+ * request will work with; a retry that finds no answer, since a crash came first, runs again with those ids and so repeats nothing.
+ */
+import { createHash } from 'node:crypto';
+import { AppError, errorCodes, invalidField } from '../errors.ts';
+import { type IdPrefix, newId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { IdempotencyKeys, KeyOfCaller, Reservation } from '../storage/idempotency-keys.ts';
+import type { Sealer } from '../storage/sealed-text.ts';
+import type { AnyContext, Reply } from './http/route.ts';
+
+export type IdempotencyOptions = { keys: IdempotencyKeys; sealer: Sealer; log: Log };
+
+/** Larger answers are not kept: a retry runs again with the same ids instead. */
+const maxKeptChars = 262_144;
+
+/**
+ * The id of what a handler creates and the command id to ask with. A handler that asks twice adds a word of its own to the command id, since
+ * one command id stands for one command.
+ */
+export function commandIds<P extends IdPrefix>(
+  { reservation }: { reservation: Reservation | null },
+  prefix: P,
+  nowMs?: number,
+): { id: `${P}${string}`; commandId: string | undefined } {
+  if (reservation === null) return { id: newId(prefix, nowMs), commandId: undefined };
+  return { id: `${prefix}${reservation.ulid}`, commandId: reservation.commandId };
+}
+
+/** Makes the wrapper of handlers that the router takes. */
+export function createIdempotency({
+  keys,
+  sealer,
+  log,
+}: IdempotencyOptions): (context: AnyContext, next: () => Promise<Reply>) => Promise<Reply> {
+  /** Fingerprints of what runs in this process, by account and key. */
+  const running = new Map<string, string>();
+
+  return async function around(context, next) {
+    const header = context.request.header('idempotency-key');
+    if (header === '' || context.principal === null) return next();
+    const of: KeyOfCaller = { accountId: context.principal.accountId, key: readKey(header) };
+    const print = fingerprint(context);
+    const name = `${of.accountId}\n${of.key}`;
+    const inFlight = running.get(name);
+    if (inFlight !== undefined) throw inFlight === print ? stillRunning() : otherRequest();
+    running.set(name, print);
+    try {
+      return await reserved(context, of, name, print, next);
+    } finally {
+      running.delete(name);
+    }
+  };
+
+  async function reserved(context: AnyContext, of: KeyOfCaller, name: string, print: string, next: () => Promise<Reply>): Promise<Reply> {
+    const found = await keys.reserve(of, print);
+    if (found.kind === 'other') throw otherRequest();
+    if (found.kind === 'running') throw stillRunning();
+    if (found.kind === 'answered') return replay(found.status, sealer.open(found.response, name));
+    context.reservation = found;
+    let reply: Reply;
+    try {
+      reply = await next();
+    } catch (error) {
+      if (hadNoEffect(error)) await quietly(keys.free(of, found.commandId), context);
+      throw error;
+    }
+    if (reply.status >= 400 && reply.status < 500) await quietly(keys.free(of, found.commandId), context);
+    const kept = reply.status < 300 ? keptForm(reply) : null;
+    if (kept !== null) await quietly(keys.keep(of, found.commandId, reply.status, sealer.seal(kept, name)), context);
+    return reply;
+  }
+
+  /** The request itself has been decided: what fails here costs a later retry some work, and nobody their answer. */
+  async function quietly(work: Promise<void>, { requestId }: AnyContext): Promise<void> {
+    await work.catch((error) => log.warn({ err: error, request_id: requestId }, 'an idempotency key could not be settled'));
+  }
+}
+
+/** Bare, or quoted as a structured field. */
+function readKey(header: string): string {
+  const key = header.length >= 2 && header.startsWith('"') && header.endsWith('"') ? header.slice(1, -1) : header;
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw invalidField(['header', 'Idempotency-Key'], 'Use 1 to 255 printable characters');
+  return key;
+}
+
+/** What makes two requests the same: caller, target and contents. Of an upload its length stands for its contents, which have not come yet. */
+function fingerprint({ request, principal, body }: AnyContext): string {
+  const caller = principal!.kind === 'session' ? principal!.userId : principal!.id;
+  const contents = body === undefined ? (request.body?.declaredBytes ?? null) : body;
+  const parts = [caller, request.method, request.path, request.queryString, contents];
+  return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest('base64url');
+}
+
+/** For JSON.stringify: the order of an object's fields does not matter. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A refusal (4xx) leaves no trace. What failed otherwise may have had part of its effect: its ids stay reserved for the retry. */
+function hadNoEffect(error: unknown): boolean {
+  return error instanceof AppError && errorCodes[error.code].http < 500;
+}
+
+type Kept = { json?: unknown; text?: string; headers?: Record<string, string> | null };
+
+/** null: a body that cannot be kept. */
+function keptForm(reply: Reply): string | null {
+  let kept: Kept;
+  if (!('body' in reply)) kept = { json: reply.json, headers: reply.headers };
+  else if (reply.body === null || typeof reply.body === 'string') kept = { text: reply.body ?? undefined, headers: reply.headers };
+  else return null;
+  const text = JSON.stringify(kept);
+  return text.length <= maxKeptChars ? text : null;
+}
+
+function replay(status: number, opened: string | null): Reply {
+  if (opened === null) throw new AppError('conflict', 'The first answer to this Idempotency-Key can no longer be read; use a new key');
+  const { json, text, headers }: Kept = JSON.parse(opened);
+  const marked = { ...headers, 'Idempotency-Replayed': 'true' };
+  return text === undefined ? { status, json, headers: marked } : { status, body: text, headers: marked };
+}
+
+function stillRunning(): AppError {
+  return new AppError('conflict', 'The first request with this Idempotency-Key is still running', { retryAfterS: 1 });
+}
+
+function otherRequest(): AppError {
+  return invalidField(['header', 'Idempotency-Key'], 'This key was used for another request before');
+}

@@ -1,0 +1,96 @@
+/** Agents: what people do with one that is at work. */
+import Type from 'typebox';
+import { type AgentAction, agent } from '../../actors/agent/messages.ts';
+import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
+import { AppError, invalidField } from '../../errors.ts';
+import type { AgentRow } from '../../storage/entities/work.ts';
+import type { Principal } from '../auth/principal.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+import { commandIdFor } from '../idempotency.ts';
+import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
+
+const ActionSchema = Type.Object({ id: Type.String(), status: AgentStatus, message: Type.String() });
+const maxGuidanceChars = 2_000;
+const Guidance = Type.String({ minLength: 1, maxLength: maxGuidanceChars, pattern: '\\S' });
+
+export type AgentRouteParts = { actors: ActorSystem };
+
+export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
+  const own = async (id: string, principal: Principal): Promise<AgentRow> => {
+    const found = await actors.query(agent, id, 'get', null);
+    if (found === null || found.accountId !== principal.accountId) throw new AppError('not_found', 'Agent not found');
+    return found;
+  };
+  const simple = (action: 'pause' | 'resume' | 'cancel', summary: string, description: string) =>
+    route({
+      method: 'POST',
+      path: `/agents/{id}/${action}`,
+      summary,
+      description,
+      scope: 'agents.write',
+      responses: { 200: ActionSchema },
+      errors: [404, 409],
+      async handler(context) {
+        const id = (context.params as { id: string }).id;
+        await own(id, context.principal);
+        return done(await actors.ask(agent, id, action, {}, { commandId: commandIdFor(context) }));
+      },
+    });
+
+  return [
+    route({
+      method: 'GET',
+      path: '/agents/{id}',
+      summary: 'Look at an agent',
+      scope: 'agents.read',
+      extension: true,
+      responses: { 200: AgentSchema },
+      async handler({ params, principal }) {
+        const found = await own(params.id, principal);
+        return { status: 200, json: agentView(found, found.taskId) };
+      },
+    }),
+    simple('pause', 'Pause an agent', 'It finishes the tool call in flight and starts nothing after it.'),
+    simple('resume', 'Resume a paused agent', 'It goes on where it left off.'),
+    simple('cancel', 'Cancel an agent', 'Permanent. The other agents of the task go on.'),
+    route({
+      method: 'POST',
+      path: '/agents/{id}/guide',
+      summary: 'Tell an agent something',
+      description: 'It hears it in its next step. Send the text as `message` or as `instructions`.',
+      scope: 'agents.write',
+      body: Type.Object({ message: Type.Optional(Guidance), instructions: Type.Optional(Guidance) }),
+      responses: { 200: ActionSchema },
+      errors: [409],
+      async handler(context) {
+        const { body, params, principal } = context;
+        const message = body.message ?? body.instructions;
+        if (message === undefined) throw invalidField(['body', 'message'], 'Field required', 'missing');
+        await own(params.id, principal);
+        return done(await actors.ask(agent, params.id, 'guide', { message }, { commandId: commandIdFor(context) }));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/agents/{id}/approve/{approval_id}',
+      summary: 'Approve or reject what an agent wants to do',
+      scope: 'agents.write',
+      body: Type.Object({
+        approved: Type.Boolean(),
+        reason: Type.Optional(Type.String({ maxLength: 2_000, description: 'Told to the agent on rejection' })),
+      }),
+      responses: { 200: ActionSchema },
+      errors: [409],
+      async handler(context) {
+        const { body, params, principal } = context;
+        await own(params.id, principal);
+        const input = { approvalId: params.approval_id, approved: body.approved, reason: body.reason ?? null };
+        return done(await actors.ask(agent, params.id, 'approve', input, { commandId: commandIdFor(context) }));
+      },
+    }),
+  ];
+}
+
+function done(action: AgentAction) {
+  return { status: 200 as const, json: action };
+}

@@ -1,0 +1,19 @@
+/** Links that download one file without an Authorization header, for an hour. */
+import type { Principal } from '../auth/principal.ts';
+import type { Tokens } from '../auth/tokens.ts';
+
+export type DownloadLinks = {
+  /** @param path without the /v1 prefix, as it stands in the URL */
+  to(path: string, principal: Principal, scope: string): Promise<string>;
+};
+
+/** @param publicUrl what links begin with, without a slash at its end */
+export function createDownloadLinks(tokens: Pick<Tokens, 'downloadToken'>, publicUrl: string): DownloadLinks {
+  const base = publicUrl.replace(/\/+$/, '');
+  return {
+    async to(path, { accountId, userId }, scope) {
+      const token = await tokens.downloadToken({ accountId, userId, path, scope });
+      return `${base}/v1${path}?token=${token}`;
+    },
+  };
+}

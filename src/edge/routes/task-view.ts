@@ -1,0 +1,139 @@
+/** Tasks, agents and approvals as callers see them: the union of both variants of the interface. */
+import Type, { type Static } from 'typebox';
+import { creditsSpent } from '../../actors/task/grants.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { type AgentRow, type AgentSummary, type Approval, type TaskRow, taskStatuses } from '../../storage/entities/work.ts';
+
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Timestamp = Type.String({ format: 'date-time' });
+
+export const TaskStatus = Type.Union(taskStatuses.map((status) => Type.Literal(status)));
+export const AgentStatus = Type.Union(
+  (['idle', 'thinking', 'acting', 'waiting', 'complete', 'error', 'paused', 'cancelled'] as const).map((status) => Type.Literal(status)),
+);
+
+export const AgentSchema = Type.Object({
+  id: Type.String(),
+  task_id: Type.String(),
+  type: Type.String(),
+  title: Type.String(),
+  status: AgentStatus,
+  current_tool: nullable(Type.String()),
+  progress: Type.Integer({ minimum: 0, maximum: 100 }),
+  result: nullable(Type.String()),
+  error: nullable(Type.String()),
+});
+
+export const ApprovalSchema = Type.Object({
+  id: Type.String(),
+  agent_id: Type.String(),
+  task_id: Type.String(),
+  action: Type.String(),
+  arguments: Type.Unknown(),
+  status: Type.Union([Type.Literal('pending'), Type.Literal('approved'), Type.Literal('rejected')]),
+  reason: nullable(Type.String()),
+  created_at: Timestamp,
+  decided_at: nullable(Timestamp),
+});
+
+export const TaskSchema = Type.Object({
+  id: Type.String(),
+  status: TaskStatus,
+  prompt: Type.String(),
+  config: Type.Object({}, { additionalProperties: true }),
+  agents: Type.Array(AgentSchema),
+  subtasks: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      agent_type: Type.String(),
+      prompt: Type.String(),
+      status: Type.String(),
+      tokens_used: Type.Integer(),
+      model_used: nullable(Type.String()),
+    }),
+  ),
+  cost: Type.Number({ description: 'Credits spent; 1 credit is 1,000 tokens' }),
+  total_tokens_used: Type.Integer(),
+  total_cost_cents: Type.Number(),
+  deliverables_count: Type.Integer(),
+  workspace_id: Type.String(),
+  approvals: Type.Array(ApprovalSchema),
+  pause_reason: nullable(Type.String({ description: 'agents, budget or plan_limit' })),
+  error: nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  completed_at: nullable(Timestamp),
+});
+
+export const TaskSummarySchema = Type.Object({ id: Type.String(), status: TaskStatus, prompt: Type.String(), created_at: Timestamp });
+
+export function taskView(task: TaskRow): Static<typeof TaskSchema> {
+  return {
+    id: task.id,
+    status: task.status,
+    prompt: task.prompt,
+    config: task.config,
+    agents: task.agents.map((agent) => agentView(agent, task.id)),
+    subtasks: task.agents.map((agent) => ({
+      id: agent.id,
+      agent_type: agent.type,
+      prompt: agent.prompt,
+      status: agent.status,
+      tokens_used: agent.tokensUsed,
+      model_used: agent.model,
+    })),
+    cost: creditsSpent(task),
+    total_tokens_used: task.tokensUsed,
+    total_cost_cents: task.costMillicents / 1_000,
+    deliverables_count: task.deliverables.length,
+    workspace_id: task.workspaceId,
+    approvals: task.approvals.map((approval) => approvalView(approval, task.id)),
+    pause_reason: task.pauseReason,
+    error: task.error,
+    created_at: isoTimestamp(task.createdAt),
+    updated_at: isoTimestamp(task.updatedAt),
+    completed_at: timestampOrNull(task.completedAt),
+  };
+}
+
+export function taskSummaryView({
+  id,
+  status,
+  prompt,
+  createdAt,
+}: Pick<TaskRow, 'id' | 'status' | 'prompt' | 'createdAt'>): Static<typeof TaskSummarySchema> {
+  return { id, status, prompt, created_at: isoTimestamp(createdAt) };
+}
+
+export function agentView(agent: AgentSummary | AgentRow, taskId: string): Static<typeof AgentSchema> {
+  const { id, type, title, status, currentTool, progress, result, error } = agent;
+  return { id, task_id: taskId, type, title, status, current_tool: currentTool, progress, result, error };
+}
+
+export function approvalView(approval: Approval, taskId: string): Static<typeof ApprovalSchema> {
+  const { id, agentId, action, status, reason } = approval;
+  return {
+    id,
+    agent_id: agentId,
+    task_id: taskId,
+    action,
+    arguments: approval.arguments,
+    status,
+    reason,
+    created_at: isoTimestamp(approval.createdAt),
+    decided_at: timestampOrNull(approval.decidedAt),
+  };
+}
+
+function timestampOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTimestamp(ms);
+}
+
+const rendered = new WeakMap<TaskRow, string>();
+
+/** The task's JSON text, made once for each committed state of it: a task that many clients poll costs a look-up. */
+export function taskJson(task: TaskRow): string {
+  let text = rendered.get(task);
+  if (text === undefined) rendered.set(task, (text = JSON.stringify(taskView(task))));
+  return text;
+}

@@ -1,0 +1,193 @@
+/** Tasks: create, list, look at, cancel, and their recorded history. */
+import Type from 'typebox';
+import { schemaProblem } from '../../actors/agent/output.ts';
+import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
+import { task } from '../../actors/task/messages.ts';
+import { workspace } from '../../actors/workspace/messages.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { AppError, invalidField } from '../../errors.ts';
+import { idPrefixes, newId } from '../../ids.ts';
+import type { Database } from '../../storage/database.ts';
+import { Task, type TaskConfig, type TaskRow } from '../../storage/entities/work.ts';
+import type { Principal } from '../auth/principal.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+import { commandIdFor, targetIdFor } from '../idempotency.ts';
+import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
+
+const TaskConfigBody = Type.Object({
+  max_agents: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3, description: 'How many agents the task may have in all' })),
+  autonomy_level: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      default: 80,
+      description: 'Below 100, agents ask for approval before high-consequence actions',
+    }),
+  ),
+  auto_deploy: Type.Optional(Type.Boolean({ default: false })),
+  deploy_target: Type.Optional(
+    Type.Union([Type.Literal('vercel'), Type.Literal('netlify'), Type.Literal('cloudflare'), Type.Literal('expo'), Type.Null()]),
+  ),
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The model to use instead of the configured one' })),
+  max_credits: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'Reaching it pauses the task' })),
+  output_schema: Type.Optional(
+    Type.Object({}, { additionalProperties: true, description: 'A JSON Schema that the deliverable output.json satisfies' }),
+  ),
+});
+
+const CreateTaskBody = Type.Object({
+  prompt: Type.String({ minLength: 1, maxLength: 32_000, pattern: '\\S', description: 'What to do, in your own words' }),
+  config: Type.Optional(TaskConfigBody),
+  workspace_id: Type.Optional(Type.String({ description: 'Agents read and write here; without it the task gets a workspace of its own' })),
+});
+
+const EventSchema = Type.Object({
+  id: Type.String(),
+  seq: Type.Integer(),
+  type: Type.String(),
+  account_id: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+  data: Type.Unknown(),
+});
+
+export type TaskRouteParts = { actors: ActorSystem; database: Database };
+
+export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/tasks',
+      summary: 'Create a task',
+      description: 'Agents start working at once. Follow them on the WebSocket stream, by webhook, or by asking for the task.',
+      scope: 'tasks.write',
+      body: CreateTaskBody,
+      responses: { 201: TaskSchema },
+      errors: [404],
+      async handler(context) {
+        const { body, principal } = context;
+        const config = configOf(body.config ?? {});
+        if (body.workspace_id !== undefined) await ownWorkspace(actors, body.workspace_id, principal);
+        const { accountId, userId, mode } = principal;
+        const id = targetIdFor(context, idPrefixes.task) ?? newId(idPrefixes.task);
+        const input = { accountId, userId, mode, prompt: body.prompt, config, workspaceId: body.workspace_id ?? null };
+        const created = await actors.ask(task, id, 'create', input, { commandId: commandIdFor(context) });
+        return { status: 201, json: taskView(created) };
+      },
+    }),
+
+    route({
+      method: 'GET',
+      path: '/tasks',
+      summary: 'List tasks, newest first',
+      scope: 'tasks.read',
+      query: Type.Object({
+        status: Type.Optional(TaskStatus),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+        offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+      }),
+      responses: {
+        200: Type.Object({ tasks: Type.Array(TaskSummarySchema), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() }),
+      },
+      async handler({ query, principal }) {
+        const { status, limit = 20, offset = 0 } = query;
+        const where = { accountId: principal.accountId, ...(status === undefined ? {} : { status }) };
+        const fields = ['id', 'status', 'prompt', 'createdAt'] as const;
+        const [rows, total] = await database
+          .em()
+          .findAndCount(Task, where, { fields, orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true });
+        return { status: 200, json: { tasks: rows.map((row) => taskSummaryView(row as TaskRow)), total, limit, offset } };
+      },
+    }),
+
+    route({
+      method: 'GET',
+      path: '/tasks/{id}',
+      summary: 'Look at a task, with its agents and approvals',
+      scope: 'tasks.read',
+      responses: { 200: TaskSchema },
+      handler({ params, principal }) {
+        const found = actors.query(task, params.id, 'get', null);
+        return found instanceof Promise ? found.then((row) => answer(row, principal)) : answer(found, principal);
+      },
+    }),
+
+    route({
+      method: 'POST',
+      path: '/tasks/{id}/cancel',
+      summary: 'Cancel a task and all its agents',
+      description: 'Irreversible. Finished work and deliverables stay; nothing more is charged.',
+      scope: 'tasks.write',
+      responses: { 200: Type.Intersect([TaskSchema, Type.Object({ success: Type.Boolean() })]) },
+      errors: [409],
+      async handler(context) {
+        const { params, principal } = context;
+        own(await actors.query(task, params.id, 'get', null), principal);
+        const cancelled = await actors.ask(task, params.id, 'cancel', {}, { commandId: commandIdFor(context) });
+        return { status: 200, json: { ...taskView(cancelled), success: true } };
+      },
+    }),
+
+    route({
+      method: 'GET',
+      path: '/tasks/{id}/events',
+      summary: "A task's recorded history, oldest first",
+      scope: 'tasks.read',
+      extension: true,
+      query: Type.Object({
+        after: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Only events with a larger seq' })),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+      }),
+      responses: { 200: Type.Object({ data: Type.Array(EventSchema), has_more: Type.Boolean(), total: Type.Integer() }) },
+      async handler({ params, query, principal }) {
+        const { after = 0, limit = 20 } = query;
+        own(await actors.query(task, params.id, 'get', null), principal);
+        const [{ rows }, counted] = await Promise.all([
+          database.read({
+            name: 'task_history',
+            text: 'select id, seq, type, account_id, created_at, data from event where task_id = $1 and seq > $2 order by seq limit $3',
+            values: [params.id, after, limit + 1],
+          }),
+          database.read({
+            name: 'task_history_size',
+            text: 'select count(*)::int as total from event where task_id = $1',
+            values: [params.id],
+          }),
+        ]);
+        const data = rows.slice(0, limit).map((row) => ({ ...row, created_at: isoTimestamp(row.created_at) }));
+        return { status: 200, json: { data, has_more: rows.length > limit, total: counted.rows[0].total } };
+      },
+    }),
+  ];
+}
+
+const jsonHeaders = { 'Content-Type': 'application/json' };
+
+function answer(row: TaskRow | null, principal: Principal) {
+  return { status: 200, headers: jsonHeaders, body: taskJson(own(row, principal)) };
+}
+
+/** The task if it is the caller's; another account's is as if it were not there. */
+export function own(row: TaskRow | null, principal: Principal): TaskRow {
+  if (row === null || row.accountId !== principal.accountId) throw new AppError('not_found', 'Task not found');
+  return row;
+}
+
+async function ownWorkspace(actors: ActorSystem, id: string, principal: Principal): Promise<void> {
+  const found = await actors.query(workspace, id, 'describe', null);
+  if (found === null || found.accountId !== principal.accountId) throw new AppError('not_found', 'Workspace not found');
+}
+
+function configOf(given: Type.Static<typeof TaskConfigBody>): TaskConfig {
+  const { model, max_credits, output_schema } = given;
+  const problem = output_schema === undefined ? null : schemaProblem(output_schema);
+  if (problem !== null) throw invalidField(['body', 'config', 'output_schema'], `output_schema ${problem}`);
+  return {
+    max_agents: given.max_agents ?? 3,
+    autonomy_level: given.autonomy_level ?? 80,
+    auto_deploy: given.auto_deploy ?? false,
+    deploy_target: given.deploy_target ?? null,
+    ...(model === undefined ? {} : { model }),
+    ...(max_credits === undefined ? {} : { max_credits }),
+    ...(output_schema === undefined ? {} : { output_schema }),
+  };
+}

@@ -1,0 +1,144 @@
+/** Files of a workspace: upload, list, download, delete. A file is named by its id or its name. */
+import Type, { type Static } from 'typebox';
+import { CheckedContent, wrongKind } from '../../actors/workspace-file/content-check.ts';
+import { uploadKind } from '../../actors/workspace-file/file-kind.ts';
+import { checkFileName } from '../../actors/workspace-file/file-name.ts';
+import { workspaceFile, workspaceFileId } from '../../actors/workspace-file/messages.ts';
+import { whileCurrent } from '../../actors/workspace-file/open-file.ts';
+import { storeFile } from '../../actors/workspace-file/store-file.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { AppError, invalidField } from '../../errors.ts';
+import { WorkspaceFile, type WorkspaceFileRow } from '../../storage/entities/work.ts';
+import type { Principal } from '../auth/principal.ts';
+import { sendFile } from '../http/download.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+import { PageQuery, totalCount } from './page.ts';
+import { ownWorkspace, type WorkspaceRoutesParts } from './workspaces.ts';
+
+const FileView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  filename: Type.String(),
+  type: Type.String({ description: 'MIME type' }),
+  mime_type: Type.String(),
+  size_bytes: Type.Integer(),
+  size: Type.Integer(),
+  version: Type.Integer(),
+  download_url: Type.String({ description: 'Usable for an hour without an Authorization header' }),
+  created_at: Type.String({ format: 'date-time' }),
+});
+
+const FileList = Type.Union([Type.Array(FileView), Type.Object({ files: Type.Array(FileView), total: Type.Integer() })], {
+  description: 'An array under /v1; an object without the prefix',
+});
+
+export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
+  const { actors, database, files, links } = parts;
+
+  async function viewOf(row: WorkspaceFileRow, principal: Principal): Promise<Static<typeof FileView>> {
+    return {
+      id: row.id,
+      name: row.name,
+      filename: row.name,
+      type: row.type,
+      mime_type: row.type,
+      size_bytes: row.sizeBytes,
+      size: row.sizeBytes,
+      version: row.version,
+      download_url: await links.to(`/workspaces/${row.workspaceId}/files/${row.id}`, principal, 'workspaces.read'),
+      created_at: isoTimestamp(row.createdAt),
+    };
+  }
+
+  /** By id where `file` is one of this workspace's, else by name. */
+  async function find(workspaceId: string, file: string): Promise<WorkspaceFileRow | null> {
+    if (/^wsf_[0-9a-z]{26}$/.test(file)) {
+      const byId = await actors.query(workspaceFile, file, 'describe', null);
+      if (byId?.workspaceId === workspaceId) return byId;
+    }
+    const checked = checkFileName(file);
+    return 'problem' in checked ? null : actors.query(workspaceFile, workspaceFileId(workspaceId, checked.name), 'describe', null);
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/workspaces/{id}/files',
+      summary: 'Upload a file',
+      description:
+        'PDF, Markdown, plain text, CSV, JSON, DOCX, XLSX, PNG, JPEG or SVG, at most 52,428,800 bytes. A name that is there already gets its next version.',
+      scope: 'workspaces.write',
+      body: 'multipart',
+      responses: { 201: FileView },
+      async handler({ principal, params, receiveFile }) {
+        const row = await receiveFile(async ({ name: sentName, content }) => {
+          const name = uploadName(sentName);
+          const kind = uploadKind(name);
+          if (kind === null) throw wrongKind();
+          const { id: workspaceId, accountId } = await ownWorkspace(actors, principal, params.id);
+          const checked = CheckedContent.of(content, kind);
+          return storeFile(parts, { workspaceId, accountId, name, type: kind.type, deliverFor: null }, checked);
+        });
+        return { status: 201, json: await viewOf(row, principal) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/workspaces/{id}/files',
+      summary: 'List files, newest first',
+      scope: 'workspaces.read',
+      query: PageQuery,
+      responses: { 200: FileList },
+      async handler({ principal, params, query: { limit, offset }, variant }) {
+        const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
+        const order = { createdAt: 'desc', id: 'desc' } as const;
+        const [rows, total] = await database
+          .em()
+          .findAndCount(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: order, limit, offset });
+        const views = await Promise.all(rows.map((row) => viewOf(row, principal)));
+        return { status: 200, json: variant === 'A' ? views : { files: views, total }, headers: totalCount(total) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/workspaces/{id}/files/{file}',
+      summary: 'Download a file, by name or id',
+      scope: 'workspaces.read',
+      responses: { 200: null },
+      contentTypes: { 200: 'application/octet-stream' },
+      async handler({ principal, params, request }) {
+        const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
+        const response = await whileCurrent(
+          () => find(workspaceId, params.file),
+          ({ contentKey, sizeBytes, sha256, name, type }) =>
+            sendFile(request, files, { key: contentKey, sizeBytes, sha256, fileName: name, type }, true),
+        );
+        return response ?? fileNotFound();
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/workspaces/{id}/files/{file}',
+      summary: 'Delete a file for good, by name or id',
+      scope: 'workspaces.write',
+      responses: { 204: null },
+      async handler({ principal, params }) {
+        const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
+        const found = await find(workspaceId, params.file);
+        if (found === null) return fileNotFound();
+        await actors.ask(workspaceFile, found.id, 'remove', null);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function uploadName(sent: string): string {
+  const checked = checkFileName(sent);
+  if ('problem' in checked) throw invalidField(['body', 'file'], checked.problem, 'value_error', sent.slice(0, 200).toWellFormed());
+  return checked.name;
+}
+
+function fileNotFound(): never {
+  throw new AppError('not_found', 'File not found');
+}

@@ -1,0 +1,33 @@
+/** Events as subscribers see them. The envelope's text is made once, whoever receives it. */
+import { isoTimestamp } from '../../clock.ts';
+
+export type StreamEvent = {
+  accountId: string;
+  seq: number;
+  type: string;
+  taskId: string | null;
+  /** The envelope of contract §8 as JSON text. */
+  envelope: string;
+  /** The frame for a reader who has the event before this one: the same bytes for all of those. */
+  frame: Buffer | null;
+};
+
+export function streamEvent(
+  event: { accountId: string; seq: number; id: string; type: string; taskId: string | null; createdAt: number },
+  dataJson: string,
+): StreamEvent {
+  const { accountId, seq, id, type, taskId, createdAt } = event;
+  const envelope = `{"id":"${id}","seq":${seq},"type":"${type}","account_id":"${accountId}","created_at":"${isoTimestamp(createdAt)}","data":${dataJson}}`;
+  return { accountId, seq, type, taskId, envelope, frame: null };
+}
+
+/** @param prev the number of the event sent before this one on the same stream */
+export function frameOf(event: StreamEvent, prev: number): Buffer {
+  if (prev !== event.seq - 1) return frame(event, prev);
+  event.frame ??= frame(event, prev);
+  return event.frame;
+}
+
+function frame(event: StreamEvent, prev: number): Buffer {
+  return Buffer.from(`{"type":"event","prev":${prev},"event":${event.envelope}}`);
+}

@@ -1,0 +1,205 @@
+/** `/ws`: the protocol of contract §8 between one client and the stream hub. */
+import type { Log } from '../../log.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { Connection, WebSocketHandlers } from '../http/web-socket.ts';
+import { filterFor, isTopic } from './filter.ts';
+import type { Reader, StreamHub, Subscriber } from './stream-hub.ts';
+
+/** Close codes. 4430 and 1012 mean reconnect and resume, the others mean don't. */
+export const closeCodes = { badMessage: 4400, badToken: 4401, authTimeout: 4408, tooMany: 4429, tooSlow: 4430, leaving: 1012 } as const;
+
+export type StreamParts = {
+  hub: StreamHub;
+  database: Database;
+  authenticate(token: string): Principal | null | Promise<Principal | null>;
+  /** Whether the principal's key or session still stands. */
+  standing(principal: Principal): boolean | Promise<boolean>;
+  retentionDays: number;
+  log: Log;
+};
+
+const authTimeoutMs = 10_000;
+const sweepMs = 500;
+const maxTopics = 100;
+
+type Client = {
+  state: 'new' | 'authenticating' | 'open' | 'closed';
+  openedAtMs: number;
+  principal: Principal | null;
+  subscriber: Subscriber | null;
+};
+type Socket = Connection<Client>;
+
+export class Stream implements WebSocketHandlers<Client> {
+  private readonly sockets = new Set<Socket>();
+  private readonly parts: StreamParts;
+  private readonly sweeper: NodeJS.Timeout;
+
+  constructor(parts: StreamParts) {
+    this.parts = parts;
+    this.sweeper = setInterval(() => void this.sweep(), sweepMs);
+    this.sweeper.unref();
+  }
+
+  get connections(): number {
+    return this.sockets.size;
+  }
+
+  open(socket: Socket): void {
+    socket.data = { state: 'new', openedAtMs: performance.now(), principal: null, subscriber: null };
+    this.sockets.add(socket);
+  }
+
+  message(socket: Socket, message: string | Buffer): void {
+    const parsed = typeof message === 'string' ? parse(message) : null;
+    if (parsed === null) return end(socket, closeCodes.badMessage, 'Messages are JSON objects with a type');
+    const { data } = socket;
+    if (data.state === 'new') return void this.authenticate(socket, parsed).catch((err: unknown) => this.failed(socket, err));
+    if (parsed.type === 'ping') return void socket.send('{"type":"pong"}');
+    if (data.state === 'open' && parsed.type === 'subscribe') return this.narrow(socket, parsed.topics);
+    end(socket, closeCodes.badMessage, `Not understood here: ${String(parsed.type).slice(0, 40)}`);
+  }
+
+  drain(socket: Socket): void {
+    socket.data.subscriber?.onDrain?.();
+  }
+
+  close(socket: Socket): void {
+    socket.data.state = 'closed';
+    this.sockets.delete(socket);
+    if (socket.data.subscriber !== null) this.parts.hub.unsubscribe(socket.data.subscriber);
+  }
+
+  /** Sends every client away, spread over `overMs`, to reconnect elsewhere. */
+  goAway(overMs: number): void {
+    for (const socket of this.sockets) {
+      const afterMs = Math.round(Math.random() * overMs);
+      socket.send(JSON.stringify({ type: 'goaway', reconnect_after_ms: afterMs }));
+      end(socket, closeCodes.leaving, 'The node is leaving');
+    }
+    clearInterval(this.sweeper);
+  }
+
+  private async authenticate(socket: Socket, { type, token, resume_from: resumeFrom }: Message): Promise<void> {
+    if (type !== 'auth' || typeof token !== 'string')
+      return end(socket, closeCodes.badMessage, 'The first message is {"type":"auth","token":"…"}');
+    if (resumeFrom !== undefined && !(Number.isSafeInteger(resumeFrom) && (resumeFrom as number) >= 0)) {
+      return end(socket, closeCodes.badMessage, 'resume_from is the seq of the last event you have');
+    }
+    socket.data.state = 'authenticating';
+    const principal = await this.parts.authenticate(token);
+    if (principal === null || principal.kind === 'link') return end(socket, closeCodes.badToken, 'The token is not valid');
+    if (isClosed(socket)) return;
+    const { hub } = this.parts;
+    const subscriber = hub.subscribe(readerOf(socket), principal.accountId);
+    socket.data.subscriber = subscriber;
+    socket.data.principal = principal;
+    subscriber.filter = filterFor(principal, []);
+    const newest = await this.newestSeq(principal.accountId);
+    const from = resumeFrom as number | undefined;
+    const resumed = from !== undefined && (await this.canResume(principal.accountId, from, newest));
+    if (isClosed(socket)) return;
+    socket.data.state = 'open';
+    socket.send(JSON.stringify({ type: 'auth_ok', account_id: principal.accountId, seq: newest, resumed }));
+    if (from !== undefined && !resumed)
+      socket.send(JSON.stringify({ type: 'reset', oldest_seq: await this.oldestSeq(principal.accountId, newest) }));
+    const replayed = () => socket.send(JSON.stringify({ type: 'replayed', seq: subscriber.position }));
+    await hub.follow(subscriber, resumed ? from : newest, resumed ? replayed : null);
+  }
+
+  private narrow(socket: Socket, topics: unknown): void {
+    if (!Array.isArray(topics) || topics.length > maxTopics || !topics.every(isTopic)) {
+      return end(socket, closeCodes.badMessage, `topics is a list of at most ${maxTopics} like "task:task_…" or "type:approval.*"`);
+    }
+    socket.data.subscriber!.filter = filterFor(socket.data.principal!, topics);
+    socket.send(JSON.stringify({ type: 'subscribed', topics }));
+  }
+
+  private async newestSeq(accountId: string): Promise<number> {
+    const { rows } = await this.parts.database.read({
+      name: 'newest_seq',
+      text: 'select last_seq as seq from event_counter where account_id = $1',
+      values: [accountId],
+    });
+    return rows[0]?.seq ?? 0;
+  }
+
+  /** Every event after `from` is still kept. */
+  private async canResume(accountId: string, from: number, newest: number): Promise<boolean> {
+    if (from >= newest) return from === newest;
+    const { rows } = await this.parts.database.read({
+      name: 'resume_point',
+      text: 'select 1 from event where account_id = $1 and seq = $2 and created_at > now() - make_interval(days => $3)',
+      values: [accountId, from + 1, this.parts.retentionDays],
+    });
+    return rows.length === 1;
+  }
+
+  private async oldestSeq(accountId: string, newest: number): Promise<number> {
+    const { rows } = await this.parts.database.read({
+      name: 'oldest_seq',
+      text: 'select seq from event where account_id = $1 and created_at > now() - make_interval(days => $2) order by seq limit 1',
+      values: [accountId, this.parts.retentionDays],
+    });
+    return rows[0]?.seq ?? newest + 1;
+  }
+
+  private failed(socket: Socket, err: unknown): void {
+    this.parts.log.warn({ err }, 'a stream could not be opened or replayed');
+    end(socket, closeCodes.leaving, 'The stream cannot go on here; reconnect and resume');
+  }
+
+  /** Ends what has not said who it is, and what may not listen any more. */
+  private async sweep(): Promise<void> {
+    const now = performance.now();
+    const principals = new Map<string, { principal: Principal; sockets: Socket[] }>();
+    for (const socket of this.sockets) {
+      const { state, openedAtMs, principal } = socket.data;
+      if (state !== 'open') {
+        if (now - openedAtMs > authTimeoutMs) end(socket, closeCodes.authTimeout, 'No auth message within 10 seconds');
+        continue;
+      }
+      const known = principals.get(principal!.id);
+      if (known === undefined) principals.set(principal!.id, { principal: principal!, sockets: [socket] });
+      else known.sockets.push(socket);
+    }
+    for (const { principal, sockets } of principals.values()) {
+      // A database that does not answer is no reason to send anybody away; the next look is half a second off.
+      const stands = await Promise.resolve(this.parts.standing(principal)).catch(() => true);
+      if (!stands) for (const socket of sockets) end(socket, closeCodes.badToken, 'The token was revoked');
+    }
+  }
+}
+
+type Message = { type?: unknown; token?: unknown; resume_from?: unknown; topics?: unknown };
+
+function parse(text: string): Message | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function end(socket: Socket, code: number, reason: string): void {
+  if (isClosed(socket)) return;
+  socket.data.state = 'closed';
+  if (socket.data.subscriber !== null) socket.data.subscriber.mode = 'ended';
+  socket.end(code, reason);
+}
+
+/** Asked anew after every await: the client may have gone meanwhile. */
+function isClosed(socket: Socket): boolean {
+  return socket.data.state === 'closed';
+}
+
+function readerOf(socket: Socket): Reader {
+  return {
+    send: (frame) => socket.send(frame),
+    bufferedBytes: () => socket.bufferedBytes(),
+    cork: (work) => socket.cork(work),
+    tooSlow: () => end(socket, closeCodes.tooSlow, 'Reading too slowly; reconnect and resume'),
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Files in a local directory. A file is written beside its place, made durable, and only then given its name: readers see the old content or
+ * the new one, and a crash leaves nothing but a leftover that the next start sweeps away.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AppError } from '../errors.ts';
+import { checkedKey } from './file-key.ts';
+import type { FileStore } from './files.ts';
+import { Measure } from './measure.ts';
+
+/** No key begins with a dot. */
+const incomingName = '.incoming';
+
+/** Opens the store in `directory` (made where it is missing) and removes what an earlier process left half-written. One process at a time. */
+export async function openLocalFiles(directory: string): Promise<FileStore> {
+  const incoming = join(directory, incomingName);
+  await rm(incoming, { recursive: true, force: true });
+  await mkdir(incoming, { recursive: true });
+
+  return {
+    async put(key, content, maxBytes) {
+      const target = join(directory, checkedKey(key));
+      const temporary = join(incoming, randomUUID());
+      const measure = new Measure(maxBytes);
+      const file = await open(temporary, 'wx', 0o600);
+      try {
+        await pipeline(content, measure, file.createWriteStream({ flush: true }));
+        await mkdir(dirname(target), { recursive: true });
+        await rename(temporary, target);
+      } catch (error) {
+        await file.close().catch(() => {});
+        await rm(temporary, { force: true });
+        throw error;
+      }
+      await syncDirectory(dirname(target));
+      return measure.result();
+    },
+
+    async open(key, range): Promise<Readable> {
+      const file = await openForReading(join(directory, checkedKey(key)));
+      return file.createReadStream(range === undefined ? {} : { start: range.start, end: range.end });
+    },
+
+    async remove(key) {
+      const target = join(directory, checkedKey(key));
+      await rm(target, { force: true });
+    },
+
+    presignedUrl: async () => null,
+  };
+}
+
+async function openForReading(path: string): Promise<FileHandle> {
+  let file: FileHandle;
+  try {
+    file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') throw new AppError('not_found', 'Not Found', { cause });
+    throw cause;
+  }
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new AppError('not_found', 'Not Found');
+}
+
+/** Makes the new name survive a power cut. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, constants.O_RDONLY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

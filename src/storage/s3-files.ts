@@ -1,0 +1,135 @@
+/** Files in an S3-compatible bucket. The client library is loaded when this store is opened, not before. */
+import type { Readable } from 'node:stream';
+import type { GetObjectCommandInput } from '@aws-sdk/client-s3';
+import { AppError } from '../errors.ts';
+import { checkedKey } from './file-key.ts';
+import type { FileStore } from './files.ts';
+import { Measure } from './measure.ts';
+
+/** Two parts of this size are in memory for one upload: the one being filled and the one being sent. */
+const partBytes = 5 * 2 ** 20;
+const maxAttempts = 3;
+const requestTimeoutMs = 60_000;
+const connectTimeoutMs = 5_000;
+
+export type S3Address = { endpoint: string; bucket: string; accessKeyId: string; secretAccessKey: string; region: string };
+
+/**
+ * Reads `s3://key:secret@host:port/bucket`. Loopback hosts are spoken to by http, all others by https, unless `?tls=0` or `?tls=1` says
+ * otherwise; `?region=` where the service wants one. Throws without naming the secret.
+ */
+export function parseS3Url(text: string): S3Address {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const bucket = url?.pathname.slice(1) ?? '';
+  if (
+    url === null ||
+    url.protocol !== 's3:' ||
+    url.username === '' ||
+    url.password === '' ||
+    url.hostname === '' ||
+    !/^[a-z0-9.-]+$/.test(bucket)
+  ) {
+    throw new Error('S3_URL must be like s3://key:secret@host:port/bucket');
+  }
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  const tls = url.searchParams.get('tls') ?? (isLoopback ? '0' : '1');
+  return {
+    endpoint: `${tls === '0' ? 'http' : 'https'}://${url.host}`,
+    bucket,
+    accessKeyId: decodeURIComponent(url.username),
+    secretAccessKey: decodeURIComponent(url.password),
+    region: url.searchParams.get('region') ?? 'us-east-1',
+  };
+}
+
+/** Opens the store; does not ask the service anything yet. */
+export async function openS3Files(address: S3Address): Promise<FileStore> {
+  const [s3, { Upload }, { getSignedUrl }] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/lib-storage'),
+    import('@aws-sdk/s3-request-presigner'),
+  ]);
+  const { bucket: Bucket, endpoint, region, accessKeyId, secretAccessKey } = address;
+  const client = new s3.S3Client({
+    endpoint,
+    region,
+    forcePathStyle: true,
+    credentials: { accessKeyId, secretAccessKey },
+    maxAttempts,
+    requestHandler: { requestTimeout: requestTimeoutMs, connectionTimeout: connectTimeoutMs, throwOnRequestTimeout: true },
+    // Other services than Amazon's refuse the checksums that newer clients add unasked.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+
+  return {
+    async put(key, content, maxBytes) {
+      const Key = checkedKey(key);
+      const measure = new Measure(maxBytes);
+      const upload = new Upload({
+        client,
+        params: { Bucket, Key, Body: measure },
+        partSize: partBytes,
+        queueSize: 1,
+        leavePartsOnError: false,
+      });
+      let failure: unknown = null;
+      // `pipe` alone would leave the upload waiting for ever when the content fails, and the content running when the upload does.
+      content.on('error', (error) => measure.destroy(error));
+      content.on('close', () => {
+        if (!content.readableEnded) measure.destroy(new Error('the content ended early'));
+      });
+      measure.on('error', (error) => {
+        failure ??= error;
+        content.destroy();
+      });
+      content.pipe(measure);
+      try {
+        await upload.done();
+        return measure.result();
+      } catch (error) {
+        content.destroy();
+        measure.destroy();
+        throw failure ?? unavailable(error);
+      }
+    },
+
+    async open(key, range): Promise<Readable> {
+      const input: GetObjectCommandInput = { Bucket, Key: checkedKey(key) };
+      if (range !== undefined) input.Range = `bytes=${range.start}-${range.end}`;
+      try {
+        const { Body } = await client.send(new s3.GetObjectCommand(input));
+        return Body as Readable;
+      } catch (error) {
+        throw isMissing(error) ? new AppError('not_found', 'Not Found', { cause: error }) : unavailable(error);
+      }
+    },
+
+    async remove(key) {
+      try {
+        await client.send(new s3.DeleteObjectCommand({ Bucket, Key: checkedKey(key) }));
+      } catch (error) {
+        if (!isMissing(error)) throw unavailable(error);
+      }
+    },
+
+    async presignedUrl(key, { expiresInS, fileName, type }) {
+      const command = new s3.GetObjectCommand({
+        Bucket,
+        Key: checkedKey(key),
+        ResponseContentType: type,
+        ResponseContentDisposition: `attachment; filename*=UTF-8''${encodeURIComponent(fileName.toWellFormed())}`,
+      });
+      return getSignedUrl(client, command, { expiresIn: expiresInS });
+    },
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
+  return name === 'NoSuchKey' || name === 'NotFound' || $metadata?.httpStatusCode === 404;
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('unavailable', 'The file storage does not answer now', { cause });
+}
