@@ -16,11 +16,11 @@ export type IdempotencyOptions = { keys: IdempotencyKeys; sealer: Sealer; log: L
 const maxKeptChars = 262_144;
 
 /**
- * The id of what a handler creates and the command id to ask with. A handler that asks twice adds a word of its own to the command id, since
- * one command id stands for one command.
+ * The id of what a handler creates, and the id of the command it asks for. One command id stands for one command: a handler that asks twice
+ * adds a word of its own. Without a key the id is new and there is no command id.
  */
 export function commandIds<P extends IdPrefix>(
-  { reservation }: { reservation: Reservation | null },
+  { reservation }: { readonly reservation: Reservation | null },
   prefix: P,
   nowMs?: number,
 ): { id: `${P}${string}`; commandId: string | undefined } {

@@ -87,6 +87,11 @@ export class Database {
     }
   }
 
+  /** One write statement beside the commit path, safe to send twice. Connection trouble becomes `unavailable`: it may have happened. */
+  async write(statement: pg.QueryConfig): Promise<{ rows: any[] }> {
+    return this.read(statement);
+  }
+
   /** Runs the migrations that are missing, once, whichever node is first: the others wait for the lock. */
   async migrate(): Promise<void> {
     const client = new pg.Client({ connectionString: this.url, application_name: 'troupe migrations' });

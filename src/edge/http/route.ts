@@ -103,6 +103,8 @@ export function route<
   Q extends TObject | undefined = undefined,
   H extends TObject | undefined = undefined,
   B extends TSchema | 'multipart' | undefined = undefined,
+  // `const` keeps the literal type of the status a handler answers with.
+  const A extends ReplyOf<R> = ReplyOf<R>,
 >(
   declaration: Declaration & {
     path: Path;
@@ -113,10 +115,10 @@ export function route<
     headers?: H;
     body?: B;
     responses: R;
-    handler(context: Context<Path, P, Q, H, B, S>): ReplyOf<R> | Promise<ReplyOf<R>>;
+    handler(context: Context<Path, P, Q, H, B, S>): A | Promise<A>;
   },
 ): AnyRoute {
-  return declaration as AnyRoute;
+  return declaration as unknown as AnyRoute;
 }
 
 /** Names of the path's parameters, in order. */

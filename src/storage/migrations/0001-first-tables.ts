@@ -27,7 +27,7 @@ const statements = [
   `create table command_record (id text primary key, reply json, created_at timestamptz(3) not null)`,
   `create index command_record_by_time on command_record using brin (created_at)`,
   `create table dead_letter (id text primary key, kind text not null, actor_id text not null, command text not null, input json not null, error text not null, created_at timestamptz(3) not null)`,
-  `create table idempotency_key (account_id text not null, key text not null, fingerprint text not null, target_id text not null, command_id text not null, status int, response text, created_at timestamptz(3) not null, expires_at timestamptz(3) not null, primary key (account_id, key))`,
+  `create table idempotency_key (account_id text not null, key text not null, fingerprint text not null, target_id text not null, command_id text not null, reserved_by text not null, reserved_at timestamptz(3) not null, status int, response text, expires_at timestamptz(3) not null, primary key (account_id, key))`,
   `create index idempotency_key_by_expiry on idempotency_key (expires_at)`,
   // Called by the commit statement: what a turn consumes must still have been there, else the whole statement is undone.
   `create function all_there(found bigint, expected int) returns boolean language plpgsql as $$
@@ -39,7 +39,7 @@ const statements = [
   `create table account (id text primary key, plan text not null, created_at timestamptz(3) not null)`,
   `create table app_user (id text primary key, account_id text not null, email text not null, name text, password_hash text not null, created_at timestamptz(3) not null)`,
   `create index app_user_of_account on app_user (account_id)`,
-  `create table email_address (id text primary key, user_id text not null, confirmed boolean not null, created_at timestamptz(3) not null)`,
+  `create table email_address (id text primary key, user_id text not null, account_id text not null, registration_id text not null, unfinished json, created_at timestamptz(3) not null)`,
   `create table session (id text primary key, user_id text not null, account_id text not null, status text not null, refresh_hash text not null, refresh_expires_at timestamptz(3) not null, created_at timestamptz(3) not null)`,
   `create index session_of_user on session (user_id)`,
   `create table api_key (id text primary key, account_id text not null, user_id text not null, name text not null, secret_hash text not null unique, last_four text not null, mode text not null, scopes json not null, status text not null, created_at timestamptz(3) not null, last_used_at timestamptz(3))`,

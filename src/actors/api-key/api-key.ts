@@ -1,0 +1,34 @@
+/** An API key: what a program may do in an account until the key is revoked. active → revoked, and never back. */
+import { AppError } from '../../errors.ts';
+import { ApiKey, type ApiKeyRow } from '../../storage/entities/identity.ts';
+import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { type ApiKeyContract, type ApiKeyFacts, apiKey, type CreateApiKey } from './messages.ts';
+
+const touchIntervalMs = 60_000;
+
+export const apiKeyActor = defineActor<ApiKeyRow, ApiKeyContract>({
+  ref: apiKey,
+  entity: ApiKey,
+  commands: { create, revoke, touch },
+  queries: { facts: (state) => (state?.status === 'active' ? factsOf(state) : null) },
+});
+
+function create(state: ApiKeyRow | null, input: CreateApiKey, ctx: TurnContext): Turn<ApiKeyRow, ApiKeyFacts> {
+  const made = state ?? ({ id: ctx.id, ...input, status: 'active', createdAt: ctx.nowMs, lastUsedAt: null } as ApiKeyRow);
+  return { state: made, reply: factsOf(made) };
+}
+
+function revoke(state: ApiKeyRow | null, { accountId }: { accountId: string }): Turn<ApiKeyRow, null> {
+  if (state?.status !== 'active' || state.accountId !== accountId) throw new AppError('not_found', 'API key not found');
+  return { state: { ...state, status: 'revoked' }, reply: null };
+}
+
+function touch(state: ApiKeyRow | null, _input: null, ctx: TurnContext): Turn<ApiKeyRow | null, null> {
+  const isRecent = state?.lastUsedAt != null && ctx.nowMs - state.lastUsedAt < touchIntervalMs;
+  if (state?.status !== 'active' || isRecent) return { state, reply: null };
+  return { state: { ...state, lastUsedAt: ctx.nowMs }, reply: null };
+}
+
+function factsOf({ accountId, mode, scopes, createdAt }: ApiKeyRow): ApiKeyFacts {
+  return { accountId, mode, scopes, createdAt };
+}

@@ -1,0 +1,23 @@
+/** What can be asked of a session. Refresh tokens come as SHA-256 hashes. */
+import { actorRef } from '../runtime/define-actor.ts';
+
+export type OpenSession = { userId: string; accountId: string; refreshHash: string };
+
+export type SessionContract = {
+  commands: {
+    open(input: OpenSession): null;
+    /**
+     * Exchanges the live refresh token for the next one. null: no session, an ended one, or a refresh token that is too old. A dead token
+     * ends the session, since one of the two who hold it is a thief.
+     */
+    rotate(input: { presentedHash: string; nextHash: string }): { userId: string; accountId: string } | null;
+    /** Ends the session of this user; false where it is none of theirs. An ended one stays so. */
+    revoke(input: { userId: string }): boolean;
+  };
+  queries: {
+    /** Whether access tokens of the session count. */
+    standing(input: null): boolean;
+  };
+};
+
+export const session = actorRef<SessionContract>('session');

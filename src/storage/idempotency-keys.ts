@@ -1,0 +1,116 @@
+/**
+ * Which callers' Idempotency-Keys are in use: what for, with which ids, and how the first request was answered. A key is reserved before its
+ * request runs, so that a retry, after whatever crash, runs with the ids of the first and reaches the same actor with the same command.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { idPrefixes, newId } from '../ids.ts';
+import type { Database } from './database.ts';
+
+/** One key of one account. */
+export type KeyOfCaller = { accountId: string; key: string };
+/** `ulid`: what the id of the new resource ends in. */
+export type Reservation = { ulid: string; commandId: string };
+export type Reserved =
+  | ({ kind: 'mine' } & Reservation)
+  /** Another request under the key has not ended, as far as can be known. */
+  | { kind: 'running' }
+  | { kind: 'answered'; status: number; response: string }
+  /** The key was first used for something else. */
+  | { kind: 'other' };
+
+const keptForMs = 24 * 3_600_000;
+/** What another process began may still run for this long: longer than any command may take to be answered. */
+const mayRunForMs = 15_000;
+
+export class IdempotencyKeys {
+  /** Distinguishes what this process began from what an earlier one left. */
+  private readonly owner = randomUUID();
+  private readonly database: Database;
+  private readonly clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /**
+   * Reserves the key, takes it over from a process that is gone, or tells what became of it. Call it for one request of a key at a time:
+   * what this process reserved and did not finish counts as failed, and is handed out again.
+   */
+  async reserve({ accountId, key }: KeyOfCaller, fingerprint: string): Promise<Reserved> {
+    const nowMs = this.clock.nowMs();
+    const ulid = newId(idPrefixes.request, nowMs).slice(idPrefixes.request.length);
+    const commandId = `idem_${randomUUID()}`;
+    const inserted = await this.database.write({
+      name: 'idempotency_reserve',
+      text: `insert into idempotency_key as k (account_id, key, fingerprint, target_id, command_id, reserved_by, reserved_at, expires_at)
+        values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), to_timestamp($8::float8 / 1000))
+        on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, target_id = excluded.target_id,
+          command_id = excluded.command_id, reserved_by = excluded.reserved_by, reserved_at = excluded.reserved_at,
+          expires_at = excluded.expires_at, status = null, response = null
+        where k.expires_at <= excluded.reserved_at
+        returning 1`,
+      values: [accountId, key, fingerprint, ulid, commandId, this.owner, nowMs, nowMs + keptForMs],
+    });
+    if (inserted.rows.length > 0) return { kind: 'mine', ulid, commandId };
+    const { rows } = await this.database.read({
+      name: 'idempotency_find',
+      text: 'select fingerprint, target_id, command_id, reserved_by, reserved_at, status, response from idempotency_key where account_id = $1 and key = $2',
+      values: [accountId, key],
+    });
+    const [row] = rows;
+    // Freed in this very moment, by a first request that was refused: the caller's next try is free to run.
+    if (row === undefined) return { kind: 'running' };
+    if (row.fingerprint !== fingerprint) return { kind: 'other' };
+    if (row.status !== null) return { kind: 'answered', status: row.status, response: row.response };
+    const isTakeable = row.reserved_by === this.owner || nowMs - row.reserved_at >= mayRunForMs;
+    if (!isTakeable || !(await this.takeOver({ accountId, key }, row, nowMs))) return { kind: 'running' };
+    return { kind: 'mine', ulid: row.target_id, commandId: row.command_id };
+  }
+
+  /** Of several that take over at once, one does. */
+  private async takeOver(of: KeyOfCaller, seen: { reserved_by: string; reserved_at: number }, nowMs: number): Promise<boolean> {
+    const { rows } = await this.database.write({
+      name: 'idempotency_take_over',
+      text: `update idempotency_key set reserved_by = $3, reserved_at = to_timestamp($4::float8 / 1000)
+        where account_id = $1 and key = $2 and status is null and reserved_by = $5 and reserved_at = to_timestamp($6::float8 / 1000) returning 1`,
+      values: [of.accountId, of.key, this.owner, nowMs, seen.reserved_by, seen.reserved_at],
+    });
+    return rows.length > 0;
+  }
+
+  /** Keeps the answer for whoever asks again. */
+  async keep({ accountId, key }: KeyOfCaller, commandId: string, status: number, response: string): Promise<void> {
+    await this.database.write({
+      name: 'idempotency_keep',
+      text: 'update idempotency_key set status = $4, response = $5 where account_id = $1 and key = $2 and command_id = $3',
+      values: [accountId, key, commandId, status, response],
+    });
+  }
+
+  /** The request had no effect: the key can be used anew, for anything. */
+  async free({ accountId, key }: KeyOfCaller, commandId: string): Promise<void> {
+    await this.database.write({
+      name: 'idempotency_free',
+      text: 'delete from idempotency_key where account_id = $1 and key = $2 and command_id = $3 and reserved_by = $4 and status is null',
+      values: [accountId, key, commandId, this.owner],
+    });
+  }
+
+  /** Deletes expired keys, `chunk` at a time so that no lock is held for long, at most `maxChunks` times. Returns how many. */
+  async deleteExpired(chunk = 1_000, maxChunks = 100): Promise<number> {
+    let deleted = 0;
+    for (let i = 0; i < maxChunks; i++) {
+      const { rows } = await this.database.write({
+        name: 'idempotency_delete_expired',
+        text: `delete from idempotency_key where ctid = any(array(
+          select ctid from idempotency_key where expires_at <= to_timestamp($1::float8 / 1000) order by expires_at limit $2 for update skip locked)) returning 1`,
+        values: [this.clock.nowMs(), chunk],
+      });
+      deleted += rows.length;
+      if (rows.length < chunk) break;
+    }
+    return deleted;
+  }
+}
