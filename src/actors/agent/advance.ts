@@ -5,13 +5,11 @@
  */
 import { idPrefixes } from '../../ids.ts';
 import type { ModelMessage } from '../../providers/model/port.ts';
-import type { Catalogue } from '../../providers/tools/catalogue.ts';
-import type { AgentType } from '../../providers/tools/port.ts';
+import type { AgentType, Toolbox, ToolOutcome } from '../../providers/tools/port.ts';
 import type { AgentRow, Approval, PendingCall } from '../../storage/entities/work.ts';
 import { AgentStep } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { task } from '../task/messages.ts';
-import type { ToolOutcome } from './messages.ts';
 import { emit, report, shown, withApproval } from './state.ts';
 
 /** Below this autonomy a person decides about what cannot be taken back. */
@@ -19,9 +17,9 @@ const fullAutonomy = 100;
 /** An agent that has had this many model turns is stopped: it would go on for ever. */
 const maxTurns = 200;
 
-export function advance(agent: AgentRow, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+export function advance(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow {
   if (agent.phase === 'ended' || agent.status === 'paused') return agent;
-  if (agent.phase === 'calling') return agent.effectId === null ? nextCall(agent, ctx, catalogue) : agent;
+  if (agent.phase === 'calling') return agent.effectId === null ? nextCall(agent, ctx, toolbox) : agent;
   if (agent.phase === 'ready') return askForTurn(agent, ctx);
   return agent;
 }
@@ -34,13 +32,13 @@ function askForTurn(agent: AgentRow, ctx: TurnContext): AgentRow {
   return { ...next, guidance: [], phase: 'asking', status: 'thinking', currentTool: null, updatedAt: ctx.nowMs };
 }
 
-function nextCall(agent: AgentRow, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+function nextCall(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow {
   const [call] = agent.calls;
-  if (call === undefined) return advance({ ...agent, phase: 'ready' }, ctx, catalogue);
-  if (call.name === 'finish') return finishCall(agent, call, ctx, catalogue);
+  if (call === undefined) return advance({ ...agent, phase: 'ready' }, ctx, toolbox);
+  if (call.name === 'finish') return finishCall(agent, call, ctx, toolbox);
   const approval = agent.approvals.find((one) => one.id === call.approvalId);
   if (approval?.status === 'pending') return waitFor(agent, ctx, approval);
-  if (approval === undefined && needsApproval(agent, call, catalogue)) return waitFor(agent, ctx, null);
+  if (approval === undefined && needsApproval(agent, call, toolbox)) return waitFor(agent, ctx, null);
   const acting: AgentRow = { ...agent, status: 'acting', currentTool: call.name, updatedAt: ctx.nowMs };
   if (call.name === 'delegate') {
     const { type, prompt } = call.arguments as { type: string; prompt: string };
@@ -51,10 +49,10 @@ function nextCall(agent: AgentRow, ctx: TurnContext, catalogue: Catalogue): Agen
   return announce({ ...acting, effectId: ctx.run('tool', { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
 }
 
-function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext, toolbox: Toolbox): AgentRow {
   const { summary } = call.arguments as { summary: string };
   const noted = callDone({ ...agent, calls: [call] }, ctx, { result: { finished: agent.guidance.length === 0 }, isError: false });
-  return advance(finish(noted, summary, ctx), ctx, catalogue);
+  return advance(finish(noted, summary, ctx), ctx, toolbox);
 }
 
 /** Closing words end the agent, unless a person has said something it has not heard, or it still owes the task its output.json. */
@@ -70,9 +68,8 @@ function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext): AgentRo
   return agent;
 }
 
-function needsApproval(agent: AgentRow, call: PendingCall, catalogue: Catalogue): boolean {
-  const tool = catalogue.find(agent.type as AgentType, call.name);
-  return agent.autonomyLevel < fullAutonomy && tool !== undefined && 'highConsequence' in tool && tool.highConsequence;
+function needsApproval(agent: AgentRow, call: PendingCall, toolbox: Toolbox): boolean {
+  return agent.autonomyLevel < fullAutonomy && toolbox.find(agent.type as AgentType, call.name)?.highConsequence === true;
 }
 
 /** Waits for a person: with a new approval for the call at work, or for the one that is pending already. */

@@ -3,20 +3,20 @@
  * resume, guide, cancel it and decide about what it may not do alone. What happens next is in `advance.ts`.
  */
 import { AppError } from '../../errors.ts';
-import type { Catalogue } from '../../providers/tools/catalogue.ts';
+import type { Toolbox, ToolOutcome } from '../../providers/tools/port.ts';
 import { Agent, type AgentRow } from '../../storage/entities/work.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type EffectOutcome, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { advance, callDone, end, record } from './advance.ts';
-import { type AgentAction, type AgentContract, agent as ref, type ToolOutcome } from './messages.ts';
+import { type AgentAction, type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';
 import { action, alive, emit, existing, newAgent, progressAfter, report, withApproval } from './state.ts';
 
 type State = AgentRow | null;
 
 /** The definition of agents, with the effects that reach models and tools (`effects.ts`) and the tools they are offered. */
-export function agentActor(catalogue: Catalogue, effects: Record<'model' | 'tool' | 'checkOutput', EffectDefinition>): ActorDefinition<AgentRow, AgentContract> {
+export function agentActor(toolbox: Toolbox, effects: Record<'model' | 'tool' | 'checkOutput', EffectDefinition>): ActorDefinition<AgentRow, AgentContract> {
   /** Starts what follows; the caller of an action is answered with the status the action itself brings. */
-  const go = (agent: AgentRow, ctx: TurnContext): Turn<State, undefined> => ({ state: advance(agent, ctx, catalogue), reply: undefined });
+  const go = (agent: AgentRow, ctx: TurnContext): Turn<State, undefined> => ({ state: advance(agent, ctx, toolbox), reply: undefined });
   const nothing = (state: State): Turn<State, undefined> => ({ state, reply: undefined });
   /** An effect's outcome counts only while the agent waits for just that effect. */
   const awaits = (state: State, effectId: string): state is AgentRow => state !== null && state.phase !== 'ended' && state.effectId === effectId;
@@ -72,7 +72,7 @@ export function agentActor(catalogue: Catalogue, effects: Record<'model' | 'tool
           updatedAt: ctx.nowMs,
         };
         report(ctx, counted, { turn });
-        return go(takeReply(counted, reply, ctx, catalogue), ctx);
+        return go(takeReply(counted, reply, ctx, toolbox), ctx);
       },
 
       toolDone(state, { effectId, outcome }, ctx) {
@@ -112,14 +112,14 @@ export function agentActor(catalogue: Catalogue, effects: Record<'model' | 'tool
         const resumed = unpaused(agent, ctx);
         emit(ctx, resumed, 'agent.resumed');
         report(ctx, resumed);
-        return { state: advance(resumed, ctx, catalogue), reply: action(agent, 'acting', 'Agent resumed where it left off.') };
+        return { state: advance(resumed, ctx, toolbox), reply: action(agent, 'acting', 'Agent resumed where it left off.') };
       },
 
       guide(state, { message }, ctx) {
         const agent = alive(state);
         const heard: AgentRow = { ...(agent.status === 'paused' ? unpaused(agent, ctx) : agent), guidance: [...agent.guidance, message].slice(-maxGuidance) };
         emit(ctx, heard, 'agent.guided', { message });
-        const next = advance(heard, ctx, catalogue);
+        const next = advance(heard, ctx, toolbox);
         const status = next.status === 'waiting' ? 'waiting' : 'thinking';
         return { state: next, reply: action(agent, status, 'Guidance received; the agent uses it in its next step.') };
       },
@@ -142,7 +142,7 @@ export function agentActor(catalogue: Catalogue, effects: Record<'model' | 'tool
         report(ctx, next, { approval: decided });
         const told = { error: `A person rejected this: ${reason ?? 'no reason given'}. Do not do it again; revise your approach.` };
         const after = approved ? next : callDone(next, ctx, { result: told, isError: true });
-        return { state: advance(after, ctx, catalogue), reply: answer(agent, status, approved) };
+        return { state: advance(after, ctx, toolbox), reply: answer(agent, status, approved) };
       },
     },
     queries: { get: (state) => state },

@@ -2,10 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Model, ModelMessage, ModelRequest } from '../../providers/model/port.ts';
-import { agentProfiles } from '../../providers/tools/agent-types.ts';
-import type { Catalogue } from '../../providers/tools/catalogue.ts';
-import type { AgentType, WorkspaceAccess } from '../../providers/tools/port.ts';
-import { runTool } from '../../providers/tools/run-tool.ts';
+import type { AgentType, Toolbox, WorkspaceAccess } from '../../providers/tools/port.ts';
 import type { Database } from '../../storage/database.ts';
 import type { AgentRow } from '../../storage/entities/work.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
@@ -15,7 +12,7 @@ import { checkOutput } from './output.ts';
 
 export type AgentServices = {
   model: Model;
-  catalogue: Catalogue;
+  toolbox: Toolbox;
   /** The workspace of an agent's task, for one tool call. */
   workspace(agent: AgentRow, callId: string): WorkspaceAccess;
   database: Database;
@@ -30,7 +27,7 @@ const maxOutputTokens = 8_000;
 const toolTimeoutMs = 15 * 60_000;
 
 export function agentEffects(services: AgentServices): Record<'model' | 'tool' | 'checkOutput', EffectDefinition> {
-  const { model, catalogue, workspace, log } = services;
+  const { model, toolbox, workspace, log } = services;
   const load = async (id: string): Promise<AgentRow> => {
     const agent = await services.actors.query(agentRef, id, 'get', null);
     if (agent === null) throw new AppError('not_found', 'The agent is gone');
@@ -43,20 +40,18 @@ export function agentEffects(services: AgentServices): Record<'model' | 'tool' |
       repeatable: () => true,
       async run(_input, { actorId, effectId, signal }) {
         const agent = await load(actorId);
-        const request = turnRequest(agent, await history(services.database, actorId), catalogue);
+        const request = turnRequest(agent, await history(services.database, actorId), toolbox);
         return model.turn(request, { signal, idempotencyKey: effectId });
       },
     },
     tool: {
       outcome: 'toolDone',
       timeoutMs: toolTimeoutMs,
-      repeatable: ({ name }: { name: string }) => catalogue.get(name)?.repeatable ?? true,
+      repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
       async run({ name, arguments: args }: { callId: string; name: string; arguments: unknown }, { actorId, effectId, signal }) {
         const agent = await load(actorId);
-        const tool = catalogue.get(name);
-        if (tool === undefined) return { result: { error: `There is no tool "${name}" on this node` }, isError: true };
         const context = { accountId: agent.accountId, taskId: agent.taskId, agentId: agent.id, callId: effectId, signal, workspace: workspace(agent, effectId) };
-        return runTool(tool, args, context, (err) => log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'));
+        return toolbox.run(name, args, context, (err) => log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'));
       },
     },
     checkOutput: {
@@ -77,12 +72,12 @@ async function history(database: Database, agentId: string): Promise<ModelMessag
   return rows.map((row) => row.entry as ModelMessage);
 }
 
-function turnRequest(agent: AgentRow, messages: ModelMessage[], catalogue: Catalogue): ModelRequest {
+function turnRequest(agent: AgentRow, messages: ModelMessage[], toolbox: Toolbox): ModelRequest {
   const type = agent.type as AgentType;
-  const system = [agentProfiles[type].instructions];
+  const system = [toolbox.instructionsFor(type)];
   if (agent.outputSchema !== null) {
     system.push(`Besides what else you deliver, write the file output.json.\noutput.json must satisfy this JSON Schema:\n${JSON.stringify(agent.outputSchema)}`);
   }
   if (agent.autonomyLevel < 100) system.push('Actions that reach people, spend, trade or deploy wait for the approval of a person; that may take a while and may be refused.');
-  return { system: system.join('\n\n'), messages, tools: catalogue.offersFor(type), maxOutputTokens, model: agent.model ?? undefined };
+  return { system: system.join('\n\n'), messages, tools: toolbox.offersFor(type), maxOutputTokens, model: agent.model ?? undefined };
 }

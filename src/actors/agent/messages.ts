@@ -1,5 +1,6 @@
 /** What can be asked of an agent. */
 import type { ModelReply } from '../../providers/model/port.ts';
+import type { ToolOutcome } from '../../providers/tools/port.ts';
 import type { AgentRow, AgentStatus } from '../../storage/entities/work.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
 
@@ -18,9 +19,6 @@ export type CreateAgent = {
 
 /** What an action of a person on an agent answers. */
 export type AgentAction = { id: string; status: AgentStatus; message: string };
-
-/** A tool call's result as it is recorded and told to the model. */
-export type ToolOutcome = { result: unknown; isError: boolean };
 
 export type AgentContract = {
   commands: {

@@ -1,8 +1,6 @@
 /** What a model's answer makes of an agent: its calls in order, or its end; and when an agent that gets nowhere is stopped. */
 import type { ModelReply, ToolCall } from '../../providers/model/port.ts';
-import type { Catalogue } from '../../providers/tools/catalogue.ts';
-import { checkArguments } from '../../providers/tools/check-arguments.ts';
-import type { AgentType } from '../../providers/tools/port.ts';
+import type { AgentType, Toolbox } from '../../providers/tools/port.ts';
 import type { AgentRow, PendingCall } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { callDone, end, finish, record } from './advance.ts';
@@ -15,7 +13,7 @@ const maxRepeats = 5;
 const maxCallsPerTurn = 20;
 
 /** Takes the answer into the history. The agent comes back in phase `calling`, `ready` for another turn, `checking`, or ended. */
-export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext, toolbox: Toolbox): AgentRow {
   const toolCalls = uniqueIds(reply.toolCalls.slice(0, maxCallsPerTurn), agent.turn);
   let next = record(agent, ctx, { role: 'assistant', text: reply.text, toolCalls });
   emit(ctx, next, 'agent.thinking', { turn: agent.turn, text: reply.text.slice(0, 8_000), tools: toolCalls.map((call) => call.name) });
@@ -24,17 +22,17 @@ export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext, 
   if (next.repeated.times >= maxRepeats) {
     return end(next, ctx, 'error', `The model asked for the same tool calls ${maxRepeats} times in a row (${toolCalls[0]!.name}); it was going round in circles`);
   }
-  return checkCalls({ ...next, calls: toolCalls.map((call) => ({ ...call, approvalId: null })) }, ctx, catalogue);
+  return checkCalls({ ...next, calls: toolCalls.map((call) => ({ ...call, approvalId: null })) }, ctx, toolbox);
 }
 
 /** Refuses what no tool can take, each with a result that tells the model why; what is left is done in order. */
-function checkCalls(agent: AgentRow, ctx: TurnContext, catalogue: Catalogue): AgentRow {
+function checkCalls(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow {
   const usable: PendingCall[] = [];
   const refused: { call: PendingCall; message: string }[] = [];
   for (const call of agent.calls) {
-    const tool = catalogue.find(agent.type as AgentType, call.name);
-    const names = () => catalogue.offersFor(agent.type as AgentType).map((offer) => offer.name).join(', ');
-    const checked = tool === undefined ? { ok: false as const, message: `There is no tool "${call.name.slice(0, 100)}". Tools: ${names()}` } : checkArguments(tool, call.arguments);
+    const tool = toolbox.find(agent.type as AgentType, call.name);
+    const names = () => toolbox.offersFor(agent.type as AgentType).map((offer) => offer.name).join(', ');
+    const checked = tool === undefined ? { ok: false as const, message: `There is no tool "${call.name.slice(0, 100)}". Tools: ${names()}` } : toolbox.check(call.name, call.arguments);
     if (checked.ok) usable.push({ ...call, arguments: checked.args });
     else refused.push({ call, message: checked.message });
   }

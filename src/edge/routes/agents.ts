@@ -1,12 +1,12 @@
 /** Agents: what people do with one that is at work. */
 import Type from 'typebox';
-import { type AgentAction, agent } from '../../actors/agent/messages.ts';
+import { agent } from '../../actors/agent/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import type { AgentRow } from '../../storage/entities/work.ts';
 import type { Principal } from '../auth/principal.ts';
 import { type AnyRoute, route } from '../http/route.ts';
-import { commandIdFor } from '../idempotency.ts';
+import { answer } from './answer.ts';
 import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
 
 const ActionSchema = Type.Object({ id: Type.String(), status: AgentStatus, message: Type.String() });
@@ -33,7 +33,7 @@ export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
       async handler(context) {
         const id = (context.params as { id: string }).id;
         await own(id, context.principal);
-        return done(await actors.ask(agent, id, action, {}, { commandId: commandIdFor(context) }));
+        return answer(200, await actors.ask(agent, id, action, {}, { commandId: context.reservation?.commandId }));
       },
     });
 
@@ -47,7 +47,7 @@ export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
       responses: { 200: AgentSchema },
       async handler({ params, principal }) {
         const found = await own(params.id, principal);
-        return { status: 200, json: agentView(found, found.taskId) };
+        return answer(200, agentView(found, found.taskId));
       },
     }),
     simple('pause', 'Pause an agent', 'It finishes the tool call in flight and starts nothing after it.'),
@@ -67,7 +67,7 @@ export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
         const message = body.message ?? body.instructions;
         if (message === undefined) throw invalidField(['body', 'message'], 'Field required', 'missing');
         await own(params.id, principal);
-        return done(await actors.ask(agent, params.id, 'guide', { message }, { commandId: commandIdFor(context) }));
+        return answer(200, await actors.ask(agent, params.id, 'guide', { message }, { commandId: context.reservation?.commandId }));
       },
     }),
     route({
@@ -85,12 +85,8 @@ export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
         const { body, params, principal } = context;
         await own(params.id, principal);
         const input = { approvalId: params.approval_id, approved: body.approved, reason: body.reason ?? null };
-        return done(await actors.ask(agent, params.id, 'approve', input, { commandId: commandIdFor(context) }));
+        return answer(200, await actors.ask(agent, params.id, 'approve', input, { commandId: context.reservation?.commandId }));
       },
     }),
   ];
-}
-
-function done(action: AgentAction) {
-  return { status: 200 as const, json: action };
 }

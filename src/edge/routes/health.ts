@@ -1,6 +1,7 @@
 /** Health: what balancers, orchestrators and people ask. */
 import Type from 'typebox';
 import { type AnyRoute, route } from '../http/route.ts';
+import { answer } from './answer.ts';
 
 export type Health = {
   version: string;
@@ -28,7 +29,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
         const checks = await health.checks();
         const status = Object.values(checks).every((state) => state === 'ok') ? 'ok' : 'degraded';
         const uptime = Math.floor((Date.now() - health.startedAtMs) / 1_000);
-        return { status: 200, json: { status, version: health.version, node: health.node, uptime_s: uptime, checks } };
+        return answer(200, { status, version: health.version, node: health.node, uptime_s: uptime, checks });
       },
     }),
     route({
@@ -39,7 +40,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
       responses: { 200: Texts, 503: Texts },
       handler() {
         const status = health.readiness();
-        return status === 'ready' ? { status: 200, json: { status } } : { status: 503, json: { status } };
+        return status === 'ready' ? answer(200, { status }) : answer(503, { status });
       },
     }),
     route({
@@ -48,7 +49,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
       summary: 'Whether this process works at all',
       scope: null,
       responses: { 200: Texts },
-      handler: () => ({ status: 200, json: { status: 'alive' } }),
+      handler: () => answer(200, { status: 'alive' }),
     }),
     route({
       method: 'GET',

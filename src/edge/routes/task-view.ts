@@ -7,10 +7,8 @@ import { type AgentRow, type AgentSummary, type Approval, type TaskRow, taskStat
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Timestamp = Type.String({ format: 'date-time' });
 
-export const TaskStatus = Type.Union(taskStatuses.map((status) => Type.Literal(status)));
-export const AgentStatus = Type.Union(
-  (['idle', 'thinking', 'acting', 'waiting', 'complete', 'error', 'paused', 'cancelled'] as const).map((status) => Type.Literal(status)),
-);
+export const TaskStatus = Type.Enum(taskStatuses);
+export const AgentStatus = Type.Enum(['idle', 'thinking', 'acting', 'waiting', 'complete', 'error', 'paused', 'cancelled']);
 
 export const AgentSchema = Type.Object({
   id: Type.String(),
@@ -30,7 +28,7 @@ export const ApprovalSchema = Type.Object({
   task_id: Type.String(),
   action: Type.String(),
   arguments: Type.Unknown(),
-  status: Type.Union([Type.Literal('pending'), Type.Literal('approved'), Type.Literal('rejected')]),
+  status: Type.Enum(['pending', 'approved', 'rejected']),
   reason: nullable(Type.String()),
   created_at: Timestamp,
   decided_at: nullable(Timestamp),

@@ -6,12 +6,13 @@ import { task } from '../../actors/task/messages.ts';
 import { workspace } from '../../actors/workspace/messages.ts';
 import { isoTimestamp } from '../../clock.ts';
 import { AppError, invalidField } from '../../errors.ts';
-import { idPrefixes, newId } from '../../ids.ts';
+import { idPrefixes } from '../../ids.ts';
 import type { Database } from '../../storage/database.ts';
 import { Task, type TaskConfig, type TaskRow } from '../../storage/entities/work.ts';
 import type { Principal } from '../auth/principal.ts';
 import { type AnyRoute, route } from '../http/route.ts';
-import { commandIdFor, targetIdFor } from '../idempotency.ts';
+import { commandIds } from '../idempotency.ts';
+import { answer } from './answer.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
 
 const TaskConfigBody = Type.Object({
@@ -68,10 +69,10 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
         const config = configOf(body.config ?? {});
         if (body.workspace_id !== undefined) await ownWorkspace(actors, body.workspace_id, principal);
         const { accountId, userId, mode } = principal;
-        const id = targetIdFor(context, idPrefixes.task) ?? newId(idPrefixes.task);
+        const { id, commandId } = commandIds(context, idPrefixes.task);
         const input = { accountId, userId, mode, prompt: body.prompt, config, workspaceId: body.workspace_id ?? null };
-        const created = await actors.ask(task, id, 'create', input, { commandId: commandIdFor(context) });
-        return { status: 201, json: taskView(created) };
+        const created = await actors.ask(task, id, 'create', input, { commandId });
+        return answer(201, taskView(created));
       },
     }),
 
@@ -95,7 +96,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
         const [rows, total] = await database
           .em()
           .findAndCount(Task, where, { fields, orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true });
-        return { status: 200, json: { tasks: rows.map((row) => taskSummaryView(row as TaskRow)), total, limit, offset } };
+        return answer(200, { tasks: rows.map((row) => taskSummaryView(row as TaskRow)), total, limit, offset });
       },
     }),
 
@@ -107,7 +108,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       responses: { 200: TaskSchema },
       handler({ params, principal }) {
         const found = actors.query(task, params.id, 'get', null);
-        return found instanceof Promise ? found.then((row) => answer(row, principal)) : answer(found, principal);
+        return found instanceof Promise ? found.then((row) => ready(row, principal)) : ready(found, principal);
       },
     }),
 
@@ -122,8 +123,8 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       async handler(context) {
         const { params, principal } = context;
         own(await actors.query(task, params.id, 'get', null), principal);
-        const cancelled = await actors.ask(task, params.id, 'cancel', {}, { commandId: commandIdFor(context) });
-        return { status: 200, json: { ...taskView(cancelled), success: true } };
+        const cancelled = await actors.ask(task, params.id, 'cancel', {}, { commandId: context.reservation?.commandId });
+        return answer(200, { ...taskView(cancelled), success: true });
       },
     }),
 
@@ -154,7 +155,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
           }),
         ]);
         const data = rows.slice(0, limit).map((row) => ({ ...row, created_at: isoTimestamp(row.created_at) }));
-        return { status: 200, json: { data, has_more: rows.length > limit, total: counted.rows[0].total } };
+        return answer(200, { data, has_more: rows.length > limit, total: counted.rows[0].total });
       },
     }),
   ];
@@ -162,7 +163,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
 
 const jsonHeaders = { 'Content-Type': 'application/json' };
 
-function answer(row: TaskRow | null, principal: Principal) {
+function ready(row: TaskRow | null, principal: Principal) {
   return { status: 200, headers: jsonHeaders, body: taskJson(own(row, principal)) };
 }
 

@@ -1,29 +1,27 @@
 /** All tools of this service, and which agent type is offered which. */
 
 import type { MailProvider } from '../mail/port.ts';
-import type { ToolOffer } from '../model/port.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { agentProfiles } from './agent-types.ts';
+import { checkArguments } from './check-arguments.ts';
 import { createCodeExec } from './code-exec.ts';
-import { type ControlTool, controlTools } from './control-tools.ts';
+import { controlTools } from './control-tools.ts';
 import { createFetchUrl } from './fetch-url.ts';
 import { listFiles } from './list-files.ts';
-import type { AgentType, Tool } from './port.ts';
+import type { AgentType, Tool, Toolbox } from './port.ts';
 import { readFile } from './read-file.ts';
+import { runTool } from './run-tool.ts';
 import type { SandboxPool } from './sandbox/pool.ts';
 import { createSendEmail } from './send-email.ts';
 import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
 
-export type Catalogue = {
+/** The toolbox, and the tools themselves for those who build on them. */
+export interface Catalogue extends Toolbox {
   /** What agents of this type can run, in a fixed order. */
   toolsFor(type: AgentType): readonly Tool[];
-  /** The same and the control tools, as a model is offered them. */
-  offersFor(type: AgentType): ToolOffer[];
-  /** The tool of this name that agents of this type may use; undefined for an invented name and for another type's tool. */
-  find(type: AgentType, name: string): Tool | ControlTool | undefined;
   get(name: string): Tool | undefined;
-};
+}
 
 export type CatalogueParts = {
   outbound: Outbound;
@@ -47,11 +45,26 @@ export function createCatalogue({ outbound, searchUrl, mail, sandbox, profileTab
   ];
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const toolsFor = (type: AgentType) => tools.filter(({ name }) => agentProfiles[type].tools.includes(name));
+  const controls = new Map(controlTools.map((tool) => [tool.name as string, tool]));
   return {
     toolsFor,
+    instructionsFor: (type) => agentProfiles[type].instructions,
     offersFor: (type) =>
       [...toolsFor(type), ...controlTools].map(({ name, description, parameters }) => ({ name, description, parameters })),
-    find: (type, name) => controlTools.find((tool) => tool.name === name) ?? toolsFor(type).find((tool) => tool.name === name),
+    find(type, name) {
+      if (controls.has(name)) return { name, highConsequence: false };
+      return toolsFor(type).find((tool) => tool.name === name);
+    },
     get: (name) => byName.get(name),
+    isRepeatable: (name) => byName.get(name)?.repeatable ?? true,
+    check(name, sent) {
+      const tool = controls.get(name) ?? byName.get(name);
+      return tool === undefined ? { ok: false, message: `There is no tool "${name}".` } : checkArguments(tool, sent);
+    },
+    async run(name, args, context, onDefect) {
+      const tool = byName.get(name);
+      if (tool === undefined) return { result: { error: `There is no tool "${name}" on this node.` }, isError: true };
+      return runTool(tool, args, context, onDefect);
+    },
   };
 }

@@ -1,5 +1,6 @@
 /** Tools: what an agent can do. Each tool is one file that exports one `Tool`; `catalogue.ts` says which agent type gets which. */
 import type { TObject } from 'typebox';
+import type { ToolOffer } from '../model/port.ts';
 
 export const agentTypes = ['researcher', 'builder', 'analyst', 'trader', 'email', 'social'] as const;
 export type AgentType = (typeof agentTypes)[number];
@@ -45,3 +46,22 @@ export type Tool = {
 
 /** Longest recorded result of a tool call. Tools page or summarise what is longer. */
 export const maxResultBytes = 64 * 1024;
+
+/** What became of a call, as it is recorded and told to the model. */
+export type ToolOutcome = { result: unknown; isError: boolean };
+
+/** All that agents know of tools: what each type is told and offered, and how a call is checked and run. */
+export interface Toolbox {
+  /** The system instructions of an agent type. */
+  instructionsFor(type: AgentType): string;
+  /** Tools as a model is offered them, `delegate` and `finish` included, in a fixed order. */
+  offersFor(type: AgentType): ToolOffer[];
+  /** Whether agents of this type have the tool, and whether a call of it asks for approval. */
+  find(type: AgentType, name: string): { name: string; highConsequence: boolean } | undefined;
+  /** Whether a call of the tool may simply be made again after a crash. */
+  isRepeatable(name: string): boolean;
+  /** Arguments that fit the tool's schema, or what is wrong with them in words a model can act on. */
+  check(name: string, sent: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
+  /** Runs a call; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` hears of those that are nobody's fault but ours. */
+  run(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
+}

@@ -1,13 +1,13 @@
 /** Runs one tool call the same way for every tool: time limit, abort, bounded result, failures told in words that help the agent. */
+import { AppError } from '../../errors.ts';
 import { checkArguments } from './check-arguments.ts';
 import { fitResult } from './fit-result.ts';
-import { maxResultBytes, type Tool, type ToolContext, ToolError } from './port.ts';
-
-export type ToolOutcome = { result: unknown; isError: boolean };
+import { maxResultBytes, type Tool, type ToolContext, ToolError, type ToolOutcome } from './port.ts';
 
 /**
- * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`,
- * when the caller aborts; whatever the tool still does then is nobody's concern.
+ * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`, when
+ * the caller aborts (whatever the tool still does then is nobody's concern), and with `draining` when this node stops before the tool
+ * did anything: the call is for another node to make.
  *
  * @param onDefect told of an error that is no `ToolError`, for the log; the agent hears only that the tool failed
  */
@@ -29,6 +29,7 @@ export async function runTool(
     return { result: fitResult(result, maxResultBytes), isError: false };
   } catch (error) {
     context.signal.throwIfAborted();
+    if (error instanceof AppError && error.code === 'draining') throw error;
     if (late.signal.aborted) return failure(tooLate(tool));
     if (error instanceof ToolError) return failure(error.message);
     onDefect(error);

@@ -129,3 +129,11 @@ export const IdempotencyKey = defineEntity({
   },
 });
 export type IdempotencyKeyRow = InferEntity<typeof IdempotencyKey>;
+
+/** One row a node: its heartbeat, gone the whole way of a command. */
+export const Canary = defineEntity({
+  name: 'Canary',
+  tableName: 'canary',
+  properties: { id: p.text().primary(), beats: p.bigint('number') },
+});
+export type CanaryRow = InferEntity<typeof Canary>;

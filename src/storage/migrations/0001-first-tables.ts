@@ -29,6 +29,7 @@ const statements = [
   `create table dead_letter (id text primary key, kind text not null, actor_id text not null, command text not null, input json not null, error text not null, created_at timestamptz(3) not null)`,
   `create table idempotency_key (account_id text not null, key text not null, fingerprint text not null, target_id text not null, command_id text not null, reserved_by text not null, reserved_at timestamptz(3) not null, status int, response text, expires_at timestamptz(3) not null, primary key (account_id, key))`,
   `create index idempotency_key_by_expiry on idempotency_key (expires_at)`,
+  `create table canary (id text primary key, beats bigint not null) with (fillfactor = 50)`,
   // Called by the commit statement: what a turn consumes must still have been there, else the whole statement is undone.
   `create function all_there(found bigint, expected int) returns boolean language plpgsql as $$
    begin

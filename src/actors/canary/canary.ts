@@ -1,0 +1,87 @@
+/**
+ * Health is progress, not a pulse: a node is ready while a command of its own goes the whole way, mailbox, turn, commit and reply. A process
+ * that runs and a database that answers prove less.
+ */
+import type { Clock } from '../../clock.ts';
+import { shardCount, shardOf } from '../../cluster/address.ts';
+import type { Placement } from '../../cluster/placement.ts';
+import { Canary as CanaryEntity, type CanaryRow } from '../../storage/entities/runtime.ts';
+import type { ActorSystem } from '../runtime/actor-system.ts';
+import { actorRef, defineActor } from '../runtime/define-actor.ts';
+
+type CanaryContract = { commands: { beat(input: null): number }; queries: { beats(input: null): number } };
+const canary = actorRef<CanaryContract>('canary');
+
+export const canaryActor = defineActor<CanaryRow, CanaryContract>({
+  ref: canary,
+  entity: CanaryEntity,
+  commands: {
+    beat(state, _input, ctx) {
+      const beats = (state?.beats ?? 0) + 1;
+      return { state: { id: ctx.id, beats } as CanaryRow, reply: beats };
+    },
+  },
+  queries: { beats: (state) => state?.beats ?? 0 },
+});
+
+const beatIntervalMs = 1_000;
+/** A beat that takes longer than this counts as missed. */
+const beatTimeoutMs = 2_000;
+/** Without a beat for this long the node is not ready. */
+const staleAfterMs = 4_000;
+
+export class Canary {
+  private lastBeatMs = 0;
+  private problem = 'starting';
+  private timer: NodeJS.Timeout | null = null;
+  private beating = false;
+  private readonly actors: ActorSystem;
+  private readonly placement: Placement;
+  private readonly clock: Clock;
+
+  constructor(actors: ActorSystem, placement: Placement, clock: Clock) {
+    this.actors = actors;
+    this.placement = placement;
+    this.clock = clock;
+  }
+
+  /** Resolves when the first beat has gone the whole way; throws when it has not. */
+  async start(): Promise<void> {
+    this.timer = setInterval(() => void this.beat(), beatIntervalMs);
+    this.timer.unref();
+    await this.beat();
+  }
+
+  stop(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  /** `ok`, or why the node makes no progress. */
+  status(): string {
+    return this.clock.nowMs() - this.lastBeatMs <= staleAfterMs ? 'ok' : this.problem;
+  }
+
+  private async beat(): Promise<void> {
+    if (this.beating) return;
+    this.beating = true;
+    try {
+      const key = this.ownKey();
+      if (key === null) throw new Error('this node owns no shard');
+      await this.actors.ask(canary, key, 'beat', null, { deadlineMs: this.clock.nowMs() + beatTimeoutMs });
+      this.lastBeatMs = this.clock.nowMs();
+    } catch (error) {
+      this.problem = `no progress: ${(error as Error).message}`;
+    } finally {
+      this.beating = false;
+    }
+  }
+
+  /** An address of a shard that this node owns: one row for each shard that was ever used so, 1,024 at most. */
+  private ownKey(): string | null {
+    for (let n = 0; n < shardCount; n++) {
+      const key = `canary-${n}`;
+      if (this.placement.epochOf(shardOf(canary.kind, key)) !== null) return key;
+    }
+    return null;
+  }
+}

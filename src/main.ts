@@ -1,0 +1,249 @@
+/** One node: reads the configuration, builds the parts in the order they need each other, starts them, and stops them in reverse. */
+import { join } from 'node:path';
+import { accountActor } from './actors/account/account.ts';
+import { agentActor } from './actors/agent/agent.ts';
+import { agentEffects } from './actors/agent/effects.ts';
+import { apiKeyActor } from './actors/api-key/api-key.ts';
+import { Canary, canaryActor } from './actors/canary/canary.ts';
+import { emailAddressActor } from './actors/email-address/email-address.ts';
+import { Runtime } from './actors/runtime/runtime.ts';
+import { sessionActor } from './actors/session/session.ts';
+import { taskEffects } from './actors/task/effects.ts';
+import { taskActor } from './actors/task/task.ts';
+import { userActor } from './actors/user/user.ts';
+import { workspaceActor } from './actors/workspace/workspace.ts';
+import { workspaceAccess } from './actors/workspace-file/workspace-access.ts';
+import { workspaceFileActor } from './actors/workspace-file/workspace-file.ts';
+import { workspaceNameActor } from './actors/workspace-name/workspace-name.ts';
+import { systemClock } from './clock.ts';
+import { SingleNode } from './cluster/single-node.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { createApiKeySecrets } from './edge/auth/api-key-secret.ts';
+import { createAuthenticator } from './edge/auth/authenticate.ts';
+import { createPasswords } from './edge/auth/passwords.ts';
+import { createRefreshTokens } from './edge/auth/refresh-token.ts';
+import { createTokens } from './edge/auth/tokens.ts';
+import { docsRoutes } from './edge/http/docs.ts';
+import { createRouter } from './edge/http/router.ts';
+import { createServer, type HttpHandler } from './edge/http/server.ts';
+import { createIdempotency } from './edge/idempotency.ts';
+import { unlimited } from './edge/limits.ts';
+import { agentRoutes } from './edge/routes/agents.ts';
+import { apiKeyRoutes } from './edge/routes/api-keys.ts';
+import { authRoutes } from './edge/routes/auth.ts';
+import { deliverableRoutes } from './edge/routes/deliverables.ts';
+import { createDownloadLinks } from './edge/routes/download-link.ts';
+import { healthRoutes } from './edge/routes/health.ts';
+import { taskRoutes } from './edge/routes/tasks.ts';
+import { workspaceRoutes } from './edge/routes/workspaces.ts';
+import { Stream } from './edge/stream/stream.ts';
+import { StreamHub } from './edge/stream/stream-hub.ts';
+import { createLog, type Log } from './log.ts';
+import { createEmbeddedMail } from './providers/mail/embedded.ts';
+import { createSmtpMail } from './providers/mail/smtp.ts';
+import { createModel } from './providers/model/create-model.ts';
+import { offlineModel } from './providers/model/embedded.ts';
+import { createOutbound } from './providers/outbound/outbound.ts';
+import { createCatalogue } from './providers/tools/catalogue.ts';
+import { profileTableTool } from './providers/tools/profile-table.ts';
+import { createSandboxPool } from './providers/tools/sandbox/pool.ts';
+import { lockDataDir } from './storage/data-dir-lock.ts';
+import { Database } from './storage/database.ts';
+import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
+import { IdempotencyKeys } from './storage/idempotency-keys.ts';
+import { localContents } from './storage/local-contents.ts';
+import { openLocalFiles } from './storage/local-files.ts';
+import { Maintenance } from './storage/maintenance.ts';
+import { OrphanContent } from './storage/orphan-content.ts';
+import { deadOwnersMarkers, oldCommandRecords, oldEvents } from './storage/retention.ts';
+import { openS3Files, parseS3Url } from './storage/s3-files.ts';
+import { createSealer } from './storage/sealed-text.ts';
+import { resolveSecretKey } from './storage/secret-key.ts';
+
+const version = '0.1.0';
+const maxHeaderBytes = 16 * 1024;
+const maxMessageBytes = 64 * 1024;
+/** Beyond this a stream's reader is too slow (contract §8). */
+const maxUnsentBytes = 1024 * 1024;
+const socketIdleTimeoutS = 120;
+const commandRecordsKeptMs = 24 * 3_600_000;
+/** Goes on for at most this long after the drain's grace; what then still runs goes on after the next start. */
+const closeGraceMs = 10_000;
+
+/** What has been started, in order; stopping goes backwards. */
+type Stops = (() => Promise<unknown> | unknown)[];
+
+async function start(config: Config, log: Log, stops: Stops): Promise<{ address: string }> {
+  const startedAtMs = Date.now();
+  const clock = systemClock;
+  const lock = await lockDataDir(config.dataDir);
+  stops.push(() => lock.release());
+  const secretKey = await resolveSecretKey(config);
+  const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, stops));
+
+  const database = new Database(databaseUrl);
+  stops.push(() => database.close());
+  await database.migrate();
+  const files = config.s3Url === null ? await openLocalFiles(filesDir(config)) : await openS3Files(parseS3Url(config.s3Url));
+
+  const outbound = createOutbound({ allow: [...config.outboundAllow] });
+  const mailSource = { from: config.mailFrom, clock };
+  const mail =
+    config.smtpUrl === null ? createEmbeddedMail({ directory: join(config.dataDir, 'mail'), ...mailSource }) : createSmtpMail({ url: config.smtpUrl, ...mailSource });
+  const sandbox = createSandboxPool({ directory: join(config.dataDir, 'sandbox') });
+  stops.push(() => sandbox.close());
+  const toolbox = createCatalogue({ outbound, searchUrl: config.searchUrl, mail, sandbox, profileTable: profileTableTool });
+  const model = createModel(config, { log, offline: offlineModel });
+
+  const placement = new SingleNode(databaseUrl, config.nodeName, log);
+  const runtime = new Runtime({ database, placement, log, clock });
+  const { actors } = runtime;
+  const workspace = (agent: { accountId: string; taskId: string; id: string; workspaceId: string }, callId: string) =>
+    workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, callId });
+  runtime.register([
+    canaryActor,
+    accountActor,
+    userActor,
+    emailAddressActor,
+    sessionActor,
+    apiKeyActor,
+    workspaceActor,
+    workspaceNameActor,
+    workspaceFileActor({ database, files }),
+    taskActor(taskEffects({ model, database, actors })),
+    agentActor(toolbox, agentEffects({ model, toolbox, workspace, database, actors, log })),
+  ]);
+
+  const tokens = await createTokens({ secretKey, clock });
+  const authenticator = createAuthenticator({ actors, database, tokens, clock, log });
+  const canary = new Canary(actors, placement, clock);
+  let draining = false;
+  const health = {
+    version,
+    node: config.nodeName,
+    startedAtMs,
+    readiness: () => (draining ? 'draining' : canary.status() === 'ok' ? 'ready' : canary.status()),
+    checks: async () => ({ progress: canary.status(), model: model.name === 'offline' ? 'ok' : 'ok' }),
+  };
+  const idempotencyKeys = new IdempotencyKeys(database, clock);
+  // Links in answers need the port, which may only be known once the server listens.
+  let handler: HttpHandler = () => ({ status: 503, headers: null, body: null });
+  const server = await createServer({ handler: (request) => handler(request), log, maxHeaderBytes, accessLog: config.logLevel === 'debug' });
+  const hub = new StreamHub(database, log);
+  runtime.onEvents((events, seqs) => hub.publish(events, seqs));
+  const stream = new Stream({
+    hub,
+    database,
+    authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
+    standing: (principal) => authenticator.standing(principal),
+    retentionDays: config.retentionDays,
+    log,
+  });
+  for (const path of ['/ws', '/v1/ws']) {
+    server.webSocket(path, stream, { maxMessageBytes, maxBufferedBytes: maxUnsentBytes, idleTimeoutS: socketIdleTimeoutS });
+  }
+
+  stops.push(() => runtime.stop());
+  await runtime.start();
+  await canary.start();
+  stops.push(() => canary.stop());
+  const { port } = await server.listen(config.host, config.port);
+  const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  const publicUrl = config.publicUrl ?? address;
+  const links = createDownloadLinks(tokens, publicUrl);
+  const routes = [
+    ...healthRoutes(health),
+    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), clock }),
+    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
+    ...taskRoutes({ actors, database }),
+    ...agentRoutes({ actors }),
+    ...workspaceRoutes({ actors, database, files, links }),
+    ...deliverableRoutes({ database, files, links }),
+  ];
+  handler = createRouter({
+    routes: [...routes, ...docsRoutes(routes, { publicUrl })],
+    authenticate: (request) => authenticator.ofRequest(request),
+    limits: unlimited,
+    around: createIdempotency({ keys: idempotencyKeys, sealer: createSealer(secretKey, 'idempotent answers'), log }),
+    log,
+  });
+  stops.push(async () => {
+    draining = true;
+    server.drain();
+    stream.goAway(config.drainGraceMs);
+    await server.close(closeGraceMs);
+  });
+
+  const maintenance = new Maintenance({
+    databaseUrl,
+    log,
+    chores: [
+      oldEvents(config.retentionDays, clock),
+      oldCommandRecords(commandRecordsKeptMs, clock),
+      deadOwnersMarkers(clock),
+      ...(config.s3Url === null ? [new OrphanContent({ database, files, list: () => localContents(filesDir(config)), clock })] : []),
+    ],
+  });
+  maintenance.start();
+  stops.push(() => maintenance.stop());
+  return { address };
+}
+
+function filesDir(config: Config): string {
+  return join(config.dataDir, 'files');
+}
+
+async function startPostgres(config: Config, log: Log, stops: Stops): Promise<string> {
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+  stops.push(() => postgres.stop());
+  return postgres.url;
+}
+
+/** Stops what was started, last first. One part that fails to stop does not keep the others up. */
+async function stopAll(stops: Stops, log: Log): Promise<void> {
+  for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
+    try {
+      await stop();
+    } catch (err) {
+      log.error({ err }, 'a part of the service did not stop cleanly');
+    }
+  }
+}
+
+async function main(): Promise<void> {
+  const config = readConfig();
+  const log = createLog(config.logLevel, { node: config.nodeName });
+  const stops: Stops = [];
+  let stopping: Promise<void> | null = null;
+  const stop = (why: string): void => {
+    if (stopping !== null) return;
+    log.info({ why }, 'stopping');
+    stopping = stopAll(stops, log).then(() => process.exit(0));
+  };
+  process.on('SIGINT', () => stop('SIGINT'));
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  // The launcher (scripts/run.mjs) is gone: so is whoever asked for this process.
+  process.on('disconnect', () => stop('the process that started this one has ended'));
+  process.channel?.unref();
+  process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody listened'));
+  try {
+    const { address } = await start(config, log, stops);
+    if (stopping === null) announce(address);
+  } catch (error) {
+    if (stopping !== null) return;
+    await stopAll(stops, log);
+    throw error;
+  }
+}
+
+function announce(address: string): void {
+  process.stdout.write(
+    `Troupe serves on ${address}\n  API reference  ${address}/docs\n  Try it         npm run troupe -- run "Analyse sales.csv and tell me what stands out" --file examples/sales.csv\n`,
+  );
+}
+
+main().catch((error: Error) => {
+  const known = error instanceof ConfigError || error.name === 'Error' || error.name === 'AppError';
+  process.stderr.write(`${known ? error.message : (error.stack ?? error.message)}\n`);
+  process.exit(1);
+});
