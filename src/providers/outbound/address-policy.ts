@@ -2,6 +2,7 @@
  * Which network addresses may be reached on behalf of a user or an agent: public unicast, and what the operator allows. An address that
  * carries an IPv4 address inside (mapped, NAT64, 6to4) is judged by that one, because that is where its packets end.
  */
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -18,7 +19,8 @@ export function createAddressPolicy(allow: string[]): AddressPolicy {
   return {
     permits(text) {
       const literal = text.replace(/%.*$/, '');
-      if (!ipaddr.isValid(literal)) return false;
+      // ipaddr.js also reads 1.2.3 as 1.2.0.3, which other readers take for something else.
+      if (!isIP(literal)) return false;
       const address = ipaddr.parse(literal);
       const target = innerAddress(address);
       const listed = (candidate: Address) =>
@@ -30,6 +32,7 @@ export function createAddressPolicy(allow: string[]): AddressPolicy {
 
 function parseRange(text: string): Range {
   try {
+    if (!isIP(text.replace(/\/\d+$/, ''))) throw new Error('no address');
     if (text.includes('/')) return ipaddr.parseCIDR(text) as Range;
     const address = ipaddr.parse(text);
     return [address, address.kind() === 'ipv4' ? 32 : 128];

@@ -26,8 +26,7 @@ export function createCodeExec(pool: SandboxPool): Tool {
         return await pool.run(code, workspaceFiles(context), context.signal);
       } catch (error) {
         context.signal.throwIfAborted();
-        if (error instanceof AppError && (error.code === 'overloaded' || error.code === 'draining'))
-          throw new ToolError(error.message, { cause: error });
+        if (error instanceof AppError && error.code === 'overloaded') throw new ToolError(error.message, { cause: error });
         throw error;
       }
     },

@@ -140,7 +140,12 @@ class PageReader {
     const main = this.#main.toString();
     const text = main.length >= enoughChars ? main : body.length >= enoughChars || body.length * 2 > all.length ? body : all;
     const links = [...this.#links].map(([url, words]) => ({ text: words, url }));
-    return { title: oneLine(this.#title, 300), description: oneLine(this.#description, 500), text: decode(text).trim(), links };
+    return {
+      title: oneLine(this.#title, 300),
+      description: oneLine(this.#description, 500),
+      text: decode(text).replaceAll('\u00a0', ' ').trim(),
+      links,
+    };
   }
 
   #flows(): TextFlow[] {

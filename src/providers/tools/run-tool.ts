@@ -6,8 +6,8 @@ import { maxResultBytes, type Tool, type ToolContext, ToolError, type ToolOutcom
 
 /**
  * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`, when
- * the caller aborts (whatever the tool still does then is nobody's concern), and with `draining` when this node stops before the tool
- * did anything: the call is for another node to make.
+ * the caller aborts (whatever the tool still does then is nobody's concern), and with `draining` when this node stops: the call
+ * is for another node to make.
  *
  * @param onDefect told of an error that is no `ToolError`, for the log; the agent hears only that the tool failed
  */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -256,6 +256,12 @@ describe('the process around the code', { skip: process.platform === 'linux' ? f
     assert.deepEqual(limit('Max cpu time'), ['13', '13']);
     assert.deepEqual(limit('Max open files'), ['48', '48']);
     assert.equal(Number(limit('Max data size')?.[0]), 428 * 2 ** 20);
-    assert.doesNotMatch(readFileSync(`/proc/${pid}/environ`, 'utf8'), /PATH|HOME|SECRET|=.*\//);
+    assert.equal(readFileSync(`/proc/${pid}/environ`, 'utf8'), '');
+    assert.equal(readlinkSync(`/proc/${pid}/cwd`), directory);
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    assert.ok(words.includes('--permission') && words.includes('--disallow-code-generation-from-strings'));
+    const readable = words.filter((word) => word.startsWith('--allow-fs-read='));
+    assert.ok(readable.length > 0 && readable.every((word) => /(sandbox|quickjs[\w-]*)\/\*$/.test(word)), readable.join());
+    assert.ok(!words.some((word) => /--allow-(fs-write|child-process|addons|wasi)/.test(word)));
   });
 });

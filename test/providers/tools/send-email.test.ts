@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/errors.ts';
+import type { Mail, MailProvider } from '../../../src/providers/mail/port.ts';
+import { runTool } from '../../../src/providers/tools/run-tool.ts';
+import { createSendEmail } from '../../../src/providers/tools/send-email.ts';
+import { memoryWorkspace, toolContext } from '../../support/memory-workspace.ts';
+
+function postbox(failure?: Error) {
+  const sent: { mail: Mail; messageId: string }[] = [];
+  const provider: MailProvider = {
+    async send(mail, messageId) {
+      sent.push({ mail, messageId });
+      if (failure) throw failure;
+      return { detail: 'posted' };
+    },
+  };
+  const send = async (args: object) =>
+    (await runTool(createSendEmail(provider), args, toolContext(memoryWorkspace()), (error) => assert.fail(String(error)))) as {
+      result: any;
+      isError: boolean;
+    };
+  return { sent, send };
+}
+
+const mail = { to: 'ann@example.com', subject: 'Hi', body: 'Text' };
+
+test('a mail goes out under the id of its call', async () => {
+  const { sent, send } = postbox();
+  assert.deepEqual(await send({ ...mail, to: ' ann@example.com ' }), {
+    result: { to: 'ann@example.com', subject: 'Hi', status: 'posted' },
+    isError: false,
+  });
+  assert.deepEqual(sent, [{ mail: { to: 'ann@example.com', subject: 'Hi', text: 'Text' }, messageId: 'call_1' }]);
+});
+
+test('the tool asks for approval and is never repeated blindly', () => {
+  const tool = createSendEmail({ send: async () => ({ detail: '' }) });
+  assert.deepEqual([tool.highConsequence, tool.repeatable], [true, false]);
+});
+
+const bad: [string, object][] = [
+  ['no address', { to: 'ann' }],
+  ['several addresses', { to: 'ann@example.com, bob@example.com' }],
+  ['several addresses by semicolon', { to: 'ann@example.com;bob@example.com' }],
+  ['a header in the address', { to: 'ann@example.com\r\nBcc: eve@example.com' }],
+  ['a header in the subject', { subject: 'Hi\r\nBcc: eve@example.com' }],
+  ['a folded header in the subject', { subject: 'Hi\n\tBcc: eve@example.com' }],
+  ['a command in the address', { to: 'ann@example.com>\r\nDATA' }],
+  ['a null character in the text', { body: 'a\u0000b' }],
+  ['an empty subject', { subject: '' }],
+  ['a subject of a thousand characters', { subject: 'x'.repeat(1000) }],
+];
+for (const [name, change] of bad) {
+  test(`${name} is refused and nothing is sent`, async () => {
+    const { sent, send } = postbox();
+    assert.equal((await send({ ...mail, ...change })).isError, true);
+    assert.deepEqual(sent, []);
+  });
+}
+
+test('the agent is told whether a failed mail was surely not sent or nobody knows', async () => {
+  const surely = await postbox(new AppError('unavailable', 'The mail server refused the mail (550)')).send(mail);
+  assert.match(surely.result.error, /refused the mail \(550\)\. It was not sent\./);
+  const unknown = await postbox(new AppError('outcome_unknown', 'The mail server broke off')).send(mail);
+  assert.match(unknown.result.error, /Do not send it again/);
+});
