@@ -36,6 +36,12 @@ test('the example sales file has the figures a plain addition gives', async () =
 test('fifty megabytes are read with exact sums in bounded memory', async () => {
   const megabytes = 50;
   let rows = 0;
+  const before = process.memoryUsage();
+  let peakBytes = 0;
+  const watch = () => {
+    const { heapUsed, external } = process.memoryUsage();
+    peakBytes = Math.max(peakBytes, heapUsed + external - before.heapUsed - before.external);
+  };
   const table = () => {
     rows = 0;
     let bytes = 0;
@@ -56,19 +62,13 @@ test('fifty megabytes are read with exact sums in bounded memory', async () => {
           rows++;
           chunk += `${rows},region ${rows % 7},customer ${(rows * 7919) % 400_000},${(rows % 1000) / 100}\n`;
         }
+        if (rows % 50_000 === 0) watch();
         bytes += chunk.length;
         this.push(chunk);
       },
     });
   };
-  const before = process.memoryUsage();
-  let peakBytes = 0;
-  const watch = setInterval(() => {
-    const { heapUsed, external } = process.memoryUsage();
-    peakBytes = Math.max(peakBytes, heapUsed + external - before.heapUsed - before.external);
-  }, 50);
   const profile = await run('big.csv', table);
-  clearInterval(watch);
   assert.equal(profile.rows, rows);
   let cents = 0;
   for (let i = 1; i <= rows; i++) cents += i % 1000;
@@ -77,7 +77,7 @@ test('fifty megabytes are read with exact sums in bounded memory', async () => {
   assert.equal(customers.distinct_estimated, true);
   assert.ok(Math.abs(customers.distinct / 400_000 - 1) < 0.08, `estimated ${customers.distinct}`);
   assert.equal(profile.groups.find(({ by }) => by === 'region')?.values.length, 7);
-  assert.ok(peakBytes < 220 * 2 ** 20, `memory grew by ${Math.round(peakBytes / 2 ** 20)} MiB`);
+  assert.ok(peakBytes > 0 && peakBytes < 220 * 2 ** 20, `memory grew by ${Math.round(peakBytes / 2 ** 20)} MiB`);
 });
 
 test('a profile too large for a result loses its groups first and says so', async () => {

@@ -46,6 +46,8 @@ function fromNumber(value: number): ParsedNumber | null {
 }
 
 function parseDressed(text: string, style: NumberStyle): ParsedNumber | null {
+  // No currency has a name this long, and most texts do: a cheap no.
+  if (/[A-Za-z]{4}/.test(text)) return null;
   const code = text.charCodeAt(0);
   const inParentheses = code === 40 && text.endsWith(')');
   let body = (inParentheses ? text.slice(1, -1).trim() : text).replace('−', '-');

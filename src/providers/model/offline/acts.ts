@@ -1,0 +1,116 @@
+/** Jobs that act on plain orders: mails, purchases, files. What a person rejects is not tried again, unless the reason says what to do instead. */
+import { type Conversation, findCall, type PastCall } from './conversation.ts';
+import { listedFiles, pagedText } from './gather.ts';
+import { nothing, notOffered, over, type Progress } from './job.ts';
+import { type FileOrder, findAddresses, type MailOrder, type PurchaseOrder, parseAmount } from './orders.ts';
+
+const longestBodyChars = 100_000;
+/** How often a person's reason may lead to another try of one order. */
+const mostCorrections = 3;
+
+/**
+ * Sends one mail. `report` is the report this agent wrote, if it did; otherwise one is looked for in the workspace.
+ */
+export function sendMail(talk: Conversation, order: MailOrder, report: string | null): Progress {
+  if (!talk.offered.has('send_email')) return notOffered('send_email', `The e-mail to ${order.to}`);
+  const text = report === null && order.message === null ? workspaceReport(talk) : { text: report ?? order.message ?? '' };
+  if ('calls' in text) return text;
+  if (text.text === '') return over(`No e-mail was sent to ${order.to}: there is no report or text to send.`);
+  const body = order.message === null ? text.text : report === null ? order.message : `${order.message}\n\n${report}`;
+  const heading = /^#\s+(.+)$/m.exec(text.text)?.[1]?.replace(/\\(.)/g, '$1');
+  const subject = (order.subject ?? heading ?? body.split('\n')[0]!).trim().slice(0, 120) || 'Report';
+  let to = order.to;
+  for (let tries = 0; tries < mostCorrections; tries++) {
+    const past = findCall(talk, 'send_email', { to });
+    if (past === undefined) return { calls: [{ name: 'send_email', args: { to, subject, body: body.slice(0, longestBodyChars) } }] };
+    if (past.outcome === 'done') return over(`The e-mail "${subject}" to ${to} was handed over.`);
+    const other =
+      past.outcome === 'rejected'
+        ? findAddresses(past.said).find((address) => findCall(talk, 'send_email', { to: address })?.outcome !== 'rejected')
+        : undefined;
+    if (other === undefined) return over(`The e-mail to ${to} ${undone(past)}`);
+    to = other;
+  }
+  return over(`The e-mail to ${order.to} was not sent: it was rejected ${mostCorrections} times.`);
+}
+
+export function buy(talk: Conversation, order: PurchaseOrder): Progress {
+  const what = `${order.description} from ${order.vendor}`;
+  if (!talk.offered.has('create_purchase_order')) return notOffered('create_purchase_order', `The order of ${what}`);
+  let { amount, vendor } = order;
+  for (let tries = 0; tries < mostCorrections; tries++) {
+    const args = { description: order.description, amount, vendor };
+    const past = findCall(talk, 'create_purchase_order', args);
+    if (past === undefined) return { calls: [{ name: 'create_purchase_order', args }] };
+    if (past.outcome === 'done') return over(`Ordered ${order.description} from ${vendor} for ${amount}.`);
+    const other = past.outcome === 'rejected' ? corrected(past.said, amount, vendor) : null;
+    if (other === null) return over(`The order of ${what} ${undone(past)}`);
+    ({ amount, vendor } = other);
+  }
+  return over(`${what} was not ordered: it was rejected ${mostCorrections} times.`);
+}
+
+export function writeOrdered(talk: Conversation, { path, content }: FileOrder): Progress {
+  if (!talk.offered.has('write_file')) return notOffered('write_file', `The file ${path}`);
+  const args = { path, content };
+  const past = findCall(talk, 'write_file', args);
+  if (past === undefined) return { calls: [{ name: 'write_file', args }] };
+  return over(past.outcome === 'done' ? `Wrote ${path}.` : `The file ${path} ${undone(past)}`);
+}
+
+/** A report that is in the workspace already, read whole. */
+function workspaceReport(talk: Conversation): { text: string } | { calls: { name: string; args: Record<string, unknown> }[] } {
+  if (talk.offered.has('list_files') && findCall(talk, 'list_files') === undefined) return { calls: [{ name: 'list_files', args: {} }] };
+  const path = reportIn(talk);
+  if (path === null) return { text: '' };
+  const read = pagedText(talk, path);
+  if ('call' in read) return { calls: [read.call] };
+  return { text: 'text' in read ? read.text : '' };
+}
+
+/** The file that an order to send "the report" means: one named in the task, else report.md, else summary.md. */
+export function reportIn(talk: Conversation): string | null {
+  const files = listedFiles(talk) ?? [];
+  const task = talk.task.toLowerCase();
+  return (
+    files.find((name) => /\.(?:md|markdown|txt)$/i.test(name) && task.includes(name.toLowerCase())) ??
+    files.find((name) => /^report\.md$/i.test(name)) ??
+    files.find((name) => /^summary\.md$/i.test(name)) ??
+    null
+  );
+}
+
+function undone(past: PastCall): string {
+  if (past.outcome === 'rejected') return `was not done: a person rejected it (${reasonOf(past.said)}).`;
+  if (/outcome is unknown|uncertain/i.test(past.said))
+    return `may or may not have gone through; its outcome is unknown, so I did not repeat it (${past.said.slice(0, 300)}).`;
+  return `was not done: ${past.said.slice(0, 300)}`;
+}
+
+function reasonOf(said: string): string {
+  return (
+    said
+      .replace(/^.*?reject\w*(?:\s+(?:this|it|by a person))*\s*[:.-]?\s*/is, '')
+      .replace(/\s*Do not do it again.*$/is, '')
+      .slice(0, 300) || 'no reason given'
+  );
+}
+
+/** "At most 100 dollars", "from Initech instead": another amount or vendor; null when the reason names neither. */
+function corrected(said: string, amount: number, vendor: string): { amount: number; vendor: string } | null {
+  const reason = reasonOf(said);
+  const otherAmount = parseAmount(reason) ?? amount;
+  const otherVendor = /\b(?:from|use|with|at)\s+([A-Z][\w&.-]*(?:\s+[A-Z][\w&.-]*)*)\s+instead\b/.exec(reason)?.[1] ?? vendor;
+  return otherAmount === amount && otherVendor === vendor ? null : { amount: otherAmount, vendor: otherVendor };
+}
+
+/** One job after the other: the first that still has calls to make goes on, and everything said is kept. */
+export function inTurn(steps: (() => Progress)[]): Progress {
+  const said: string[] = [];
+  for (const step of steps) {
+    const progress = step();
+    if ('calls' in progress) return progress;
+    said.push(...progress.said);
+  }
+  return said.length === 0 ? nothing : over(...said);
+}

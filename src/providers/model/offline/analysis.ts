@@ -1,0 +1,109 @@
+/** The report: gathers the material, answers what was asked, writes report, figures and chart, and says the main figures in the closing words. */
+import { answerWishes } from './answers.ts';
+import { parseArithmetic } from './arithmetic.ts';
+import { chooseChart, drawChart } from './chart.ts';
+import { type Call, type Conversation, findCall } from './conversation.ts';
+import { exact } from './figure.ts';
+import { findings } from './findings.ts';
+import { type Gathered, gather } from './gather.ts';
+import { nothing, notOffered, over, type Progress } from './job.ts';
+import type { Orders } from './orders.ts';
+import { type Material, writeReport, writeSummary } from './report.ts';
+import { sandboxValue } from './sandbox-value.ts';
+import type { Wishes } from './wishes.ts';
+
+const saidFindings = 8;
+/** A file may have a megabyte; a report that long is not read. */
+const longestFileChars = 900_000;
+
+export type Analysis = { progress: Progress; material: Gathered | null; reportPath: string | null; report: string | null };
+
+/** Works on the report until it is written. `material` is there as soon as everything was read. */
+export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Analysis {
+  const gathered = gather(talk, orders, wishes.reportPath);
+  if ('calls' in gathered) return { progress: gathered, material: null, reportPath: null, report: null };
+  const none = { material: gathered, reportPath: null, report: null };
+  const answered = answerWishes(talk, wishes, gathered.tables);
+  if ('calls' in answered) return { ...none, progress: answered };
+  const problems = [
+    ...gathered.absent.map((name) => `There is no ${name} in the workspace.`),
+    ...(gathered.searchProblem === null ? [] : [`The web search brought nothing: ${gathered.searchProblem}`]),
+  ];
+  const { tables, texts, hits, unreadable } = gathered;
+  if (tables.length + texts.length + hits.length === 0) {
+    const unread = unreadable.map(({ name, reason }) => `${name} was not read: ${reason}`);
+    return {
+      ...none,
+      progress: over(
+        ...problems,
+        ...unread,
+        ...(problems.length + unread.length === 0
+          ? ['There is nothing to analyse: the workspace has no table or text. Add a CSV, JSON or text file and ask again.']
+          : []),
+      ),
+    };
+  }
+
+  const remarks = [
+    ...answered.remarks,
+    ...problems,
+    ...wishes.unread.map((text) => `Not followed, because no rule reads it: "${text.slice(0, 200)}"`),
+  ];
+  const alone = tables.length === 0 && texts.length === 1 && hits.length === 0;
+  const reportPath = wishes.reportPath ?? (alone ? 'summary.md' : 'report.md');
+  const charted = tables.map(chooseChart).find((chart) => chart !== null) ?? null;
+  const material: Material = { ...gathered, answers: answered.answers, remarks, chartPath: charted === null ? null : 'chart.svg' };
+  const report = alone ? writeSummary(texts[0]!, remarks) : writeReport(material);
+  const files: Call[] = [];
+  if (tables.length > 0) files.push(writing('analysis.json', dataFile(tables, texts)));
+  if (charted !== null) files.push(writing('chart.svg', drawChart(charted)));
+  files.push(writing(reportPath, report));
+  return { ...none, reportPath, report, progress: write(talk, files, closingWords(material)) };
+}
+
+/** Sums asked in words, computed in the sandbox. */
+export function compute(talk: Conversation, text: string): Progress {
+  const said: string[] = [];
+  for (const { asked, code } of parseArithmetic(text)) {
+    if (!talk.offered.has('code_exec')) return notOffered('code_exec', `The computation of ${asked}`);
+    const past = findCall(talk, 'code_exec', { code });
+    if (past === undefined) return { calls: [{ name: 'code_exec', args: { code } }] };
+    const value = sandboxValue(past);
+    said.push(typeof value === 'number' ? `${asked} = ${exact(value)}.` : `${asked} could not be computed: ${past.said.slice(0, 200)}`);
+  }
+  return said.length === 0 ? nothing : over(...said);
+}
+
+function writing(path: string, content: string): Call {
+  return { name: 'write_file', args: { path, content: content.slice(0, longestFileChars) } };
+}
+
+function dataFile(tables: Gathered['tables'], texts: Gathered['texts']): string {
+  return JSON.stringify(
+    { written_by: 'offline model (rules, no language model)', tables, texts: texts.map(({ name, summary }) => ({ name, ...summary })) },
+    null,
+    2,
+  );
+}
+
+function write(talk: Conversation, files: Call[], words: string[]): Progress {
+  if (!talk.offered.has('write_file')) return over(...words, 'No file was written: I was not offered the tool write_file.');
+  const pending = files.filter(({ name, args }) => findCall(talk, name, args) === undefined);
+  if (pending.length > 0) return { calls: pending };
+  const failed = files.flatMap(({ name, args }) => {
+    const past = findCall(talk, name, args)!;
+    return past.outcome === 'done' ? [] : [`${args.path} was not written: ${past.said.slice(0, 300)}`];
+  });
+  const written = files.filter(({ name, args }) => findCall(talk, name, args)!.outcome === 'done').map(({ args }) => args.path);
+  return over(...words, ...(written.length > 0 ? [`Files written: ${written.toReversed().join(', ')}.`] : []), ...failed);
+}
+
+function closingWords({ tables, texts, unreadable, answers, remarks }: Material): string[] {
+  const asked = answers.map(({ question, short }) => `${question}: ${short}.`);
+  const read = tables.flatMap((table) => [
+    `${table.name}: ${exact(table.rows)} rows, ${exact(table.column_count)} columns.`,
+    ...findings(table).slice(0, saidFindings),
+  ]);
+  const summaries = texts.map(({ name, summary }) => `${name}: ${summary.sentences.slice(0, 3).join(' ')}`);
+  return [...asked, ...read, ...summaries, ...unreadable.map(({ name, reason }) => `${name} was not read: ${reason}`), ...remarks];
+}

@@ -1,0 +1,156 @@
+/** Figures asked for by name: taken from the profile where it has them, else computed in the sandbox. */
+import type { ColumnProfile, Figures, TableProfile } from '../../tools/table/table-profile.ts';
+import { type Call, type Conversation, findCall } from './conversation.ts';
+import { exact, mainMeasure, markdownTable, round, safe } from './figure.ts';
+import { groupedFigureCode } from './grouped-figure-code.ts';
+import type { Answer } from './report.ts';
+import { sandboxValue } from './sandbox-value.ts';
+import type { FigureKind, FigureWish, Wishes } from './wishes.ts';
+
+/** The calls still needed, or all answers; `remarks` tell what could not be answered. */
+export function answerWishes(
+  talk: Conversation,
+  wishes: Wishes,
+  tables: TableProfile[],
+): { calls: Call[] } | { answers: Answer[]; remarks: string[] } {
+  const answers: Answer[] = [];
+  const remarks: string[] = [];
+  for (const wish of wishes.figures) {
+    const outcomes = tables.map((table) => answerFigure(talk, wish, table));
+    const calls = outcomes.flatMap((outcome) => ('call' in outcome ? [outcome.call] : []));
+    if (calls.length > 0) return { calls };
+    const found = outcomes.flatMap((outcome) => ('answer' in outcome ? [outcome.answer] : []));
+    answers.push(...found);
+    if (found.length === 0 && tables.length > 0)
+      remarks.push(
+        outcomes.map((outcome) => ('problem' in outcome ? outcome.problem : '')).find((problem) => problem !== '') ??
+          `No answer to: ${wish.asked}`,
+      );
+  }
+  for (const focus of wishes.focus) {
+    const found = tables.flatMap((table) => focused(focus, table));
+    answers.push(...found);
+    if (found.length === 0 && tables.length > 0) remarks.push(`There is no group "${focus.value}" to focus on.`);
+  }
+  return { answers, remarks };
+}
+
+/** A column by the name people use for it: any case, singular or plural, spaces for underscores. */
+export function findColumn(table: TableProfile, word: string): ColumnProfile | undefined {
+  const plain = (name: string) =>
+    name
+      .toLowerCase()
+      .replace(/[_\s-]+/g, ' ')
+      .trim();
+  const wanted = plain(word);
+  const stem = wanted.replace(/(?:ies|es|s)$/, '');
+  return (
+    table.columns.find(({ name }) => plain(name) === wanted) ??
+    table.columns.find(({ name }) => plain(name).replace(/(?:ies|y|es|s)$/, '') === stem.replace(/y$/, ''))
+  );
+}
+
+type Outcome = { answer: Answer } | { call: Call } | { problem: string };
+
+function answerFigure(talk: Conversation, wish: FigureWish, table: TableProfile): Outcome {
+  const column = wish.column === null ? mainMeasure(table) : findColumn(table, wish.column);
+  if (wish.kind === 'count' && (column === undefined || wish.by === null) && /row|record|entr/i.test(wish.asked))
+    return overall(`Rows of ${table.name}`, exact(table.rows));
+  if (column?.numbers === undefined)
+    return { problem: `${table.name} has no numeric column "${wish.column ?? ''}" (asked: ${wish.asked}).` };
+  if (wish.by === null)
+    return overall(`${titles[wish.kind]} of ${column.name} (${table.name})`, figureText(wish.kind, column.numbers[wish.kind]));
+  const by = findColumn(table, wish.by);
+  if (by === undefined) return { problem: `${table.name} has no column "${wish.by}" (asked: ${wish.asked}).` };
+  const title = `${titles[wish.kind]} of ${column.name} by ${by.name} (${table.name})`;
+  const own = fromGroups(table, wish.kind, column.name, by.name) ?? fromTrend(table, wish.kind, column.name, by.name);
+  if (own !== null) return { answer: grouped(title, by.name, wish.kind, own) };
+  return computed(talk, wish.kind, column.name, by.name, table, title);
+}
+
+function overall(question: string, value: string): Outcome {
+  return { answer: { question, short: value, lines: [value] } };
+}
+
+function fromGroups(table: TableProfile, kind: FigureKind, column: string, by: string): [string, number][] | null {
+  const group = table.groups.find((each) => each.by === by);
+  const incomplete = table.trimmed.some((note) => note.startsWith('groups:'));
+  if (group === undefined || incomplete) return null;
+  return (
+    pick(
+      group.values.map(({ value, figures }) => [value, figures[column]]),
+      kind,
+    )?.toSorted((a, b) => b[1] - a[1]) ?? null
+  );
+}
+
+function fromTrend(table: TableProfile, kind: FigureKind, column: string, by: string): [string, number][] | null {
+  if (table.trend?.date_column !== by) return null;
+  return pick(
+    table.trend.points.map(({ period, figures }) => [period, figures[column]]),
+    kind,
+  );
+}
+
+function pick(rows: [string, Figures | undefined][], kind: FigureKind): [string, number][] | null {
+  if (kind === 'min' || kind === 'max') return null;
+  const values = rows.flatMap(([key, figures]): [string, number | undefined][] => (figures === undefined ? [] : [[key, figures[kind]]]));
+  return values.every((row): row is [string, number] => row[1] !== undefined) ? values : null;
+}
+
+function computed(talk: Conversation, kind: FigureKind, column: string, by: string, table: TableProfile, title: string): Outcome {
+  if (table.format !== 'csv' || !table.has_header)
+    return { problem: `${title}: the offline model computes this for CSV files with a header only.` };
+  if (!talk.offered.has('code_exec')) return { problem: `${title} was not computed: I was not offered the tool code_exec.` };
+  const args = { code: groupedFigureCode({ path: table.name, delimiter: table.delimiter ?? ',', column, by, kind }) };
+  const past = findCall(talk, 'code_exec', args);
+  if (past === undefined) return { call: { name: 'code_exec', args } };
+  const value = sandboxValue(past);
+  if (!Array.isArray(value)) return { problem: `${title} could not be computed: ${past.said.slice(0, 300)}` };
+  return { answer: grouped(title, by, kind, value as [string, number][]) };
+}
+
+function focused({ column, value }: Wishes['focus'][number], table: TableProfile): Answer[] {
+  const wanted = value.toLowerCase();
+  return table.groups
+    .filter(({ by }) => column === null || findColumn(table, column)?.name === by)
+    .flatMap(({ by, values }) => values.filter((group) => group.value.toLowerCase() === wanted).map((group) => ({ by, group })))
+    .map(({ by, group }) => ({
+      question: `Focus: ${by} ${group.value} (${table.name})`,
+      short: `${exact(group.rows)} of ${exact(table.rows)} rows; figures in the report`,
+      lines: [
+        `${exact(group.rows)} of ${exact(table.rows)} rows.\n`,
+        markdownTable(
+          ['Column', 'Sum', 'Mean', 'Median'],
+          Object.entries(group.figures).map(([name, { sum, mean, median }]) => [
+            safe(name),
+            exact(sum),
+            round(mean),
+            median === undefined ? '' : round(median),
+          ]),
+        ),
+      ],
+    }));
+}
+
+const titles: Record<FigureKind, string> = { sum: 'Sum', mean: 'Mean', median: 'Median', count: 'Count', min: 'Smallest', max: 'Largest' };
+
+function figureText(kind: FigureKind, value: number): string {
+  return kind === 'mean' || kind === 'median' ? round(value) : exact(value);
+}
+
+function grouped(question: string, by: string, kind: FigureKind, rows: [string, number][]): Answer {
+  const shown = rows.slice(0, 50).map(([key, value]) => [String(key), figureText(kind, Number(value))] as const);
+  const table = markdownTable(
+    [safe(by), titles[kind]],
+    shown.map(([key, value]) => [safe(key), value]),
+  );
+  return {
+    question,
+    short: shown
+      .slice(0, 12)
+      .map(([key, value]) => `${key} ${value}`)
+      .join('; '),
+    lines: [table],
+  };
+}

@@ -1,0 +1,75 @@
+/** What the offline model knows: the request, read into the task, the guidance, the calls made so far and how each of them ended. Nothing else. */
+import type { ModelRequest } from '../port.ts';
+
+export type Call = { name: string; args: Record<string, unknown> };
+
+/** A call that was made. `said` is the result, or the error or rejection, as text. */
+export type PastCall = Call & { outcome: 'done' | 'failed' | 'rejected'; result: unknown; said: string };
+
+export type Conversation = {
+  system: string;
+  task: string;
+  /** User messages after the first, oldest first. */
+  guidance: string[];
+  past: PastCall[];
+  offered: ReadonlySet<string>;
+  /** Model turns already taken. */
+  turns: number;
+};
+
+export function readConversation({ system, messages, tools }: ModelRequest): Conversation {
+  const words = messages.filter((message) => message.role === 'user').map(({ text }) => text);
+  const results = new Map(messages.filter((message) => message.role === 'tool').map((message) => [message.callId, message]));
+  const spoken = messages.filter((message) => message.role === 'assistant');
+  const past = spoken.flatMap(({ toolCalls }) =>
+    toolCalls.map(({ id, name, arguments: args }): PastCall => {
+      const answer = results.get(id);
+      const call = { name, args: isRecord(args) ? args : {} };
+      if (answer === undefined) return { ...call, outcome: 'failed', result: null, said: 'no result came back' };
+      const said = textOf(answer.result);
+      const rejected = /\breject(ed|ion)?\b/i.test(said.slice(0, 200)) && (answer.isError || said.length < 2000);
+      return {
+        ...call,
+        outcome: rejected && !isReading(name) ? 'rejected' : answer.isError ? 'failed' : 'done',
+        result: answer.result,
+        said,
+      };
+    }),
+  );
+  // What other agents said before is material; orders in it are not for this agent.
+  const task = (words[0] ?? '').split('\n\nWhat came before:\n')[0]!;
+  const guidance = words
+    .slice(1)
+    .filter((text) => !/^(?:You have not finished:|Your answer was empty)/.test(text))
+    .map((text) => text.replace(/^A person says:\s*/, ''));
+  return { system, task, guidance, past, offered: new Set(tools.map(({ name }) => name)), turns: spoken.length };
+}
+
+/** The newest call with this name and, where given, these arguments. */
+export function findCall({ past }: Conversation, name: string, args: Record<string, unknown> = {}): PastCall | undefined {
+  const wanted = Object.entries(args);
+  return past.findLast(
+    (call) => call.name === name && wanted.every(([key, value]) => JSON.stringify(call.args[key]) === JSON.stringify(value)),
+  );
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The first text among these fields of a result; the result itself when it is a text. */
+export function textField(result: unknown, ...fields: string[]): string | null {
+  if (typeof result === 'string') return result;
+  if (!isRecord(result)) return null;
+  for (const field of fields) if (typeof result[field] === 'string') return result[field];
+  return null;
+}
+
+/** A file's own text may well speak of rejections; only acts are rejected by people. */
+function isReading(name: string): boolean {
+  return ['list_files', 'profile_table', 'read_file', 'fetch_url', 'web_search', 'code_exec'].includes(name);
+}
+
+function textOf(result: unknown): string {
+  return textField(result, 'error', 'message', 'reason') ?? JSON.stringify(result) ?? '';
+}

@@ -1,0 +1,172 @@
+/** What to read before anything is written: tables are profiled, texts read page by page, addresses fetched, a question searched. Bounded in files and pages. */
+import type { TableProfile } from '../../tools/table/table-profile.ts';
+import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
+import type { Orders } from './orders.ts';
+import type { TextMaterial } from './report.ts';
+import { summarise } from './summary.ts';
+import { mentionedFiles } from './wishes.ts';
+
+export type Hit = { title: string; url: string; snippet: string };
+
+export type Gathered = {
+  tables: TableProfile[];
+  texts: TextMaterial[];
+  unreadable: { name: string; reason: string }[];
+  hits: Hit[];
+  /** Files that were asked for by name and are not there. */
+  absent: string[];
+  /** Why a search brought nothing. */
+  searchProblem: string | null;
+};
+
+const mostFiles = 10;
+const mostPages = 8;
+const pagesFollowed = 3;
+const callsAtOnce = 10;
+const shortestInlineText = 200;
+/** What this model writes itself is no material for it. */
+const ownFiles = /^(?:report|summary)\.md$|^analysis\.json$|^chart\.svg$|^output\.json$/i;
+const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson)$/i;
+const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar|7z|exe|bin|wasm|parquet|sqlite|db)$/i;
+
+/** The calls that are still to be made, or what they brought. */
+export function gather(talk: Conversation, orders: Orders, ownReport: string | null): { calls: Call[] } | Gathered {
+  const found: Gathered = { tables: [], texts: [], unreadable: [], hits: [], absent: [], searchProblem: null };
+  if (talk.offered.has('list_files') && findCall(talk, 'list_files') === undefined) return { calls: [{ name: 'list_files', args: {} }] };
+  const calls: Call[] = [];
+  for (const name of chooseFiles(talk, orders, found, ownReport)) calls.push(...readFile(talk, name, found));
+  if (calls.length > 0) return { calls: calls.slice(0, callsAtOnce) };
+  const search = searched(talk, orders.search, found);
+  if (search !== null) return { calls: [search] };
+  const pages = [...orders.urls, ...found.hits.slice(0, pagesFollowed).map(({ url }) => url)];
+  for (const url of pages) calls.push(...fetchPage(talk, url, found));
+  if (calls.length > 0) return { calls };
+  const inline = inlineText(talk);
+  if (inline !== null && found.tables.length + found.texts.length === 0)
+    found.texts.push(textMaterial('the text of the task', inline, inline.length));
+  return found;
+}
+
+/** Names of the workspace's files, where they were listed; null before. */
+export function listedFiles(talk: Conversation): string[] | null {
+  const listing = findCall(talk, 'list_files');
+  if (listing === undefined || listing.outcome !== 'done') return null;
+  const rows = Array.isArray(listing.result)
+    ? listing.result
+    : isRecord(listing.result)
+      ? Object.values(listing.result).find(Array.isArray)
+      : null;
+  if (!Array.isArray(rows)) return [];
+  return rows.map((row) => textField(row, 'name', 'path', 'filename')).filter((name): name is string => name !== null);
+}
+
+/** The text of a file read page by page: the next call, the text, or the reason why there is none. */
+export function pagedText(talk: Conversation, path: string): { call: Call } | { text: string; totalChars: number } | { reason: string } {
+  let text = '';
+  let offset = 0;
+  for (let page = 0; page < mostPages; page++) {
+    const args = offset === 0 ? { path } : { path, offset };
+    const past = talk.past.find((call) => call.name === 'read_file' && call.args.path === path && (call.args.offset ?? 0) === offset);
+    if (past === undefined)
+      return talk.offered.has('read_file') ? { call: { name: 'read_file', args } } : { reason: 'I was not offered the tool read_file.' };
+    if (past.outcome !== 'done') return text === '' ? { reason: past.said } : { text, totalChars: offset };
+    text += textField(past.result, 'text', 'content') ?? '';
+    const { next_offset: next, total_chars: total } = isRecord(past.result) ? past.result : {};
+    const totalChars = typeof total === 'number' ? total : text.length;
+    if (typeof next !== 'number' || next <= offset || page === mostPages - 1) return { text, totalChars };
+    offset = next;
+  }
+  return { text, totalChars: text.length };
+}
+
+function chooseFiles(talk: Conversation, orders: Orders, found: Gathered, ownReport: string | null): string[] {
+  const mentioned = mentionedFiles([talk.task, ...talk.guidance].join('\n'));
+  const listed = listedFiles(talk);
+  if (listed === null)
+    return mentioned.filter((name) => tableFile.test(name) || /\.(?:txt|md|log|rst|html?)$/i.test(name)).slice(0, mostFiles);
+  const lower = new Set(mentioned.map((name) => name.toLowerCase()));
+  const named = listed.filter((name) => lower.has(name.toLowerCase()));
+  if (named.length > 0) return named.slice(0, mostFiles);
+  const inputs = mentioned.filter(
+    (name) => /\.(?:csv|tsv|json|jsonl|xlsx?|docx?|pdf)$/i.test(name) && !ownFiles.test(name) && !name.includes(' '),
+  );
+  found.absent.push(...inputs.slice(0, 5));
+  // Who asks about the world outside does not mean the files, unless naming them.
+  if (inputs.length > 0 || orders.urls.length > 0 || orders.search !== null) return [];
+  const rest = listed.filter((name) => !ownFiles.test(name) && name !== ownReport);
+  for (const name of rest.slice(mostFiles)) found.unreadable.push({ name, reason: `Only the first ${mostFiles} files are read.` });
+  return rest.slice(0, mostFiles);
+}
+
+function readFile(talk: Conversation, name: string, found: Gathered): Call[] {
+  if (mediaFile.test(name)) {
+    found.unreadable.push({ name, reason: 'The offline model reads tables and texts only.' });
+    return [];
+  }
+  if (tableFile.test(name) && talk.offered.has('profile_table')) {
+    const past = findCall(talk, 'profile_table', { path: name });
+    if (past === undefined) return [{ name: 'profile_table', args: { path: name } }];
+    if (past.outcome === 'done' && isProfile(past.result)) {
+      found.tables.push(past.result);
+      return [];
+    }
+    // A JSON file that is no table may still be read as text; a broken CSV has been judged.
+    if (!/\.json$/i.test(name)) {
+      found.unreadable.push({ name, reason: past.said });
+      return [];
+    }
+  }
+  const read = pagedText(talk, name);
+  if ('call' in read) return [read.call];
+  if ('reason' in read) found.unreadable.push({ name, reason: read.reason });
+  else found.texts.push(textMaterial(name, read.text, read.totalChars));
+  return [];
+}
+
+function searched(talk: Conversation, query: string | null, found: Gathered): Call | null {
+  if (query === null) return null;
+  if (!talk.offered.has('web_search')) {
+    found.searchProblem = 'I was not offered the tool web_search.';
+    return null;
+  }
+  const past = findCall(talk, 'web_search', { query });
+  if (past === undefined) return { name: 'web_search', args: { query } };
+  const rows =
+    isRecord(past.result) && Array.isArray(past.result.results) ? past.result.results : Array.isArray(past.result) ? past.result : [];
+  if (past.outcome !== 'done') found.searchProblem = past.said;
+  else if (rows.length === 0) found.searchProblem = `The search for "${query}" found nothing.`;
+  for (const row of rows.slice(0, 10)) {
+    const url = textField(isRecord(row) ? row : null, 'url', 'link');
+    if (url !== null)
+      found.hits.push({ url, title: textField(row, 'title') ?? url, snippet: textField(row, 'snippet', 'content', 'description') ?? '' });
+  }
+  return null;
+}
+
+function fetchPage(talk: Conversation, url: string, found: Gathered): Call[] {
+  if (!talk.offered.has('fetch_url')) {
+    found.unreadable.push({ name: url, reason: 'I was not offered the tool fetch_url.' });
+    return [];
+  }
+  const past = findCall(talk, 'fetch_url', { url });
+  if (past === undefined) return [{ name: 'fetch_url', args: { url } }];
+  const text = past.outcome === 'done' ? textField(past.result, 'text', 'content', 'markdown', 'body') : null;
+  if (text === null) found.unreadable.push({ name: url, reason: past.said });
+  else found.texts.push(textMaterial(url, text, text.length));
+  return [];
+}
+
+/** "Summarise this: …" with the text in the task itself. */
+function inlineText(talk: Conversation): string | null {
+  const match = /^[^\n]{0,200}?(?::|\n)\s*([\s\S]+)$/.exec(talk.task.replace(/https?:\/\/\S+/g, ''));
+  const text = match?.[1]?.trim() ?? '';
+  return text.length >= shortestInlineText ? text : null;
+}
+
+function textMaterial(name: string, text: string, totalChars: number): TextMaterial {
+  return { name, summary: summarise(text), totalChars, readChars: text.length };
+}
+
+function isProfile(result: unknown): result is TableProfile {
+  return isRecord(result) && typeof result.rows === 'number' && Array.isArray(result.columns) && Array.isArray(result.groups);
+}

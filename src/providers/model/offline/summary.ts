@@ -1,0 +1,94 @@
+/** A faithful summary: the most telling sentences of a text, copied, in their order. Nothing is rephrased, so nothing can be invented. */
+
+export type TextSummary = { sentences: string[]; words: number; sentenceCount: number; keywords: string[] };
+
+const stopWords = new Set(
+  (
+    'a about after all also an and any are as at be because been but by can could did do for from had has have he her his how i if in into is it its may more most no not of on ' +
+    'one only or other our out over she should so some such than that the their them then there these they this to up was we were what when which who will with would you your ' +
+    'aber als am an auch auf aus bei bin bis da das dass dem den der des die doch durch ein eine einem einen einer eines er es für hat haben ich im in ist ja kann man mehr mit nach ' +
+    'nicht noch nur oder sehr sein sich sie sind so über um und uns unter von vor war was wenn werden wie wir wird zu zum zur'
+  ).split(' '),
+);
+const abbreviation = /(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|z\.B|d\.h|bzw|ca|Nr|No|Inc|Ltd|Co|approx|usw)|\b[A-Z]|\b\d{1,2})\.$/;
+const mostSentencesRead = 3000;
+const longestSentence = 600;
+
+/** @param most how many sentences at most; fewer for short texts */
+export function summarise(text: string, most = 6): TextSummary {
+  const sentences = splitSentences(text).slice(0, mostSentencesRead);
+  const bags = sentences.map(contentWords);
+  const frequency = new Map<string, number>();
+  for (const bag of bags) for (const word of new Set(bag)) frequency.set(word, (frequency.get(word) ?? 0) + 1);
+  const scores = bags.map((bag, i) => score(bag, i, frequency, sentences));
+  const wanted = Math.min(most, Math.max(1, Math.ceil(sentences.length / 4)));
+  const chosen: number[] = [];
+  while (chosen.length < wanted) {
+    const next = best(scores, bags, chosen);
+    if (next === -1) break;
+    chosen.push(next);
+  }
+  const keywords = [...frequency]
+    .filter(([, count]) => count > 1)
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, 8)
+    .map(([word]) => word);
+  return {
+    sentences: chosen.sort((a, b) => a - b).map((i) => sentences[i]!),
+    words: text.match(/[\p{L}\p{N}'’-]+/gu)?.length ?? 0,
+    sentenceCount: sentences.length,
+    keywords,
+  };
+}
+
+/** Sentences with their white space evened out. Headings, list items and paragraphs end sentences too. */
+export function splitSentences(text: string): string[] {
+  const sentences: string[] = [];
+  for (const block of text.split(/\r?\n\s*\r?\n|\r?\n(?=\s*(?:[-*•#>]|\d+[.)])\s)/)) {
+    // Headings announce; they do not say.
+    if (/^\s*#{1,6}\s/.test(block) && !/\n/.test(block.trim())) continue;
+    const flat = block
+      .replace(/^\s*(?:#{1,6}\s[^\n]*\n|[-*•>]\s+)/, '')
+      .replace(/\s+/g, ' ')
+      .trim();
+    let from = 0;
+    for (const match of flat.matchAll(/[.!?…]["'”’»)]*(?=\s+["'“„«(]?[\p{Lu}\p{N}])/gu)) {
+      const end = match.index + match[0].length;
+      if (match[0][0] === '.' && abbreviation.test(flat.slice(from, match.index + 1))) continue;
+      sentences.push(flat.slice(from, end).trim());
+      from = end;
+    }
+    if (from < flat.length) sentences.push(flat.slice(from).trim());
+  }
+  return sentences.filter((sentence) => sentence.length > 1);
+}
+
+/** Frequent words make a sentence telling; so does standing first. Very short and very long ones say less for their room. */
+function score(bag: string[], index: number, frequency: Map<string, number>, sentences: string[]): number {
+  if (bag.length === 0 || sentences[index]!.length > longestSentence) return 0;
+  const weight = [...new Set(bag)].reduce((sum, word) => sum + Math.log(1 + frequency.get(word)!), 0) / Math.sqrt(bag.length + 4);
+  const position = index === 0 ? 1.5 : index < sentences.length * 0.1 ? 1.2 : index === sentences.length - 1 ? 1.1 : 1;
+  const isSentence = /[.!?…]["'”’»)]*$/.test(sentences[index]!) ? 1 : 0.5;
+  return weight * position * isSentence;
+}
+
+/** The best sentence that does not say again what the chosen ones say; -1 when none is left. */
+function best(scores: number[], bags: string[][], chosen: number[]): number {
+  const said = chosen.map((i) => new Set(bags[i]));
+  let winner = -1;
+  let highest = 0;
+  scores.forEach((value, i) => {
+    if (chosen.includes(i) || value === 0) return;
+    const overlap = Math.max(0, ...said.map((words) => bags[i]!.filter((word) => words.has(word)).length / bags[i]!.length));
+    const net = overlap > 0.8 ? 0 : value * (1 - overlap * 0.6);
+    if (net > highest) {
+      highest = net;
+      winner = i;
+    }
+  });
+  return winner;
+}
+
+function contentWords(sentence: string): string[] {
+  return (sentence.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu) ?? []).filter((word) => word.length > 2 && !stopWords.has(word));
+}

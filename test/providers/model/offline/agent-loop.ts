@@ -1,0 +1,96 @@
+/** A small agent loop: the offline model with the service's real tools over a workspace in memory. Approval is a function; mails land in an array. */
+import assert from 'node:assert/strict';
+import { offlineModel } from '../../../../src/providers/model/embedded.ts';
+import type { ModelMessage, ToolOffer } from '../../../../src/providers/model/port.ts';
+import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
+import { createCatalogue } from '../../../../src/providers/tools/catalogue.ts';
+import type { AgentType, Tool } from '../../../../src/providers/tools/port.ts';
+import { profileTableTool } from '../../../../src/providers/tools/profile-table.ts';
+import { runTool } from '../../../../src/providers/tools/run-tool.ts';
+import type { SandboxPool } from '../../../../src/providers/tools/sandbox/pool.ts';
+import { type MemoryWorkspace, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+
+export type LoopOptions = {
+  files?: Record<string, string | Uint8Array>;
+  type?: AgentType;
+  sandbox?: SandboxPool;
+  system?: string;
+  /** Tools that this agent is not offered. */
+  without?: string[];
+  /** The reason for which a person rejects a call; null approves. */
+  reject?: (name: string, args: Record<string, unknown>) => string | null;
+  /** The error with which a call fails; null lets it run. */
+  fail?: (name: string, args: Record<string, unknown>) => string | null;
+  /** What a person says before the given turn (0 is the first). */
+  guidance?: Record<number, string>;
+  searchUrl?: string;
+};
+
+export type LoopResult = {
+  summary: string;
+  workspace: MemoryWorkspace;
+  calls: { name: string; args: Record<string, any> }[];
+  mails: { to: string; subject: string; text: string }[];
+  turns: number;
+};
+
+const mostTurns = 80;
+
+export async function runAgent(task: string, options: LoopOptions = {}): Promise<LoopResult> {
+  const workspace = memoryWorkspace(options.files ?? {});
+  const mails: LoopResult['mails'] = [];
+  const catalogue = createCatalogue({
+    outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
+    searchUrl: options.searchUrl ?? null,
+    mail: { send: async (mail) => ({ detail: `kept ${mails.push(mail)}` }) },
+    sandbox: options.sandbox ?? noSandbox,
+    profileTable: profileTableTool,
+  });
+  const type = options.type ?? 'analyst';
+  const purchase: ToolOffer = { name: 'create_purchase_order', description: 'Orders', parameters: { type: 'object' } };
+  const tools = [...catalogue.offersFor(type), purchase].filter(({ name }) => !options.without?.includes(name));
+  const messages: ModelMessage[] = [{ role: 'user', text: task }];
+  const calls: LoopResult['calls'] = [];
+  const model = offlineModel();
+  for (let turn = 0; turn < mostTurns; turn++) {
+    const said = options.guidance?.[turn];
+    if (said !== undefined) messages.push({ role: 'user', text: `A person says: ${said}` });
+    const request = { system: options.system ?? '', messages, tools, maxOutputTokens: 4000 };
+    const reply = await model.turn(request, { signal: new AbortController().signal, idempotencyKey: String(turn) });
+    assert.equal(reply.costMillicents, 0);
+    assert.ok(reply.inputTokens > 0 && reply.outputTokens > 0);
+    messages.push({ role: 'assistant', text: reply.text, toolCalls: reply.toolCalls });
+    if (reply.toolCalls.length === 0) return { summary: reply.text, workspace, calls, mails, turns: turn + 1 };
+    for (const { id, name, arguments: sent } of reply.toolCalls) {
+      const args = sent as Record<string, any>;
+      assert.ok(
+        tools.some((tool) => tool.name === name),
+        `${name} was not offered`,
+      );
+      calls.push({ name, args });
+      if (name === 'finish') return { summary: args.summary, workspace, calls, mails, turns: turn + 1 };
+      const rejected = options.reject?.(name, args) ?? null;
+      const failed = options.fail?.(name, args) ?? null;
+      if (rejected !== null) {
+        const error = `A person rejected this: ${rejected}. Do not do it again; revise your approach.`;
+        messages.push({ role: 'tool', callId: id, name, result: { error }, isError: true });
+      } else if (failed !== null) {
+        messages.push({ role: 'tool', callId: id, name, result: { error: failed }, isError: true });
+      } else {
+        const tool = catalogue.get(name) ?? placeOrder;
+        const outcome = await runTool(tool, args, toolContext(workspace), (defect) => assert.fail(String(defect)));
+        messages.push({ role: 'tool', callId: id, name, ...outcome });
+      }
+    }
+  }
+  assert.fail(`no end after ${mostTurns} turns`);
+}
+
+const placeOrder = {
+  name: 'create_purchase_order',
+  parameters: { type: 'object', properties: {} },
+  timeoutMs: 1000,
+  run: async () => ({ status: 'pending' }),
+} as unknown as Tool;
+
+const noSandbox: SandboxPool = { run: () => assert.fail('no sandbox is expected here'), close: async () => {}, pids: () => [] };
