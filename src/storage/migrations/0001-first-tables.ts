@@ -31,9 +31,9 @@ const statements = [
   `create index idempotency_key_by_expiry on idempotency_key (expires_at)`,
   `create table canary (id text primary key, beats bigint not null) with (fillfactor = 50)`,
   // Called by the commit statement: what a turn consumes must still have been there, else the whole statement is undone.
-  `create function all_there(found bigint, expected int) returns boolean language plpgsql as $$
+  `create function all_there(gone bigint, expected int) returns boolean language plpgsql as $$
    begin
-     if found <> expected then raise exception 'a message or an effect was already consumed' using errcode = 'TR001'; end if;
+     if gone <> expected then raise exception 'a message or an effect was already consumed' using errcode = 'TR001'; end if;
      return true;
    end $$`,
 
