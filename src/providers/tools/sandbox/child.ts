@@ -26,6 +26,7 @@ declare const WebAssembly: { Memory: new (pages: { initial: number; maximum: num
 /** JS_EVAL_FLAG_ASYNC of QuickJS: top-level await in a plain script; the answer is a promise of {value}. */
 const asyncScript = 1 << 7;
 const pageBytes = 64 * 1024;
+const timeIsUp = 'stopped: the time limit was reached';
 
 /**
  * Runs before the code, with the engine's own functions in hand, and leaves only what the code is promised. Texts cross the border as
@@ -136,7 +137,7 @@ function describeError(context: QuickJSContext, error: QuickJSHandle): string {
   // With no memory left the engine cannot even make an error, and throws null.
   if (context.dump(error) === null) return 'null was thrown, or the memory ran out';
   const message = property('message') || JSON.stringify(context.dump(error)) || 'an object was thrown';
-  if (message === 'interrupted') return 'stopped: the time limit was reached';
+  if (message === 'interrupted') return timeIsUp;
   const line = /code\.js:(\d+)/.exec(property('stack'))?.[1];
   return `${property('name') || 'Error'}: ${message}${line ? ` (line ${line})` : ''}`.slice(0, 4000);
 }
@@ -152,7 +153,7 @@ function settle(context: QuickJSContext, handle: QuickJSHandle): { value: QuickJ
 
 function runJobs(runtime: QuickJSRuntime, context: QuickJSContext, deadlineMs: number): string | null {
   while (runtime.hasPendingJob()) {
-    if (Date.now() > deadlineMs) return 'stopped: the time limit was reached';
+    if (Date.now() > deadlineMs) return timeIsUp;
     const outcome = runtime.executePendingJobs(500);
     if (outcome.error) return describeError(context, outcome.error);
   }
@@ -214,8 +215,10 @@ let outcome: SandboxOutcome;
 try {
   outcome = run(context, runtime, order.code, deadlineMs);
 } catch (error) {
-  // The engine itself gave up: out of its stack or its memory while answering.
-  outcome = { result: null, error: `the code could not go on: ${error instanceof Error ? error.message : 'out of memory'}`.slice(0, 4000) };
+  // The engine itself gave up while answering: interrupted, or out of its stack or memory.
+  const message =
+    Date.now() > deadlineMs ? timeIsUp : `the code could not go on: ${error instanceof Error ? error.message : 'out of memory'}`;
+  outcome = { result: null, error: message.slice(0, 4000) };
 }
 tell({ op: 'done', ...outcome });
 process.exit(0);
