@@ -89,7 +89,9 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
   const outbound = createOutbound({ allow: [...config.outboundAllow] });
   const mailSource = { from: config.mailFrom, clock };
   const mail =
-    config.smtpUrl === null ? createEmbeddedMail({ directory: join(config.dataDir, 'mail'), ...mailSource }) : createSmtpMail({ url: config.smtpUrl, ...mailSource });
+    config.smtpUrl === null
+      ? createEmbeddedMail({ directory: join(config.dataDir, 'mail'), ...mailSource })
+      : createSmtpMail({ url: config.smtpUrl, ...mailSource });
   const sandbox = createSandboxPool({ directory: join(config.dataDir, 'sandbox') });
   stops.push(() => sandbox.close());
   const toolbox = createCatalogue({ outbound, searchUrl: config.searchUrl, mail, sandbox, profileTable: profileTableTool });
@@ -128,7 +130,12 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
   const idempotencyKeys = new IdempotencyKeys(database, clock);
   // Links in answers need the port, which may only be known once the server listens.
   let handler: HttpHandler = () => ({ status: 503, headers: null, body: null });
-  const server = await createServer({ handler: (request) => handler(request), log, maxHeaderBytes, accessLog: config.logLevel === 'debug' });
+  const server = await createServer({
+    handler: (request) => handler(request),
+    log,
+    maxHeaderBytes,
+    accessLog: config.logLevel === 'debug',
+  });
   const hub = new StreamHub(database, log);
   runtime.onEvents((events, seqs) => hub.publish(events, seqs));
   const stream = new Stream({

@@ -59,7 +59,15 @@ function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext, toolbo
 export function finish(agent: AgentRow, words: string, ctx: TurnContext): AgentRow {
   if (agent.guidance.length > 0) return { ...agent, calls: [], phase: 'ready' };
   if (agent.outputSchema === null) return end(agent, ctx, 'complete', words);
-  return { ...agent, calls: [], phase: 'checking', result: words, currentTool: null, updatedAt: ctx.nowMs, effectId: ctx.run('checkOutput', {}) };
+  return {
+    ...agent,
+    calls: [],
+    phase: 'checking',
+    result: words,
+    currentTool: null,
+    updatedAt: ctx.nowMs,
+    effectId: ctx.run('checkOutput', {}),
+  };
 }
 
 function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext): AgentRow {
@@ -132,4 +140,3 @@ export function end(agent: AgentRow, ctx: TurnContext, status: 'complete' | 'err
   report(ctx, ended);
   return ended;
 }
-

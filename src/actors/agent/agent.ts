@@ -5,7 +5,14 @@
 import { AppError } from '../../errors.ts';
 import type { Toolbox, ToolOutcome } from '../../providers/tools/port.ts';
 import { Agent, type AgentRow } from '../../storage/entities/work.ts';
-import { type ActorDefinition, defineActor, type EffectDefinition, type EffectOutcome, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import {
+  type ActorDefinition,
+  defineActor,
+  type EffectDefinition,
+  type EffectOutcome,
+  type Turn,
+  type TurnContext,
+} from '../runtime/define-actor.ts';
 import { advance, callDone, end, record } from './advance.ts';
 import { type AgentAction, type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';
@@ -14,12 +21,16 @@ import { action, alive, emit, existing, newAgent, progressAfter, report, withApp
 type State = AgentRow | null;
 
 /** The definition of agents, with the effects that reach models and tools (`effects.ts`) and the tools they are offered. */
-export function agentActor(toolbox: Toolbox, effects: Record<'model' | 'tool' | 'checkOutput', EffectDefinition>): ActorDefinition<AgentRow, AgentContract> {
+export function agentActor(
+  toolbox: Toolbox,
+  effects: Record<'model' | 'tool' | 'checkOutput', EffectDefinition>,
+): ActorDefinition<AgentRow, AgentContract> {
   /** Starts what follows; the caller of an action is answered with the status the action itself brings. */
   const go = (agent: AgentRow, ctx: TurnContext): Turn<State, undefined> => ({ state: advance(agent, ctx, toolbox), reply: undefined });
   const nothing = (state: State): Turn<State, undefined> => ({ state, reply: undefined });
   /** An effect's outcome counts only while the agent waits for just that effect. */
-  const awaits = (state: State, effectId: string): state is AgentRow => state !== null && state.phase !== 'ended' && state.effectId === effectId;
+  const awaits = (state: State, effectId: string): state is AgentRow =>
+    state !== null && state.phase !== 'ended' && state.effectId === effectId;
 
   return defineActor<AgentRow, AgentContract>({
     ref,
@@ -49,7 +60,14 @@ export function agentActor(toolbox: Toolbox, effects: Record<'model' | 'tool' | 
           return nothing(back);
         }
         const turn = agent.turn + 1;
-        const next: AgentRow = { ...agent, turn, phase: 'modelling', status: 'thinking', updatedAt: ctx.nowMs, effectId: ctx.run('model', { turn }) };
+        const next: AgentRow = {
+          ...agent,
+          turn,
+          phase: 'modelling',
+          status: 'thinking',
+          updatedAt: ctx.nowMs,
+          effectId: ctx.run('model', { turn }),
+        };
         report(ctx, next);
         return nothing(next);
       },
@@ -117,7 +135,10 @@ export function agentActor(toolbox: Toolbox, effects: Record<'model' | 'tool' | 
 
       guide(state, { message }, ctx) {
         const agent = alive(state);
-        const heard: AgentRow = { ...(agent.status === 'paused' ? unpaused(agent, ctx) : agent), guidance: [...agent.guidance, message].slice(-maxGuidance) };
+        const heard: AgentRow = {
+          ...(agent.status === 'paused' ? unpaused(agent, ctx) : agent),
+          guidance: [...agent.guidance, message].slice(-maxGuidance),
+        };
         emit(ctx, heard, 'agent.guided', { message });
         const next = advance(heard, ctx, toolbox);
         const status = next.status === 'waiting' ? 'waiting' : 'thinking';

@@ -50,8 +50,17 @@ export function agentEffects(services: AgentServices): Record<'model' | 'tool' |
       repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
       async run({ name, arguments: args }: { callId: string; name: string; arguments: unknown }, { actorId, effectId, signal }) {
         const agent = await load(actorId);
-        const context = { accountId: agent.accountId, taskId: agent.taskId, agentId: agent.id, callId: effectId, signal, workspace: workspace(agent, effectId) };
-        return toolbox.run(name, args, context, (err) => log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'));
+        const context = {
+          accountId: agent.accountId,
+          taskId: agent.taskId,
+          agentId: agent.id,
+          callId: effectId,
+          signal,
+          workspace: workspace(agent, effectId),
+        };
+        return toolbox.run(name, args, context, (err) =>
+          log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'),
+        );
       },
     },
     checkOutput: {
@@ -68,7 +77,11 @@ export function agentEffects(services: AgentServices): Record<'model' | 'tool' |
 
 /** The agent's conversation so far, oldest first; each entry was stored once, when it happened. */
 async function history(database: Database, agentId: string): Promise<ModelMessage[]> {
-  const { rows } = await database.read({ name: 'agent_history', text: 'select entry from agent_step where agent_id = $1 order by step', values: [agentId] });
+  const { rows } = await database.read({
+    name: 'agent_history',
+    text: 'select entry from agent_step where agent_id = $1 order by step',
+    values: [agentId],
+  });
   return rows.map((row) => row.entry as ModelMessage);
 }
 
@@ -76,8 +89,13 @@ function turnRequest(agent: AgentRow, messages: ModelMessage[], toolbox: Toolbox
   const type = agent.type as AgentType;
   const system = [toolbox.instructionsFor(type)];
   if (agent.outputSchema !== null) {
-    system.push(`Besides what else you deliver, write the file output.json.\noutput.json must satisfy this JSON Schema:\n${JSON.stringify(agent.outputSchema)}`);
+    system.push(
+      `Besides what else you deliver, write the file output.json.\noutput.json must satisfy this JSON Schema:\n${JSON.stringify(agent.outputSchema)}`,
+    );
   }
-  if (agent.autonomyLevel < 100) system.push('Actions that reach people, spend, trade or deploy wait for the approval of a person; that may take a while and may be refused.');
+  if (agent.autonomyLevel < 100)
+    system.push(
+      'Actions that reach people, spend, trade or deploy wait for the approval of a person; that may take a while and may be refused.',
+    );
   return { system: system.join('\n\n'), messages, tools: toolbox.offersFor(type), maxOutputTokens, model: agent.model ?? undefined };
 }

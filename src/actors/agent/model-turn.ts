@@ -20,7 +20,12 @@ export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext, 
   if (toolCalls.length === 0) return reply.text.trim() === '' ? emptyAnswer(next, ctx) : finish(next, reply.text, ctx);
   next = countRepeats(next, toolCalls);
   if (next.repeated.times >= maxRepeats) {
-    return end(next, ctx, 'error', `The model asked for the same tool calls ${maxRepeats} times in a row (${toolCalls[0]!.name}); it was going round in circles`);
+    return end(
+      next,
+      ctx,
+      'error',
+      `The model asked for the same tool calls ${maxRepeats} times in a row (${toolCalls[0]!.name}); it was going round in circles`,
+    );
   }
   return checkCalls({ ...next, calls: toolCalls.map((call) => ({ ...call, approvalId: null })) }, ctx, toolbox);
 }
@@ -31,17 +36,30 @@ function checkCalls(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentR
   const refused: { call: PendingCall; message: string }[] = [];
   for (const call of agent.calls) {
     const tool = toolbox.find(agent.type as AgentType, call.name);
-    const names = () => toolbox.offersFor(agent.type as AgentType).map((offer) => offer.name).join(', ');
-    const checked = tool === undefined ? { ok: false as const, message: `There is no tool "${call.name.slice(0, 100)}". Tools: ${names()}` } : toolbox.check(call.name, call.arguments);
+    const names = () =>
+      toolbox
+        .offersFor(agent.type as AgentType)
+        .map((offer) => offer.name)
+        .join(', ');
+    const checked =
+      tool === undefined
+        ? { ok: false as const, message: `There is no tool "${call.name.slice(0, 100)}". Tools: ${names()}` }
+        : toolbox.check(call.name, call.arguments);
     if (checked.ok) usable.push({ ...call, arguments: checked.args });
     else refused.push({ call, message: checked.message });
   }
   let next = agent;
-  for (const { call, message } of refused) next = { ...callDone({ ...next, calls: [call] }, ctx, { result: { error: message }, isError: true }), calls: [] };
+  for (const { call, message } of refused)
+    next = { ...callDone({ ...next, calls: [call] }, ctx, { result: { error: message }, isError: true }), calls: [] };
   const badTurns = usable.length === 0 ? agent.badTurns + 1 : 0;
   next = { ...next, badTurns, calls: usable, phase: 'calling' };
   if (badTurns < maxBadTurns) return next;
-  return end(next, ctx, 'error', `The model asked for tools that do not exist or with arguments that do not fit, ${maxBadTurns} times in a row. Last: ${refused[0]!.message}`);
+  return end(
+    next,
+    ctx,
+    'error',
+    `The model asked for tools that do not exist or with arguments that do not fit, ${maxBadTurns} times in a row. Last: ${refused[0]!.message}`,
+  );
 }
 
 function emptyAnswer(agent: AgentRow, ctx: TurnContext): AgentRow {
@@ -56,7 +74,10 @@ export function outputChecked(agent: AgentRow, problem: string | null, ctx: Turn
   if (problem === null) return end(agent, ctx, 'complete', agent.result);
   const outputRefusals = agent.outputRefusals + 1;
   if (outputRefusals >= maxBadTurns) return end(agent, ctx, 'error', `output.json does not satisfy the task's output_schema: ${problem}`);
-  const next = record(agent, ctx, { role: 'user', text: `You have not finished: ${problem} Write output.json so that it satisfies the schema, then call finish.` });
+  const next = record(agent, ctx, {
+    role: 'user',
+    text: `You have not finished: ${problem} Write output.json so that it satisfies the schema, then call finish.`,
+  });
   report(ctx, next);
   return { ...next, outputRefusals, result: null, phase: 'ready' };
 }

@@ -56,7 +56,12 @@ export function action(agent: AgentRow, status: AgentStatus, message: string): A
 
 /** Events of an agent belong to its task's history. */
 export function emit(ctx: TurnContext, agent: AgentRow, type: string, data: object = {}): void {
-  ctx.emit({ accountId: agent.accountId, type, taskId: agent.taskId, data: { task_id: agent.taskId, agent_id: agent.id, agent_type: agent.type, ...data } });
+  ctx.emit({
+    accountId: agent.accountId,
+    type,
+    taskId: agent.taskId,
+    data: { task_id: agent.taskId, agent_id: agent.id, agent_type: agent.type, ...data },
+  });
 }
 
 /** Tells the task what it shows of this agent. */

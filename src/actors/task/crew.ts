@@ -49,11 +49,26 @@ export function hasEnded(task: TaskRow): boolean {
 
 const endStates = new Set<AgentSummary['status']>(['complete', 'error', 'cancelled']);
 
-function create(task: TaskRow, { id, type, title, prompt, after, delegatedBy }: NewAgent, writesOutput: boolean, ctx: TurnContext): AgentSummary {
+function create(
+  task: TaskRow,
+  { id, type, title, prompt, after, delegatedBy }: NewAgent,
+  writesOutput: boolean,
+  ctx: TurnContext,
+): AgentSummary {
   const { id: taskId, accountId, workspaceId, config } = task;
   const outputSchema = writesOutput ? (config.output_schema ?? null) : null;
   const autonomyLevel = config.autonomy_level;
-  ctx.send(agent, id, 'create', { taskId, accountId, workspaceId, type, title, prompt, autonomyLevel, model: config.model ?? null, outputSchema });
+  ctx.send(agent, id, 'create', {
+    taskId,
+    accountId,
+    workspaceId,
+    type,
+    title,
+    prompt,
+    autonomyLevel,
+    model: config.model ?? null,
+    outputSchema,
+  });
   return {
     id,
     type,

@@ -30,8 +30,12 @@ export function taskEffects(services: { model: Model; database: Database; actors
           costMillicents += reply.costMillicents;
           const read = readPlan(reply, task.config.max_agents);
           if ('plan' in read) return { plan: read.plan, tokens, costMillicents, model: reply.model };
-          if (attempt === maxTries) throw new AppError('unavailable', `The model made no usable plan in ${maxTries} tries. ${read.problem}`);
-          request.messages.push({ role: 'assistant', text: reply.text.slice(0, 8_000), toolCalls: [] }, { role: 'user', text: read.problem });
+          if (attempt === maxTries)
+            throw new AppError('unavailable', `The model made no usable plan in ${maxTries} tries. ${read.problem}`);
+          request.messages.push(
+            { role: 'assistant', text: reply.text.slice(0, 8_000), toolCalls: [] },
+            { role: 'user', text: read.problem },
+          );
         }
       },
     },

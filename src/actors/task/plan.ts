@@ -26,11 +26,16 @@ export function planRequest(
   task: { prompt: string; config: { max_agents: number; model?: string; output_schema?: object } },
   files: { name: string; type: string; sizeBytes: number }[],
 ): ModelRequest {
-  const fileLines = files.length === 0 ? 'The workspace is empty.' : files.map((file) => `- ${file.name} (${file.type}, ${file.sizeBytes} bytes)`).join('\n');
+  const fileLines =
+    files.length === 0
+      ? 'The workspace is empty.'
+      : files.map((file) => `- ${file.name} (${file.type}, ${file.sizeBytes} bytes)`).join('\n');
   const output = task.config.output_schema === undefined ? '' : '\nThe last agent must also write output.json.';
   return {
     system: planInstructions,
-    messages: [{ role: 'user', text: `${task.prompt}\n\nmax_agents: ${task.config.max_agents}\nFiles in the workspace:\n${fileLines}${output}` }],
+    messages: [
+      { role: 'user', text: `${task.prompt}\n\nmax_agents: ${task.config.max_agents}\nFiles in the workspace:\n${fileLines}${output}` },
+    ],
     tools: [],
     outputSchema: { name: 'plan', schema: PlanSchema },
     maxOutputTokens: 4_000,

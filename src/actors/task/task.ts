@@ -43,9 +43,15 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
       planned(state, { effectId, outcome }, ctx) {
         if (state === null || state.status !== 'planning' || state.planEffectId !== effectId) return nothing(state);
         const idle: TaskRow = { ...state, planEffectId: null, updatedAt: ctx.nowMs };
-        if (outcome.kind !== 'done') return nothing(fail(idle, ctx, outcome.kind === 'failed' ? outcome.message : 'Planning was interrupted'));
+        if (outcome.kind !== 'done')
+          return nothing(fail(idle, ctx, outcome.kind === 'failed' ? outcome.message : 'Planning was interrupted'));
         const { plan, tokens, costMillicents } = outcome.value;
-        const counted: TaskRow = { ...idle, status: 'running', tokensUsed: idle.tokensUsed + tokens, costMillicents: idle.costMillicents + costMillicents };
+        const counted: TaskRow = {
+          ...idle,
+          status: 'running',
+          tokensUsed: idle.tokensUsed + tokens,
+          costMillicents: idle.costMillicents + costMillicents,
+        };
         const running = employ(counted, plan, ctx);
         emit(ctx, running, 'task.running', { agents: running.agents.map(({ id, type, title }) => ({ id, type, title })) });
         return nothing(beginReady(running, ctx));
@@ -80,8 +86,17 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         const row = deliverableOf(state, file, ctx.nowMs);
         const known = state.deliverables.includes(row.id);
         ctx.append(Deliverable, row);
-        const next: TaskRow = { ...state, deliverables: known ? state.deliverables : [...state.deliverables, row.id], updatedAt: ctx.nowMs };
-        emit(ctx, next, known ? 'deliverable.updated' : 'deliverable.created', { deliverable_id: row.id, name: row.name, type: row.type, size_bytes: row.sizeBytes });
+        const next: TaskRow = {
+          ...state,
+          deliverables: known ? state.deliverables : [...state.deliverables, row.id],
+          updatedAt: ctx.nowMs,
+        };
+        emit(ctx, next, known ? 'deliverable.updated' : 'deliverable.created', {
+          deliverable_id: row.id,
+          name: row.name,
+          type: row.type,
+          size_bytes: row.sizeBytes,
+        });
         return nothing(next);
       },
 
@@ -129,10 +144,17 @@ function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
     const outcome =
       one.status === 'complete'
         ? { result: { agent: one.id, result: one.result }, isError: false }
-        : { result: { error: `The agent ended without a result (${one.status})${one.error === null ? '' : `: ${one.error}`}` }, isError: true };
+        : {
+            result: { error: `The agent ended without a result (${one.status})${one.error === null ? '' : `: ${one.error}`}` },
+            isError: true,
+          };
     ctx.send(agent, by, 'delegated', { callId, outcome });
   }
-  const gone: TaskRow = { ...task, granted: task.granted.filter((id) => id !== agentId), waiting: task.waiting.filter((id) => id !== agentId) };
+  const gone: TaskRow = {
+    ...task,
+    granted: task.granted.filter((id) => id !== agentId),
+    waiting: task.waiting.filter((id) => id !== agentId),
+  };
   return beginReady(gone, ctx);
 }
 

@@ -1,0 +1,174 @@
+/** The whole service as a child process, as a user starts it: its own DATA_DIR, embedded PostgreSQL, any free port. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export type Service = {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** Standard output and error so far. */
+  output(): string;
+  /** Ends the process as a power cut would, and waits until it is gone. Its PostgreSQL lives on. */
+  kill(): Promise<void>;
+  /** Asks it to stop, as Ctrl-C does; resolves with its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Starts it again on the same DATA_DIR. */
+  restart(): Promise<void>;
+};
+
+const readyWithinMs = 60_000;
+
+/** Starts the service and stops it, its PostgreSQL included, when the test has ended. */
+export async function startService(t: TestContext, env: Record<string, string> = {}): Promise<Service> {
+  const folder = await temporaryFolder('troupe-service-');
+  const dataDir = join(folder.path, 'data');
+  let running = await launch(dataDir, env);
+  const service: Service = {
+    get url() {
+      return running.url;
+    },
+    get pid() {
+      return running.child.pid!;
+    },
+    dataDir,
+    output: () => running.output(),
+    async kill() {
+      const gone = once(running.child, 'exit');
+      running.child.kill('SIGKILL');
+      await gone;
+    },
+    async stop(signal = 'SIGINT') {
+      if (running.child.exitCode !== null || running.child.signalCode !== null) return running.child.exitCode;
+      const gone = once(running.child, 'exit');
+      running.child.kill(signal);
+      return (await gone)[0] as number | null;
+    },
+    async restart() {
+      running = await launch(dataDir, env);
+    },
+  };
+  t.after(async () => {
+    await service.stop();
+    await stopLeftPostgres(dataDir);
+    await folder.remove();
+  });
+  return service;
+}
+
+type Launched = { child: ChildProcess; url: string; output(): string };
+
+async function launch(dataDir: string, env: Record<string, string>): Promise<Launched> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', ADMIN_PORT: '0', LOG_LEVEL: 'warn', DRAIN_GRACE_MS: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout!.on('data', (chunk) => (output += chunk));
+  child.stderr!.on('data', (chunk) => (output += chunk));
+  const url = await new Promise<string>((resolve, reject) => {
+    const giveUp = setTimeout(() => reject(new Error(`the service was not ready in time:\n${output}`)), readyWithinMs);
+    child.stdout!.on('data', () => {
+      const found = /serves on (http:\S+)/.exec(output);
+      if (found === null) return;
+      clearTimeout(giveUp);
+      resolve(found[1]!);
+    });
+    child.once('exit', (code) => {
+      clearTimeout(giveUp);
+      reject(new Error(`the service ended with ${code}:\n${output}`));
+    });
+  });
+  return { child, url, output: () => output };
+}
+
+/** A killed service leaves its PostgreSQL; the test must not. */
+async function stopLeftPostgres(dataDir: string): Promise<void> {
+  const pidFile = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => null);
+  if (pidFile === null) return;
+  try {
+    process.kill(Number(pidFile.split('\n')[0]), 'SIGQUIT');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** A caller with an account of its own. */
+export class Caller {
+  readonly token: string;
+  private readonly service: { readonly url: string };
+
+  private constructor(service: { readonly url: string }, token: string) {
+    this.service = service;
+    this.token = token;
+  }
+
+  static async register(service: { readonly url: string }, name = `u${Math.random().toString(36).slice(2)}`): Promise<Caller> {
+    const anonymous = new Caller(service, '');
+    const { access_token } = await anonymous.json('POST', '/v1/auth/register', {
+      email: `${name}@example.com`,
+      password: 'a long enough password',
+    });
+    return new Caller(service, access_token);
+  }
+
+  async fetch(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const isForm = body instanceof FormData;
+    return fetch(this.service.url + path, {
+      method,
+      headers: {
+        ...(this.token === '' ? {} : { authorization: `Bearer ${this.token}` }),
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : isForm ? body : JSON.stringify(body),
+    });
+  }
+
+  /** The JSON answer of a request that must succeed. */
+  async json(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<any> {
+    const response = await this.fetch(method, path, body, headers);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  }
+
+  async upload(workspaceId: string, name: string, content: string | Uint8Array): Promise<any> {
+    const form = new FormData();
+    form.set('file', new Blob([content as never]), name);
+    return this.json('POST', `/v1/workspaces/${workspaceId}/files`, form);
+  }
+
+  /** Polls until the task has one of the statuses. */
+  async untilTask(id: string, statuses: string[], withinMs = 60_000): Promise<any> {
+    const until = Date.now() + withinMs;
+    for (;;) {
+      const task = await this.json('GET', `/v1/tasks/${id}`);
+      if (statuses.includes(task.status)) return task;
+      if (Date.now() > until) throw new Error(`task ${id} is still ${task.status}: ${JSON.stringify(task)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** All events of the account from `after` on, over the stream: connects, replays, leaves. */
+  async events(after = 0): Promise<any[]> {
+    const socket = new WebSocket(`${this.service.url.replace('http', 'ws')}/v1/ws`);
+    const events: any[] = [];
+    return new Promise((resolve, reject) => {
+      socket.onopen = () => socket.send(JSON.stringify({ type: 'auth', token: this.token, resume_from: after }));
+      socket.onerror = () => reject(new Error('the stream could not be opened'));
+      socket.onclose = (end) => reject(new Error(`the stream ended with ${end.code} ${end.reason}`));
+      socket.onmessage = ({ data }) => {
+        const message = JSON.parse(String(data));
+        if (message.type === 'event') events.push(message.event);
+        if (message.type !== 'replayed') return;
+        socket.onclose = null;
+        socket.close();
+        resolve(events);
+      };
+    });
+  }
+}
