@@ -27,6 +27,8 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
       const target = join(directory, checkedKey(key));
       const temporary = join(incoming, randomUUID());
       const measure = new Measure(maxBytes);
+      // Content that breaks while the file is being opened has nobody else listening yet; `errored` keeps what it was.
+      content.on('error', () => {});
       const file = await open(temporary, 'wx', 0o600);
       try {
         await pipeline(content, measure, file.createWriteStream({ flush: true }));
@@ -35,7 +37,7 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
       } catch (error) {
         await file.close().catch(() => {});
         await rm(temporary, { force: true });
-        throw error;
+        throw content.errored ?? error;
       }
       await syncDirectory(dirname(target));
       return measure.result();

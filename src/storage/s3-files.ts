@@ -1,5 +1,5 @@
 /** Files in an S3-compatible bucket. The client library is loaded when this store is opened, not before. */
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import type { GetObjectCommandInput } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
 import { checkedKey } from './file-key.ts';
@@ -73,22 +73,13 @@ export async function openS3Files(address: S3Address): Promise<FileStore> {
         queueSize: 1,
         leavePartsOnError: false,
       });
-      let failure: unknown = null;
-      // `pipe` alone would leave the upload waiting for ever when the content fails, and the content running when the upload does.
-      content.on('error', (error) => measure.destroy(error));
-      content.on('close', () => {
-        if (!content.readableEnded) measure.destroy(new Error('the content ended early'));
-      });
-      measure.on('error', (error) => {
-        failure ??= error;
-        content.destroy();
-      });
-      content.pipe(measure);
+      // Each end fails the other: content that breaks ends the upload, an upload that breaks stops the content. Told below, once.
+      pipeline(content, measure, () => {});
       try {
         await upload.done();
         return measure.result();
       } catch (error) {
-        content.destroy();
+        const failure = content.errored ?? measure.errored;
         measure.destroy();
         throw failure ?? unavailable(error);
       }
@@ -106,8 +97,9 @@ export async function openS3Files(address: S3Address): Promise<FileStore> {
     },
 
     async remove(key) {
+      const Key = checkedKey(key);
       try {
-        await client.send(new s3.DeleteObjectCommand({ Bucket, Key: checkedKey(key) }));
+        await client.send(new s3.DeleteObjectCommand({ Bucket, Key }));
       } catch (error) {
         if (!isMissing(error)) throw unavailable(error);
       }

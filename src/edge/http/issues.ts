@@ -6,10 +6,13 @@ export const maxIssues = 20;
 const maxInputChars = 200;
 const secretNames = /pass|token|secret|key|code|cvv|credential/i;
 
-/** @param part where the value came from: the first entry of every `loc` */
-export function issuesOf(part: string, value: unknown, errors: readonly TLocalizedValidationError[]): Issue[] {
+/**
+ * @param part where the value came from: the first entry of every `loc`
+ * @param schema what `value` was checked against, for what the findings leave out
+ */
+export function issuesOf(part: string, schema: unknown, value: unknown, errors: readonly TLocalizedValidationError[]): Issue[] {
   const issues: Issue[] = [];
-  for (const error of foldUnions(errors)) {
+  for (const error of foldUnions(schema, errors)) {
     const path = pointerPath(error.instancePath, value);
     if (error.keyword === 'required') {
       for (const name of error.params.requiredProperties) issues.push(missing([part, ...path, name]));
@@ -40,7 +43,7 @@ type Wording = { type: string; msg: string; ctx?: Record<string, unknown> };
 type Choice = { keyword: 'choice'; instancePath: string; allowed: unknown[] };
 
 /** A failed union reports every branch: keep the one that was meant, or say what is allowed. */
-function foldUnions(errors: readonly TLocalizedValidationError[]): (TLocalizedValidationError | Choice)[] {
+function foldUnions(schema: unknown, errors: readonly TLocalizedValidationError[]): (TLocalizedValidationError | Choice)[] {
   let folded: (TLocalizedValidationError | Choice)[] = [...errors];
   for (const union of errors) {
     if (union.keyword !== 'anyOf') continue;
@@ -49,14 +52,21 @@ function foldUnions(errors: readonly TLocalizedValidationError[]): (TLocalizedVa
       error.keyword !== 'choice' && error.schemaPath.startsWith(prefix) && error.instancePath.startsWith(union.instancePath);
     const branches = folded.filter(isBranch).filter((error) => !(error.keyword === 'type' && error.params.type === 'null'));
     const rest = folded.filter((error) => error !== union && !isBranch(error));
-    const allowed = branches.flatMap((error) => (error.keyword === 'const' ? [error.params.allowedValue] : []));
+    const allowed = constants(valueAt(schema, parts(union.schemaPath)));
     const meant = new Set(branches.map((error) => error.schemaPath.slice(prefix.length).split('/')[0]));
-    if (branches.length > 0 && allowed.length === branches.length)
-      folded = [...rest, { keyword: 'choice', instancePath: union.instancePath, allowed }];
+    if (allowed.length > 0) folded = [...rest, { keyword: 'choice', instancePath: union.instancePath, allowed }];
     else if (meant.size === 1) folded = [...rest, ...branches];
     else folded = [...rest, union];
   }
   return folded;
+}
+
+/** The values of a union of constants (null beside them or not); empty where it holds anything else. */
+function constants(union: unknown): unknown[] {
+  const branches = ((union as { anyOf?: { const?: unknown; type?: string }[] } | undefined)?.anyOf ?? []).filter(
+    ({ type }) => type !== 'null',
+  );
+  return branches.every((branch) => branch.const !== undefined) ? branches.map((branch) => branch.const) : [];
 }
 
 function wording(error: Exclude<TLocalizedValidationError, { keyword: 'required' }> | Choice, input: unknown): Wording {
@@ -143,12 +153,18 @@ function plural(count: number): string {
   return count === 1 ? 'character' : 'characters';
 }
 
+function parts(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
 /** A JSON pointer as a path; array positions become numbers. */
 function pointerPath(pointer: string, root: unknown): (string | number)[] {
   const path: (string | number)[] = [];
   let value = root;
-  for (const part of pointer.split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const name of parts(pointer)) {
     path.push(Array.isArray(value) ? Number(name) : name);
     value = (value as Record<string, unknown> | undefined)?.[name];
   }

@@ -157,13 +157,13 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
     webSocket<T>(path: string, handlers: WebSocketHandlers<T>, limits: WebSocketLimits): void {
       app.ws<{ connection: Connection<T> }>(path, {
         maxPayloadLength: limits.maxMessageBytes,
-        maxBackpressure: limits.maxBufferedBytes,
-        closeOnBackpressureLimit: false,
+        // No limit of uWS's own: `Connection.send` keeps it.
+        maxBackpressure: 0,
         idleTimeout: limits.idleTimeoutS,
         sendPingsAutomatically: true,
         upgrade(res, req, context) {
           if (draining) return void res.writeStatus('503 Service Unavailable').end('', true);
-          const connection = new Connection<T>(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'));
+          const connection = new Connection<T>(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'), limits.maxBufferedBytes);
           res.upgrade(
             { connection },
             req.getHeader('sec-websocket-key'),

@@ -48,7 +48,7 @@ export function compileBody(schema: TSchema): Check {
     }
     if (fills) value = validator.Default(value);
     if (validator.Check(value)) return validator.Clean(value);
-    issues.push(...issuesOf('body', value, validator.Errors(value)));
+    issues.push(...issuesOf('body', schema, value, validator.Errors(value)));
     return value;
   };
 }
@@ -76,7 +76,8 @@ export function compileText(part: 'query' | 'path' | 'header', schema: TObject):
     }
     const filled = (fills ? validator.Default(values) : values) as Record<string, unknown>;
     if (validator.Check(filled)) return filled;
-    for (const issue of issuesOf(part, filled, validator.Errors(filled))) if (!unreadable.has(String(issue.loc[1]))) issues.push(issue);
+    for (const issue of issuesOf(part, schema, filled, validator.Errors(filled)))
+      if (!unreadable.has(String(issue.loc[1]))) issues.push(issue);
     if (issues.length === before) issues.push({ loc: [part], msg: 'Input is not valid', type: 'value_error', input: null, ctx: {} });
     return filled;
   };

@@ -1,6 +1,7 @@
 /** One WebSocket as its handlers see it: safe to use after its end, and telling truly what became of a message. */
 
 export type WebSocketHandlers<T> = {
+  /** uWS holds a socket's writes together during this call: what sends a backlog, and then ends, does so later. */
   open(connection: Connection<T>): void;
   /** Text arrives as a string (valid UTF-8, or uWS closes with 1007), binary as a buffer. */
   message(connection: Connection<T>, message: string | Buffer): void;
@@ -36,15 +37,26 @@ export class Connection<T> {
   readonly remoteAddress: string;
   /** The handlers' own; unset until `open` sets it. */
   data!: T;
+  readonly #maxBufferedBytes: number;
   #socket: RawSocket | null = null;
+  /** Whether the last message found the reader slow: only then is it worth asking how slow. */
+  #behind = false;
 
-  constructor(remoteAddress: string) {
+  constructor(remoteAddress: string, maxBufferedBytes: number) {
     this.remoteAddress = remoteAddress;
+    this.#maxBufferedBytes = maxBufferedBytes;
   }
 
-  /** Sends a text message, given as a string or as the UTF-8 bytes of one. After the end it is `dropped`. */
+  /**
+   * Sends a text message, given as a string or as the UTF-8 bytes of one. It is `dropped` while more than `maxBufferedBytes` wait, and after the end.
+   * The limit is kept here: uWS's own would drop the close frame too, and the client would never learn why it was sent away.
+   */
   send(text: string | Uint8Array): SendResult {
-    return this.#socket === null ? 'dropped' : results[this.#socket.send(text, false, false)]!;
+    const socket = this.#socket;
+    if (socket === null || (this.#behind && socket.getBufferedAmount() > this.#maxBufferedBytes)) return 'dropped';
+    const result = results[socket.send(text, false, false)]!;
+    this.#behind = result !== 'sent';
+    return result;
   }
 
   /** Bytes taken by `send` and not yet by the network. */

@@ -8,6 +8,7 @@ import type { FileStore } from '../../storage/files.ts';
 import type { Principal } from '../auth/principal.ts';
 import { sendFile } from '../http/download.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { answer } from './answer.ts';
 import type { DownloadLinks } from './download-link.ts';
 import { PageQuery, totalCount } from './page.ts';
 
@@ -45,8 +46,13 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
         const em = database.em();
         if ((await em.count(Task, { id: params.id, accountId })) === 0) throw new AppError('not_found', 'Task not found');
         const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await em.findAndCount(Deliverable, { taskId: params.id, accountId }, { orderBy: order, limit, offset });
-        return { status: 200, json: await Promise.all(rows.map((row) => viewOf(row, principal))), headers: totalCount(total) };
+        const [rows, total] = await em.findAndCount(
+          Deliverable,
+          { taskId: params.id, accountId },
+          { orderBy: order, limit, offset, disableIdentityMap: true },
+        );
+        const views = await Promise.all(rows.map((row) => viewOf(row, principal)));
+        return answer(200, views, totalCount(total));
       },
     }),
     route({

@@ -8,10 +8,13 @@ import { whileCurrent } from '../../actors/workspace-file/open-file.ts';
 import { storeFile } from '../../actors/workspace-file/store-file.ts';
 import { isoTimestamp } from '../../clock.ts';
 import { AppError, invalidField } from '../../errors.ts';
+import { idPrefixes } from '../../ids.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../../storage/entities/work.ts';
 import type { Principal } from '../auth/principal.ts';
 import { sendFile } from '../http/download.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { commandIds } from '../idempotency.ts';
+import { answer } from './answer.ts';
 import { PageQuery, totalCount } from './page.ts';
 import { ownWorkspace, type WorkspaceRoutesParts } from './workspaces.ts';
 
@@ -70,16 +73,18 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       scope: 'workspaces.write',
       body: 'multipart',
       responses: { 201: FileView },
-      async handler({ principal, params, receiveFile }) {
-        const row = await receiveFile(async ({ name: sentName, content }) => {
+      async handler(context) {
+        const { principal, params } = context;
+        const { commandId } = commandIds(context, idPrefixes.file);
+        const row = await context.receiveFile(async ({ name: sentName, content }) => {
           const name = uploadName(sentName);
           const kind = uploadKind(name);
           if (kind === null) throw wrongKind();
           const { id: workspaceId, accountId } = await ownWorkspace(actors, principal, params.id);
           const checked = CheckedContent.of(content, kind);
-          return storeFile(parts, { workspaceId, accountId, name, type: kind.type, deliverFor: null }, checked);
+          return storeFile(parts, { workspaceId, accountId, name, type: kind.type, deliverFor: null }, checked, commandId);
         });
-        return { status: 201, json: await viewOf(row, principal) };
+        return answer(201, await viewOf(row, principal));
       },
     }),
     route({
@@ -94,9 +99,9 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
         const order = { createdAt: 'desc', id: 'desc' } as const;
         const [rows, total] = await database
           .em()
-          .findAndCount(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: order, limit, offset });
+          .findAndCount(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: order, limit, offset, disableIdentityMap: true });
         const views = await Promise.all(rows.map((row) => viewOf(row, principal)));
-        return { status: 200, json: variant === 'A' ? views : { files: views, total }, headers: totalCount(total) };
+        return answer(200, variant === 'A' ? views : { files: views, total }, totalCount(total));
       },
     }),
     route({
@@ -127,7 +132,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
         const found = await find(workspaceId, params.file);
         if (found === null) return fileNotFound();
         await actors.ask(workspaceFile, found.id, 'remove', null);
-        return { status: 204 };
+        return { status: 204 as const };
       },
     }),
   ];

@@ -5,12 +5,14 @@ import { workspace } from '../../actors/workspace/messages.ts';
 import { workspaceName, workspaceNameId } from '../../actors/workspace-name/messages.ts';
 import { isoTimestamp } from '../../clock.ts';
 import { AppError, invalidField } from '../../errors.ts';
-import { idPrefixes, newId } from '../../ids.ts';
+import { idPrefixes } from '../../ids.ts';
 import type { Database } from '../../storage/database.ts';
 import { Workspace, type WorkspaceRow } from '../../storage/entities/work.ts';
 import type { FileStore } from '../../storage/files.ts';
 import type { Principal } from '../auth/principal.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { commandIds } from '../idempotency.ts';
+import { answer } from './answer.ts';
 import type { DownloadLinks } from './download-link.ts';
 import { PageQuery, totalCount } from './page.ts';
 import { workspaceFileRoutes } from './workspace-files.ts';
@@ -43,12 +45,14 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       body: NewWorkspace,
       responses: { 201: WorkspaceView },
       errors: [409],
-      async handler({ principal, body }) {
+      async handler(context) {
+        const { principal, body } = context;
         const name = checkedName(body.name);
-        const workspaceId = newId(idPrefixes.workspace);
+        const { id: workspaceId, commandId } = commandIds(context, idPrefixes.workspace);
         const { accountId } = principal;
         const input = { workspaceId, accountId, name, description: body.description ?? null };
-        return { status: 201, json: viewOf(await actors.ask(workspaceName, workspaceNameId(accountId, name), 'create', input)) };
+        const created = await actors.ask(workspaceName, workspaceNameId(accountId, name), 'create', input, { commandId });
+        return answer(201, viewOf(created));
       },
     }),
     route({
@@ -62,8 +66,8 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
         const order = { createdAt: 'desc', id: 'desc' } as const;
         const [rows, total] = await database
           .em()
-          .findAndCount(Workspace, { accountId: principal.accountId }, { orderBy: order, limit, offset });
-        return { status: 200, json: rows.map(viewOf), headers: totalCount(total) };
+          .findAndCount(Workspace, { accountId: principal.accountId }, { orderBy: order, limit, offset, disableIdentityMap: true });
+        return answer(200, rows.map(viewOf), totalCount(total));
       },
     }),
     route({
@@ -72,7 +76,7 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       summary: 'Get a workspace',
       scope: 'workspaces.read',
       responses: { 200: WorkspaceView },
-      handler: async ({ principal, params }) => ({ status: 200, json: viewOf(await ownWorkspace(actors, principal, params.id)) }),
+      handler: async ({ principal, params }) => answer(200, viewOf(await ownWorkspace(actors, principal, params.id))),
     }),
     ...workspaceFileRoutes(parts),
   ];

@@ -23,11 +23,20 @@ let uploads = 0;
 
 const routes: AnyRoute[] = [
   route({
-    method: 'POST', path: '/files', summary: 'Upload', scope: null, body: 'multipart', responses: { 201: File },
+    method: 'POST',
+    path: '/files',
+    summary: 'Upload',
+    scope: null,
+    body: 'multipart',
+    responses: { 201: File },
     async handler({ receiveFile }) {
       entered();
       try {
-        const file = await receiveFile(async ({ name, type, content }) => ({ name, type, ...(await store.put(`f${++uploads}`, content, maxFileBytes)) }));
+        const file = await receiveFile(async ({ name, type, content }) => ({
+          name,
+          type,
+          ...(await store.put(`f${++uploads}`, content, maxFileBytes)),
+        }));
         settled('stored');
         return { status: 201, json: { name: file.name, type: file.type, size: file.sizeBytes, sha256: file.sha256 } };
       } catch (error) {
@@ -36,8 +45,23 @@ const routes: AnyRoute[] = [
       }
     },
   }),
-  route({ method: 'POST', path: '/refuses', summary: 'Refuses', scope: null, body: 'multipart', responses: { 201: File }, handler: ({ receiveFile }) => receiveFile(() => Promise.reject(new TypeError('disk on fire'))) }),
-  route({ method: 'GET', path: '/health', summary: 'Health', scope: null, responses: { 200: Type.Any() }, handler: () => ({ status: 200, json: {} }) }),
+  route({
+    method: 'POST',
+    path: '/refuses',
+    summary: 'Refuses',
+    scope: null,
+    body: 'multipart',
+    responses: { 201: File },
+    handler: ({ receiveFile }) => receiveFile(() => Promise.reject(new TypeError('disk on fire'))),
+  }),
+  route({
+    method: 'GET',
+    path: '/health',
+    summary: 'Health',
+    scope: null,
+    responses: { 200: Type.Any() },
+    handler: () => ({ status: 200, json: {} }),
+  }),
 ];
 
 before(async () => {
@@ -60,7 +84,9 @@ const head = (length: number | 'chunked', boundary = 'xx'): string =>
   `POST /files HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\n${length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`}\r\n\r\n`;
 const part = (name: string, content: string | Buffer, fileName: string | null = 'a.csv', boundary = 'xx'): Buffer =>
   Buffer.concat([
-    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === null ? '' : `; filename="${fileName}"`}\r\nContent-Type: text/csv\r\n\r\n`),
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === null ? '' : `; filename="${fileName}"`}\r\nContent-Type: text/csv\r\n\r\n`,
+    ),
     Buffer.from(content as string),
     Buffer.from('\r\n'),
   ]);
@@ -100,7 +126,10 @@ test('a form without the file, or without any, or with a text in its place, is 4
     assert.equal(answer?.status, 422);
     assert.deepEqual(JSON.parse(answer!.body.toString()).detail[0].loc, ['body', 'file']);
   }
-  assert.equal((await rawRequest(edge.port, 'POST /files HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=xx\r\n\r\n'))?.status, 422);
+  assert.equal(
+    (await rawRequest(edge.port, 'POST /files HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=xx\r\n\r\n'))?.status,
+    422,
+  );
   assert.deepEqual(await folder(), before);
 });
 
@@ -124,7 +153,10 @@ test('a form that is malformed or ends early is 400 and nothing is kept', async 
     const answer = await upload(...parts);
     assert.equal(answer?.status, 400, Buffer.concat(parts).toString('latin1').slice(0, 60));
   }
-  const answer = await rawRequest(edge.port, 'POST /files HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; x=y\r\nContent-Length: 2\r\n\r\nxx');
+  const answer = await rawRequest(
+    edge.port,
+    'POST /files HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; x=y\r\nContent-Length: 2\r\n\r\nxx',
+  );
   assert.equal(answer?.status, 400);
   assert.deepEqual(await folder(), before);
 });
@@ -201,7 +233,9 @@ test('ten uploads at once do not mix', async () => {
   const contents = Array.from({ length: 10 }, () => randomBytes(400_000));
   const { createHash } = await import('node:crypto');
   const answers = await Promise.all(
-    contents.map(async (content) => (await (await fetch(`${edge.url}/files`, { method: 'POST', body: form(content) })).json()) as { sha256: string }),
+    contents.map(
+      async (content) => (await (await fetch(`${edge.url}/files`, { method: 'POST', body: form(content) })).json()) as { sha256: string },
+    ),
   );
   assert.deepEqual(
     answers.map((answer) => answer.sha256),

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import Type from 'typebox';
+import { docsRoutes } from '../../../src/edge/http/docs.ts';
+import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
+import { Money } from '../../../src/edge/http/validate.ts';
+import { startEdge, type TestEdge } from '../../support/http-edge.ts';
+import { rawRequest } from '../../support/raw-http.ts';
+
+type Operation = {
+  operationId: string;
+  description: string;
+  security?: unknown[];
+  'x-scope'?: string;
+  'x-extension'?: boolean;
+  parameters?: { name: string; in: string; required: boolean; schema: object }[];
+  requestBody?: { content: Record<string, { schema: { properties: Record<string, Record<string, unknown>> } }> };
+  responses: Record<string, { description: string; content?: Record<string, { schema: { $ref?: string } }> }>;
+};
+type Document = {
+  openapi: string;
+  info: { version: string; title: string };
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: { bearer: object } };
+};
+
+const routes: AnyRoute[] = [
+  route({
+    method: 'POST',
+    path: '/tasks',
+    summary: 'Create',
+    scope: 'tasks.write',
+    errors: [402, 409],
+    body: Type.Object({
+      prompt: Type.String({ minLength: 1 }),
+      budget: Type.Optional(Money()),
+      kind: Type.Optional(Type.Union([Type.Literal('a'), Type.Null()])),
+    }),
+    responses: { 201: Type.Object({ id: Type.String() }) },
+    handler: () => ({ status: 201, json: { id: '1' } }),
+  }),
+  route({
+    method: 'GET',
+    path: '/tasks/{id}/files/{file_id}',
+    summary: 'One',
+    scope: 'tasks.read',
+    extension: true,
+    query: Type.Object({ limit: Type.Optional(Type.Integer({ default: 20 })) }),
+    responses: { 200: null },
+    contentTypes: { 200: 'application/octet-stream' },
+    handler: () => ({ status: 200 }),
+  }),
+  route({
+    method: 'POST',
+    path: '/files',
+    summary: 'Upload',
+    scope: 'any',
+    body: 'multipart',
+    responses: { 201: null },
+    handler: () => ({ status: 201 }),
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Login',
+    scope: null,
+    idempotent: false,
+    responses: { 200: null },
+    handler: () => ({ status: 200 }),
+  }),
+];
+
+let edge: TestEdge;
+let document: Document;
+before(async () => {
+  edge = await startEdge([...routes, ...docsRoutes(routes, { publicUrl: 'http://127.0.0.1:8080' })]);
+  document = (await (await fetch(`${edge.url}/v1/openapi.json`)).json()) as Document;
+});
+after(() => edge.server.close(0));
+
+test('the description is served on both paths and names version, servers and the Bearer scheme', async () => {
+  assert.deepEqual(await (await fetch(`${edge.url}/openapi.json`)).json(), document);
+  assert.deepEqual(
+    [document.openapi, document.info.version, document.servers.map((server) => server.url)],
+    ['3.1.0', '0.1.0', ['http://127.0.0.1:8080/v1', 'http://127.0.0.1:8080']],
+  );
+  assert.equal((document.components.securitySchemes.bearer as { scheme: string }).scheme, 'bearer');
+});
+
+test('every declared route is in it, with the very schema that validates', () => {
+  assert.deepEqual(Object.keys(document.paths), [
+    '/tasks',
+    '/tasks/{id}/files/{file_id}',
+    '/files',
+    '/auth/login',
+    '/openapi.json',
+    '/docs',
+    '/docs/scalar.js',
+  ]);
+  const create = document.paths['/tasks']!.post!;
+  const { prompt, budget } = create.requestBody!.content['application/json']!.schema.properties;
+  assert.deepEqual(prompt, { type: 'string', minLength: 1 });
+  assert.deepEqual([budget!.type, budget!.minimum], ['number', 0]);
+  assert.deepEqual(Object.keys(document.paths['/files']!.post!.requestBody!.content), ['multipart/form-data']);
+});
+
+test('scopes, open endpoints and extensions are told', () => {
+  const create = document.paths['/tasks']!.post!;
+  const one = document.paths['/tasks/{id}/files/{file_id}']!.get!;
+  const login = document.paths['/auth/login']!.post!;
+  assert.deepEqual(
+    [create['x-scope'], one['x-extension'], create['x-extension'], login.security, login['x-scope']],
+    ['tasks.write', true, undefined, [], undefined],
+  );
+  assert.match(create.description, /Needs the scope `tasks.write`/);
+});
+
+test('the failures that can occur are listed with their bodies', () => {
+  assert.deepEqual(Object.keys(document.paths['/tasks']!.post!.responses), [
+    '201',
+    '400',
+    '401',
+    '402',
+    '403',
+    '409',
+    '413',
+    '415',
+    '422',
+    '429',
+    '500',
+    '503',
+  ]);
+  assert.deepEqual(Object.keys(document.paths['/auth/login']!.post!.responses), ['200', '429', '500', '503']);
+  assert.deepEqual(Object.keys(document.paths['/tasks/{id}/files/{file_id}']!.get!.responses), [
+    '200',
+    '401',
+    '403',
+    '404',
+    '422',
+    '429',
+    '500',
+    '503',
+  ]);
+  assert.equal(
+    document.paths['/tasks']!.post!.responses['422']!.content!['application/json']!.schema.$ref,
+    '#/components/schemas/ValidationError',
+  );
+});
+
+test('idempotency keys are offered where they work', () => {
+  const offers = (operation: Operation): boolean => (operation.parameters ?? []).some((parameter) => parameter.name === 'Idempotency-Key');
+  assert.deepEqual(
+    [offers(document.paths['/tasks']!.post!), offers(document.paths['/auth/login']!.post!), offers(document.paths['/docs']!.get!)],
+    [true, false, false],
+  );
+});
+
+test('it keeps the rules of OpenAPI 3.1: unique operation ids, every path parameter declared and required, every reference resolvable', () => {
+  const ids = new Set<string>();
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const operation of Object.values(operations)) {
+      assert.ok(!ids.has(operation.operationId), operation.operationId);
+      ids.add(operation.operationId);
+      const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+      assert.deepEqual(
+        declared.map((parameter) => `{${parameter.name}}`),
+        path.match(/\{\w+\}/g) ?? [],
+      );
+      for (const parameter of declared) assert.equal(parameter.required, true);
+      for (const [status, response] of Object.entries(operation.responses)) {
+        assert.match(status, /^[1-5]\d\d$/);
+        assert.ok(response.description.length > 0);
+      }
+    }
+  }
+  for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    assert.ok(
+      reference!.split('/').reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], document),
+      reference,
+    );
+  }
+  assert.ok(!JSON.stringify(document).includes('~'));
+});
+
+test('the reference page loads its script from here and may load nothing from anywhere else', async () => {
+  for (const path of ['/docs', '/v1/docs']) {
+    const response = await fetch(edge.url + path);
+    const html = await response.text();
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+    const policy = response.headers.get('content-security-policy')!;
+    assert.match(policy, /default-src 'none'/);
+    assert.doesNotMatch(policy + html, /https?:\/\//);
+    assert.doesNotMatch(policy, /script-src[^;]*'unsafe-(inline|eval)'/);
+  }
+});
+
+test('the script comes compressed where that is understood, and not again where it is known', async () => {
+  const plain = await rawRequest(edge.port, 'GET /docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n');
+  const small = await rawRequest(edge.port, 'GET /v1/docs/scalar.js HTTP/1.1\r\nHost: a\r\nAccept-Encoding: br, gzip\r\n\r\n');
+  assert.deepEqual([plain?.status, small?.headers.get('content-encoding')], [200, 'gzip']);
+  assert.deepEqual(gunzipSync(small!.body), plain!.body);
+  assert.match(plain!.body.toString(), /createApiReference/);
+  const known = await fetch(`${edge.url}/docs/scalar.js`, { headers: { 'if-none-match': plain!.headers.get('etag')! } });
+  assert.equal(known.status, 304);
+});

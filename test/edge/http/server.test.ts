@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Type from 'typebox';
+import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
+import { createServer } from '../../../src/edge/http/server.ts';
+import { silentLog } from '../../../src/log.ts';
+import { startEdge } from '../../support/http-edge.ts';
+import { RawClient, rawRequest } from '../../support/raw-http.ts';
+
+function held(): { routes: AnyRoute[]; entered: Promise<void>; release: () => void } {
+  const entered = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const routes = [
+    route({
+      method: 'GET',
+      path: '/held',
+      summary: 'Waits',
+      scope: null,
+      responses: { 200: Type.String() },
+      async handler() {
+        entered.resolve();
+        await released.promise;
+        return { status: 200, json: 'done' };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/health',
+      summary: 'Health',
+      scope: null,
+      responses: { 200: Type.String() },
+      handler: () => ({ status: 200, json: 'ok' }),
+    }),
+  ];
+  return { routes, entered: entered.promise, release: () => released.resolve() };
+}
+
+const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+test('closing takes nobody new, lets what runs finish and asks its client to leave', async () => {
+  const { routes, entered, release } = held();
+  const edge = await startEdge(routes);
+  const client = await RawClient.connect(edge.port);
+  await client.send(request('/held'));
+  await entered;
+  const closed = edge.server.close(60_000);
+  await assert.rejects(RawClient.connect(edge.port), { code: 'ECONNREFUSED' });
+  release();
+  const answer = await client.answer();
+  assert.deepEqual([answer?.status, answer?.headers.get('connection'), answer?.body.toString()], [200, 'close', '"done"']);
+  await closed;
+  await client.closed();
+});
+
+test('closing waits no longer than its grace, and ends idle connections', async () => {
+  const { routes, entered, release } = held();
+  const edge = await startEdge(routes);
+  const [running, idle] = [await RawClient.connect(edge.port), await RawClient.connect(edge.port)];
+  await running.send(request('/held'));
+  await entered;
+  await edge.server.close(1);
+  assert.equal(await running.answer(), null);
+  await idle.closed();
+  release();
+});
+
+test('while draining requests are answered, each the last of its connection', async () => {
+  const { routes } = held();
+  const edge = await startEdge(routes);
+  edge.server.drain();
+  for (const path of ['/health', '/nowhere']) {
+    const client = await RawClient.connect(edge.port);
+    await client.send(request(path));
+    assert.equal((await client.answer())?.headers.get('connection'), 'close');
+    await client.closed();
+  }
+  await edge.server.close(0);
+});
+
+test('a port that is taken is refused, not shared', async () => {
+  const { routes } = held();
+  const edge = await startEdge(routes);
+  const second = await createServer({
+    handler: () => ({ status: 200, headers: null, body: null }),
+    log: silentLog,
+    maxHeaderBytes: 16_384,
+    accessLog: false,
+  });
+  await assert.rejects(second.listen('127.0.0.1', edge.port), /cannot listen on 127\.0\.0\.1:\d+/);
+  await assert.rejects(second.listen('192.0.2.1', 0), /cannot listen on 192\.0\.2\.1:0/);
+  await edge.server.close(0);
+});
+
+test('a handler that throws or rejects is a 500, and the access log tells each answer', async () => {
+  const lines: object[] = [];
+  const log = { ...silentLog, debug: (fields: object) => void lines.push(fields) };
+  const server = await createServer({
+    handler: ({ path }) => {
+      if (path === '/throws') throw new Error('x');
+      return path === '/rejects' ? Promise.reject(new Error('x')) : { status: 200, headers: null, body: 'ok' };
+    },
+    log,
+    maxHeaderBytes: 16_384,
+    accessLog: true,
+  });
+  const { port } = await server.listen('127.0.0.1', 0);
+  for (const path of ['/throws', '/rejects', '/fine'])
+    await rawRequest(port, `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: r1\r\n\r\n`);
+  assert.deepEqual(lines, [
+    { request_id: 'r1', method: 'GET', path: '/throws', status: 500 },
+    { request_id: 'r1', method: 'GET', path: '/rejects', status: 500 },
+    { request_id: 'r1', method: 'GET', path: '/fine', status: 200 },
+  ]);
+  await server.close(0);
+});
