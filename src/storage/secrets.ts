@@ -2,7 +2,8 @@
  * Secrets at rest: AES-256-GCM with a key of its own for every purpose, derived from SECRET_KEY, so that what was encrypted for one purpose
  * cannot be passed off as another's. The text says which root key made it; after a change of SECRET_KEY that is told apart from damage.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { derivedKey } from '../derived-key.ts';
 
 /** A text that was not encrypted here for this purpose, was changed since, or needs a SECRET_KEY this service does not have. */
 export class SecretError extends Error {
@@ -22,7 +23,7 @@ export class Secrets {
   /** @param rootKey SECRET_KEY: 32 characters or more */
   constructor(rootKey: string) {
     this.#rootKey = rootKey;
-    this.keyId = createHash('sha256').update(derive(rootKey, 'key id')).digest('hex').slice(0, 8);
+    this.keyId = createHash('sha256').update(derivedKey(rootKey, 'key id')).digest('hex').slice(0, 8);
   }
 
   /**
@@ -58,15 +59,11 @@ export class Secrets {
 
   #keyFor(purpose: string): Buffer {
     let key = this.#keys.get(purpose);
-    if (key === undefined) this.#keys.set(purpose, (key = derive(this.#rootKey, `encrypt ${purpose}`)));
+    if (key === undefined) this.#keys.set(purpose, (key = derivedKey(this.#rootKey, `encrypt ${purpose}`)));
     return key;
   }
 
   #bound(purpose: string): Buffer {
     return Buffer.from(`${version}.${this.keyId}.${purpose}`);
   }
-}
-
-function derive(rootKey: string, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', rootKey, 'troupe secrets', purpose, 32));
 }

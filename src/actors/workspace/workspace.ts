@@ -1,0 +1,33 @@
+/** A workspace is a container of files that agents share across tasks. Its files are actors of their own; it keeps their count. */
+import { Workspace, type WorkspaceRow } from '../../storage/entities/work.ts';
+import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { workspaceName } from '../workspace-name/messages.ts';
+import { type CreateWorkspace, type WorkspaceContract, workspace } from './messages.ts';
+
+export const workspaceActor = defineActor<WorkspaceRow, WorkspaceContract>({
+  ref: workspace,
+  entity: Workspace,
+  commands: { create, filesChanged },
+  queries: { describe: (state) => state },
+});
+
+function create(
+  state: WorkspaceRow | null,
+  { accountId, name, description, claimedBy }: CreateWorkspace,
+  ctx: TurnContext,
+): Turn<WorkspaceRow, WorkspaceRow> {
+  const row =
+    state ??
+    ({ id: ctx.id, accountId, name, description, status: 'active', fileCount: 0, createdAt: ctx.nowMs } satisfies Omit<
+      WorkspaceRow,
+      symbol
+    > as WorkspaceRow);
+  if (claimedBy !== undefined) ctx.send(workspaceName, claimedBy, 'created', { workspace: row });
+  return { state: row, reply: row };
+}
+
+function filesChanged(state: WorkspaceRow | null, { by }: { by: 1 | -1 }): Turn<WorkspaceRow, null> {
+  // The message that creates the workspace may still be on its way: this one is tried again after it.
+  if (state === null) throw new Error('A file changed in a workspace that is not there yet');
+  return { state: { ...state, fileCount: state.fileCount + by }, reply: null };
+}

@@ -1,0 +1,15 @@
+/** Where a version of a workspace's file lies in the file store. A key is used once, so content under it never changes. */
+import { idPrefixes, newId } from '../ids.ts';
+
+const wellFormed = /^(ws_[0-9a-z]{26})\/(wsf_[0-9a-z]{26})\/[0-9a-z]{26}$/;
+
+/** A new key: `<workspace>/<file>/<ULID>`. */
+export function newContentKey(workspaceId: string, fileId: string): string {
+  return `${workspaceId}/${fileId}/${newId(idPrefixes.file).slice(idPrefixes.file.length)}`;
+}
+
+/** Whose content a key is; null for a key of another form. */
+export function ownersOf(key: string): { workspaceId: string; fileId: string } | null {
+  const match = wellFormed.exec(key);
+  return match === null ? null : { workspaceId: match[1]!, fileId: match[2]! };
+}

@@ -1,0 +1,102 @@
+/**
+ * Housekeeping: removes what has outlived its use, in small pieces with pauses between them, so that nobody's commit waits for it. An
+ * advisory lock lets one node of a cluster do it at a time; it falls with the connection, so a dead node holds nobody up.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import type { Log } from '../log.ts';
+
+export type Chore = {
+  /** In logs, e.g. `events`. */
+  name: string;
+  /** Does at most `limit` of what is left to do; fewer: nothing is left for now. `client` holds the lock and may be used for the work. */
+  doSome(limit: number, client: pg.Client): Promise<{ seen: number; removed: number }>;
+  /** Lets go of what the chore holds between its pieces. */
+  close?(): Promise<void>;
+};
+
+export type MaintenanceOptions = {
+  databaseUrl: string;
+  chores: readonly Chore[];
+  log: Log;
+  /** From the end of a round to the next. */
+  everyMs?: number;
+  pieceRows?: number;
+  pauseMs?: number;
+  /** Pieces of one chore in one round; what is left then waits for the next. */
+  maxPieces?: number;
+};
+
+const maintenanceLock = 7_081_737;
+
+export class Maintenance {
+  readonly #options: Required<MaintenanceOptions>;
+  readonly #stop = new AbortController();
+  #timer: NodeJS.Timeout | null = null;
+  #round: Promise<unknown> | null = null;
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 200, ...options };
+  }
+
+  /** The first round begins after one interval: a node that starts has better things to do. */
+  start(): void {
+    this.#timer = setTimeout(() => {
+      this.#round = this.runOnce().finally(() => {
+        this.#round = null;
+        if (!this.#stop.signal.aborted) this.start();
+      });
+    }, this.#options.everyMs);
+    this.#timer.unref();
+  }
+
+  /** Resolves when the piece in hand is done. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#round;
+    for (const chore of this.#options.chores) await chore.close?.();
+  }
+
+  /** One round: what was removed, by chore; null where another node is at it or the database does not answer. Failures are logged, never thrown. */
+  async runOnce(): Promise<Record<string, number> | null> {
+    const { databaseUrl, chores, log } = this.#options;
+    const client = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: 'troupe maintenance',
+      statement_timeout: 60_000,
+      connectionTimeoutMillis: 5_000,
+    });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      const { rows } = await client.query('select pg_try_advisory_lock($1) as taken', [maintenanceLock]);
+      if (!rows[0].taken) return null;
+      const removed: Record<string, number> = {};
+      for (const chore of chores) removed[chore.name] = await this.#work(chore, client);
+      if (Object.values(removed).some((count) => count > 0)) log.info({ removed }, 'maintenance removed what had outlived its use');
+      return removed;
+    } catch (error) {
+      log.warn({ err: error }, 'maintenance could not reach the database; it tries again in the next round');
+      return null;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  async #work(chore: Chore, client: pg.Client): Promise<number> {
+    const { pieceRows, pauseMs, maxPieces, log } = this.#options;
+    let total = 0;
+    try {
+      for (let piece = 0; piece < maxPieces && !this.#stop.signal.aborted; piece++) {
+        const { seen, removed } = await chore.doSome(pieceRows, client);
+        total += removed;
+        if (seen < pieceRows) break;
+        await pause(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => {});
+      }
+    } catch (error) {
+      log.warn({ chore: chore.name, err: error }, 'a piece of maintenance failed; it is tried again in the next round');
+    }
+    return total;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Content that no row speaks of: its upload was stored, and the process ended before the row was committed; or a deliverable was written
+ * anew. Found by walking the store a page at a time, and removed when it is a day old, so that an upload under way is never touched.
+ *
+ * Only content of a workspace this database knows is ever removed: a service started on another database finds nothing to clean up.
+ */
+import type { Clock } from '../clock.ts';
+import { ownersOf } from './content-key.ts';
+import type { Database } from './database.ts';
+import type { FileStore } from './files.ts';
+import type { Chore } from './maintenance.ts';
+
+export type StoredContent = { key: string; modifiedAtMs: number };
+
+const minAgeMs = 24 * 3_600_000;
+
+export type OrphanContentOptions = {
+  database: Database;
+  files: Pick<FileStore, 'remove'>;
+  /** Everything in the store, in any order; a walk lasts over many pages, so it may miss what is stored meanwhile. */
+  list(): AsyncIterable<StoredContent>;
+  clock: Clock;
+};
+
+/** One walk after another over the store; memory only holds a page. */
+export class OrphanContent implements Chore {
+  readonly name = 'orphaned contents';
+  readonly #options: OrphanContentOptions;
+  #walk: AsyncIterator<StoredContent> | null = null;
+
+  constructor(options: OrphanContentOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at the next `limit` contents. Answers how many it looked at and how many of them it removed; fewer than asked: the walk is at its end. */
+  async doSome(limit: number): Promise<{ seen: number; removed: number }> {
+    const { database, files, clock } = this.#options;
+    const oldest = clock.nowMs() - minAgeMs;
+    const page = await this.#nextPage(limit);
+    const unneeded = await unneededContents(
+      database,
+      page.filter((content) => content.modifiedAtMs < oldest).map((content) => content.key),
+    );
+    for (const key of unneeded) await files.remove(key);
+    return { seen: page.length, removed: unneeded.length };
+  }
+
+  /** Lets go of the directory or listing that a walk holds open. */
+  async close(): Promise<void> {
+    const walk = this.#walk;
+    this.#walk = null;
+    await walk?.return?.();
+  }
+
+  async #nextPage(pageSize: number): Promise<StoredContent[]> {
+    const walk = (this.#walk ??= this.#options.list()[Symbol.asyncIterator]());
+    const page: StoredContent[] = [];
+    try {
+      while (page.length < pageSize) {
+        const { done, value } = await walk.next();
+        if (done === true) {
+          this.#walk = null;
+          break;
+        }
+        page.push(value);
+      }
+    } catch (error) {
+      this.#walk = null;
+      throw error;
+    }
+    return page;
+  }
+}
+
+/**
+ * Those of `keys` that nothing refers to: no file of a workspace, no deliverable, and no deliverable on its way to its task (the message and
+ * the row it becomes change places in one commit, so one statement sees the one or the other).
+ */
+export async function unneededContents(database: Database, keys: readonly string[]): Promise<string[]> {
+  const known = keys.flatMap((key) => {
+    const owners = ownersOf(key);
+    return owners === null ? [] : [{ key, ...owners }];
+  });
+  if (known.length === 0) return [];
+  const { rows } = await database.read({
+    name: 'unneeded_contents',
+    text: `select k.key from unnest($1::text[], $2::text[], $3::text[]) k(key, workspace_id, file_id)
+      where exists (select from workspace w where w.id = k.workspace_id)
+        and not exists (select from workspace_file f where f.id = k.file_id and f.content_key = k.key and f.status = 'present')
+        and not exists (select from deliverable d where d.content_key = k.key)
+        and not exists (select from message m where m.kind = 'task' and m.command = 'delivered' and m.input->>'contentKey' = k.key)`,
+    values: [known.map(({ key }) => key), known.map(({ workspaceId }) => workspaceId), known.map(({ fileId }) => fileId)],
+  });
+  return rows.map((row) => row.key);
+}

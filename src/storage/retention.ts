@@ -1,0 +1,77 @@
+/** How long rows are kept that are of use for a time only: the chores of `maintenance.ts` that keep to it. */
+import type pg from 'pg';
+import type { Clock } from '../clock.ts';
+import type { IdempotencyKeys } from './idempotency-keys.ts';
+import type { Chore } from './maintenance.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/**
+ * Events that belong to no task, after `retentionDays`; those of a task stay as long as it does. Whoever replays events must go by their age,
+ * not by what is still there: the oldest go in no particular order.
+ */
+export function oldEvents(retentionDays: number, clock: Clock): Chore {
+  // Everything before it is done: a round looks only at what has become too old since the last one.
+  let doneUntilMs = 0;
+  return {
+    name: 'events',
+    async doSome(limit, client) {
+      const untilMs = clock.nowMs() - retentionDays * dayMs;
+      const removed = await remove(
+        client,
+        `delete from event where ctid = any(array(select ctid from event
+          where task_id is null and created_at >= to_timestamp($1::float8 / 1000) and created_at < to_timestamp($2::float8 / 1000) limit $3))`,
+        [doneUntilMs, untilMs, limit],
+      );
+      // A day's overlap: an event's time is its turn's, and its commit a moment later.
+      if (removed < limit) doneUntilMs = untilMs - dayMs;
+      return { seen: removed, removed };
+    },
+  };
+}
+
+/** Replies to commands with an id: as long as somebody may ask the same command again. */
+export function oldCommandRecords(keepMs: number, clock: Clock): Chore {
+  return {
+    name: 'command records',
+    async doSome(limit, client) {
+      const removed = await remove(
+        client,
+        `delete from command_record where ctid = any(array(select ctid from command_record where created_at < to_timestamp($1::float8 / 1000) limit $2))`,
+        [clock.nowMs() - keepMs, limit],
+      );
+      return { seen: removed, removed };
+    },
+  };
+}
+
+export function expiredIdempotencyKeys(keys: IdempotencyKeys): Chore {
+  return {
+    name: 'idempotency keys',
+    async doSome(limit) {
+      const removed = await keys.deleteExpired(limit, 1);
+      return { seen: removed, removed };
+    },
+  };
+}
+
+/** The last batch of an owner that owns nothing any more, when nobody can still wonder whether it was committed. */
+export function deadOwnersMarkers(clock: Clock): Chore {
+  return {
+    name: 'commit markers',
+    async doSome(limit, client) {
+      const removed = await remove(
+        client,
+        `delete from commit_marker where owner = any(array(select m.owner from commit_marker m
+          where m.committed_at < to_timestamp($1::float8 / 1000) and not exists (select from shard s where s.owner = m.owner) limit $2))`,
+        [clock.nowMs() - dayMs, limit],
+      );
+      return { seen: removed, removed };
+    },
+  };
+}
+
+async function remove(client: pg.Client, text: string, values: unknown[]): Promise<number> {
+  const { rowCount } = await client.query(text, values);
+  return rowCount ?? 0;
+}

@@ -1,0 +1,157 @@
+/** A node with the actors of workspaces, their routes on a real server, and files in a folder; for several accounts. */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { AnyActor, TurnContext } from '../../src/actors/runtime/define-actor.ts';
+import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { type DeliveredFile, task } from '../../src/actors/task/messages.ts';
+import { workspaceActor } from '../../src/actors/workspace/workspace.ts';
+import { workspaceFileActor } from '../../src/actors/workspace-file/workspace-file.ts';
+import { workspaceNameActor } from '../../src/actors/workspace-name/workspace-name.ts';
+import { systemClock } from '../../src/clock.ts';
+import { SingleNode } from '../../src/cluster/single-node.ts';
+import { createAuthenticator } from '../../src/edge/auth/authenticate.ts';
+import type { Principal } from '../../src/edge/auth/principal.ts';
+import { createTokens } from '../../src/edge/auth/tokens.ts';
+import type { HttpRequest } from '../../src/edge/http/message.ts';
+import { deliverableRoutes } from '../../src/edge/routes/deliverables.ts';
+import { createDownloadLinks } from '../../src/edge/routes/download-link.ts';
+import { workspaceRoutes } from '../../src/edge/routes/workspaces.ts';
+import { derivedId, idPrefixes } from '../../src/ids.ts';
+import { silentLog } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
+import { Deliverable } from '../../src/storage/entities/work.ts';
+import type { FileStore } from '../../src/storage/files.ts';
+import { openLocalFiles } from '../../src/storage/local-files.ts';
+import { testDatabase } from './database.ts';
+import { startEdge } from './http-edge.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+/** Stands in for the task: it has the same address and, like it, keeps a row for what was delivered last under each name. */
+const DeliveryTarget = defineEntity({
+  name: 'DeliveryTarget',
+  tableName: 'delivery_target',
+  properties: { id: p.text().primary(), deliveries: p.integer() },
+});
+const deliveryTarget = {
+  ref: task,
+  entity: DeliveryTarget,
+  commands: {
+    delivered(state: InferEntity<typeof DeliveryTarget> | null, file: DeliveredFile, ctx: TurnContext) {
+      const id = derivedId(idPrefixes.deliverable, ctx.id, file.name);
+      ctx.append(Deliverable, { id, taskId: ctx.id, accountId: 'acct_ann', ...file, createdAt: ctx.nowMs });
+      return { state: { id: ctx.id, deliveries: (state?.deliveries ?? 0) + 1 } as InferEntity<typeof DeliveryTarget>, reply: null };
+    },
+  },
+  queries: { deliveries: (state: InferEntity<typeof DeliveryTarget> | null) => state?.deliveries ?? 0 },
+} as AnyActor;
+
+/** Tokens in tests: the caller's account, e.g. `Bearer acct_ann`; with ` read` after it, only that scope's reading half. */
+function principalOf(authorization: string): Principal | null {
+  const match = /^Bearer (acct_\w+)( read)?$/.exec(authorization);
+  if (match === null) return null;
+  const scopes = match[2] === undefined ? 'all' : new Set(['workspaces.read', 'tasks.read']);
+  return { accountId: match[1]!, userId: `usr_${match[1]}`, kind: 'session', scopes, mode: 'live', id: `ses_${match[1]}` };
+}
+
+export type WorkspaceNode = Awaited<ReturnType<typeof startWorkspaceNode>>;
+
+export async function startWorkspaceNode(t: TestContext) {
+  const server = await testDatabase();
+  const folder = await temporaryFolder();
+  const database = new Database(server.url, { extraEntities: [DeliveryTarget] });
+  await database.migrate();
+  await database.pool.query('create table delivery_target (id text primary key, deliveries int not null)');
+  const directory = join(folder.path, 'files');
+  const files: FileStore = await openLocalFiles(directory);
+  let runtime = await startRuntime();
+  const actors = () => runtime.actors;
+
+  async function startRuntime(): Promise<Runtime> {
+    const started = new Runtime({ database, placement: new SingleNode(server.url, 'test', silentLog), log: silentLog });
+    started.register([workspaceActor, workspaceNameActor, workspaceFileActor({ database, files }), deliveryTarget] as AnyActor[]);
+    await started.start();
+    return started;
+  }
+
+  const tokens = await createTokens({ secretKey: 'a secret key of thirty-two characters or so', clock: systemClock });
+  const authenticator = createAuthenticator({ actors: actors(), database, tokens, clock: systemClock, log: silentLog });
+  const links = createDownloadLinks(tokens, 'http://service.test/');
+  const parts = { actors: actors(), database, files, links };
+  const edge = await startEdge([...workspaceRoutes(parts), ...deliverableRoutes(parts)], {
+    authenticate: (request: HttpRequest) => principalOf(request.header('authorization')) ?? authenticator.ofRequest(request),
+  });
+
+  t.after(async () => {
+    await edge.server.close(1_000);
+    await runtime.stop();
+    await database.close();
+    await server.close();
+    await folder.remove();
+  });
+
+  const call = (path: string, init: RequestInit & { as?: string } = {}): Promise<Response> =>
+    fetch(`${edge.url}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${init.as ?? 'acct_ann'}`, ...(init.headers ?? {}) },
+      redirect: 'manual',
+    });
+
+  return {
+    url: server.url,
+    port: edge.port,
+    logged: edge.logged,
+    database,
+    files,
+    directory,
+    tokens,
+    edgeUrl: edge.url,
+    call,
+    get actors() {
+      return runtime.actors;
+    },
+    get effects() {
+      return runtime.effects;
+    },
+    /** As after a stop and a start of the service. The routes keep the first runtime. */
+    async restart(): Promise<void> {
+      await runtime.stop();
+      runtime = await startRuntime();
+    },
+    async json(path: string, init?: RequestInit & { as?: string }): Promise<any> {
+      const response = await call(path, init);
+      assert.ok(response.ok, `${response.status} ${await response.clone().text()}`);
+      return response.json();
+    },
+    async createWorkspace(name: string, as = 'acct_ann'): Promise<any> {
+      return this.json('/v1/workspaces', {
+        method: 'POST',
+        as,
+        body: JSON.stringify({ name }),
+        headers: { 'content-type': 'application/json' },
+      });
+    },
+    upload(workspaceId: string, name: string, content: string | Uint8Array, as?: string): Promise<Response> {
+      const form = new FormData();
+      form.set('file', new Blob([content as never]), name);
+      return call(`/v1/workspaces/${workspaceId}/files`, { method: 'POST', body: form, as });
+    },
+    /** Paths of all contents in the store. */
+    async contents(): Promise<string[]> {
+      const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+      return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
+    },
+    /** Waits until all messages are taken and all effects done. */
+    async settled(): Promise<void> {
+      for (;;) {
+        const { rows } = await database.pool.query('select (select count(*) from message) + (select count(*) from effect) as left');
+        if (Number(rows[0].left) === 0) return;
+      }
+    },
+    async events(): Promise<{ type: string; data: any }[]> {
+      return (await database.pool.query('select type, data from event order by account_id, seq')).rows;
+    },
+  };
+}
