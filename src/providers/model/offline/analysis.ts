@@ -3,7 +3,7 @@ import { answerWishes } from './answers.ts';
 import { parseArithmetic } from './arithmetic.ts';
 import { chooseChart, drawChart } from './chart.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
-import { exact } from './figure.ts';
+import { countOf, exact } from './figure.ts';
 import { findings } from './findings.ts';
 import { type Gathered, gather } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
@@ -79,11 +79,14 @@ function writing(path: string, content: string): Call {
 }
 
 function dataFile(tables: Gathered['tables'], texts: Gathered['texts']): string {
-  return JSON.stringify(
-    { written_by: 'offline model (rules, no language model)', tables, texts: texts.map(({ name, summary }) => ({ name, ...summary })) },
-    null,
-    2,
-  );
+  const data = {
+    written_by: 'offline model (rules, no language model)',
+    tables,
+    texts: texts.map(({ name, summary }) => ({ name, ...summary })),
+  };
+  const readable = JSON.stringify(data, null, 2);
+  // Cut JSON is no JSON; without the indentation ten profiles always fit.
+  return readable.length <= longestFileChars ? readable : JSON.stringify(data);
 }
 
 function write(talk: Conversation, files: Call[], words: string[]): Progress {
@@ -101,7 +104,7 @@ function write(talk: Conversation, files: Call[], words: string[]): Progress {
 function closingWords({ tables, texts, unreadable, answers, remarks }: Material): string[] {
   const asked = answers.map(({ question, short }) => `${question}: ${short}.`);
   const read = tables.flatMap((table) => [
-    `${table.name}: ${exact(table.rows)} rows, ${exact(table.column_count)} columns.`,
+    `${table.name}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')}.`,
     ...findings(table).slice(0, saidFindings),
   ]);
   const summaries = texts.map(({ name, summary }) => `${name}: ${summary.sentences.slice(0, 3).join(' ')}`);

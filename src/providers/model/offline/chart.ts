@@ -1,6 +1,6 @@
 /** One chart as a standalone SVG: a line over time or bars by group, whichever tells more. Readable in light and dark viewers; all text escaped. */
 import type { TableProfile } from '../../tools/table/table-profile.ts';
-import { exact, mainMeasure } from './figure.ts';
+import { addsUp, exact, keyFigure, mainMeasure, round } from './figure.ts';
 
 export type Chart = { kind: 'line' | 'bar'; title: string; points: { label: string; value: number }[] };
 
@@ -13,22 +13,23 @@ const mostBars = 15;
 export function chooseChart(profile: TableProfile): Chart | null {
   const measure = mainMeasure(profile);
   const { trend, groups } = profile;
+  const label = measure === undefined ? 'Rows' : `${addsUp(measure) ? '' : 'Mean '}${measure.name}`;
   if (trend !== null && trend.points.length >= 4) {
     const points = trend.points.map(({ period, rows, figures }) => ({
       label: period,
-      value: measure === undefined ? rows : (figures[measure.name]?.sum ?? 0),
+      value: keyFigure({ rows, figures }, measure),
     }));
-    return { kind: 'line', title: `${measure?.name ?? 'Rows'} by ${trend.period} (${profile.name})`, points };
+    return { kind: 'line', title: `${label} by ${trend.period} (${profile.name})`, points };
   }
   const group = groups.find(({ values }) => values.length >= 2);
   if (group !== undefined) {
     const points = group.values.map(({ value, rows, figures }) => ({
       label: value,
-      value: measure === undefined ? rows : (figures[measure.name]?.sum ?? 0),
+      value: keyFigure({ rows, figures }, measure),
     }));
     return {
       kind: 'bar',
-      title: `${measure?.name ?? 'Rows'} by ${group.by} (${profile.name})`,
+      title: `${label} by ${group.by} (${profile.name})`,
       points: points.toSorted((a, b) => b.value - a.value).slice(0, mostBars),
     };
   }
@@ -68,7 +69,7 @@ function drawBars(points: Chart['points']): string[] {
     return [
       `<text x="${left - 10}" y="${y + 15}" text-anchor="end" fill="#333333">${escapeXml(cut(label, labelChars))}</text>`,
       `<rect x="${place(from)}" y="${y}" width="${place(Math.max(Math.abs(x(value) - x(0)), 1))}" height="${rowHeight - 9}" rx="2" fill="${value < 0 ? '#b5483a' : '#2f6db5'}"/>`,
-      `<text x="${place(Math.max(x(value), x(0)) + 6)}" y="${y + 15}" fill="#333333">${escapeXml(exact(value))}</text>`,
+      `<text x="${place(Math.max(x(value), x(0)) + 6)}" y="${y + 15}" fill="#333333">${escapeXml(round(value))}</text>`,
     ];
   });
 }
@@ -91,7 +92,7 @@ function drawLine(points: Chart['points'], height: number): string[] {
   const path = points.map(({ value }, i) => `${i === 0 ? 'M' : 'L'}${place(x(i))} ${place(y(value))}`).join(' ');
   const dots = points.map(
     ({ label, value }, i) =>
-      `<circle cx="${place(x(i))}" cy="${place(y(value))}" r="3.5" fill="#2f6db5"><title>${escapeXml(`${label}: ${exact(value)}`)}</title></circle>`,
+      `<circle cx="${place(x(i))}" cy="${place(y(value))}" r="3.5" fill="#2f6db5"><title>${escapeXml(`${label}: ${round(value)}`)}</title></circle>`,
   );
   return [...grid, ...labels, `<path d="${path}" fill="none" stroke="#2f6db5" stroke-width="2"/>`, ...dots];
 }

@@ -27,7 +27,9 @@ export function readConversation({ system, messages, tools }: ModelRequest): Con
       const call = { name, args: isRecord(args) ? args : {} };
       if (answer === undefined) return { ...call, outcome: 'failed', result: null, said: 'no result came back' };
       const said = textOf(answer.result);
-      const rejected = /\breject(ed|ion)?\b/i.test(said.slice(0, 200)) && (answer.isError || said.length < 2000);
+      const rejected = /\b(?:person|user|human)\b[^.]{0,40}\breject|\brejected by (?:a |the )?(?:person|user|human)/i.test(
+        said.slice(0, 200),
+      );
       return {
         ...call,
         outcome: rejected && !isReading(name) ? 'rejected' : answer.isError ? 'failed' : 'done',

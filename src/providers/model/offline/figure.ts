@@ -1,5 +1,5 @@
 /** Figures as a report writes them, and which columns of a profile they are worth writing about. */
-import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import type { ColumnProfile, Figures, TableProfile } from '../../tools/table/table-profile.ts';
 
 /** Exact figures keep all their decimals, at least two when there are any: 1234.5 is `1,234.50`. */
 export function exact(value: number): string {
@@ -28,10 +28,18 @@ export function measures(profile: TableProfile): ColumnProfile[] {
   });
 }
 
+/** Whether a sum of the column means something; of prices, rates and ages only the mean does. */
+export function addsUp({ name, unit }: ColumnProfile): boolean {
+  return (
+    unit !== '%' &&
+    !/price|rate|ratio|percent|average|avg|preis|quote|score|temperatur|(?:^|[_\s])(?:age|alter|height|weight|gewicht|rating)$/i.test(name)
+  );
+}
+
 /** Measures whose sum means something: no prices, rates and percentages, as long as there are others. */
 export function additiveMeasures(profile: TableProfile): ColumnProfile[] {
   const found = measures(profile);
-  const additive = found.filter(({ name, unit }) => unit !== '%' && !/price|rate|ratio|percent|average|avg|preis|quote/i.test(name));
+  const additive = found.filter(addsUp);
   return additive.length > 0 ? additive : found;
 }
 
@@ -40,6 +48,21 @@ export function mainMeasure(profile: TableProfile): ColumnProfile | undefined {
   const found = additiveMeasures(profile);
   const money = found.find(({ name }) => /amount|revenue|sales|turnover|total|umsatz|betrag|profit|cost|spend|volume/i.test(name));
   return money ?? found.toSorted((a, b) => Math.abs(b.numbers!.sum) - Math.abs(a.numbers!.sum))[0];
+}
+
+/** What a group or period is compared by: the measure's sum, its mean where a sum means nothing, the rows where there is no measure. */
+export function keyFigure(
+  { rows, figures }: { rows: number; figures: Record<string, Figures> },
+  measure: ColumnProfile | undefined,
+): number {
+  if (measure === undefined) return rows;
+  const own = figures[measure.name];
+  return (addsUp(measure) ? own?.sum : own?.mean) ?? 0;
+}
+
+/** "1 row", "119 rows". */
+export function countOf(count: number, noun: string): string {
+  return `${exact(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Text for a table or a sentence of a report: nothing of a file's content may act as Markdown or HTML. */

@@ -1,6 +1,6 @@
 /** What stands out in a profile, in plain sentences. Every figure is the profile's own or a plain share or difference of two of them. */
 import type { TableProfile } from '../../tools/table/table-profile.ts';
-import { exact, mainMeasure, measures, percent, round, safe } from './figure.ts';
+import { addsUp, countOf, exact, keyFigure, mainMeasure, measures, percent, round, safe } from './figure.ts';
 
 const strong = 0.7;
 /** Share of a column's sum at which a single row is worth a warning. */
@@ -24,35 +24,38 @@ export function findings(profile: TableProfile): string[] {
 function totals(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
   if (measure?.numbers === undefined) return [];
-  const { sum, mean, median, count, quantiles_estimated } = measure.numbers;
+  const { sum, mean, median, min, max, count, quantiles_estimated } = measure.numbers;
   const name = safe(measure.name);
-  const skewed = median !== 0 && mean / median > 1.4 ? ' The mean is well above the median, so a few large values carry the sum.' : '';
-  return [
-    `${name} adds up to ${exact(sum)} over ${exact(count)} rows (mean ${round(mean)}, median ${quantiles_estimated ? 'about ' : ''}${round(median)}).${skewed}`,
-  ];
+  const middle = `mean ${round(mean)}, median ${quantiles_estimated ? 'about ' : ''}${round(median)}`;
+  if (!addsUp(measure)) return [`${name} goes from ${exact(min)} to ${exact(max)} over ${countOf(count, 'row')} (${middle}).`];
+  const skewed = median > 0 && mean / median > 1.4 ? ' The mean is well above the median, so a few large values carry the sum.' : '';
+  return [`${name} adds up to ${exact(sum)} over ${countOf(count, 'row')} (${middle}).${skewed}`];
 }
 
 function biggestGroups(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
   return profile.groups.slice(0, 3).flatMap(({ by, values }) => {
+    const [first] = values;
+    if (first === undefined) return [];
     if (measure?.numbers === undefined) {
-      const [first] = values;
-      return first === undefined
-        ? []
-        : [
-            `${safe(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${exact(profile.rows)} rows (${percent(first.rows, profile.rows)}).`,
-          ];
+      return [
+        `${safe(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${countOf(profile.rows, 'row')} (${percent(first.rows, profile.rows)}).`,
+      ];
     }
+    const { name } = measure;
+    const additive = addsUp(measure);
     const ranked = values
-      .filter(({ figures }) => figures[measure.name] !== undefined)
-      .toSorted((a, b) => b.figures[measure.name]!.sum - a.figures[measure.name]!.sum);
+      .flatMap(({ value, figures }) =>
+        figures[name] === undefined ? [] : [{ value, figure: additive ? figures[name].sum : figures[name].mean }],
+      )
+      .toSorted((a, b) => b.figure - a.figure);
     const [top, last] = [ranked[0], ranked.at(-1)];
     if (top === undefined || last === undefined || top === last) return [];
-    const sumOf = (group: (typeof ranked)[number]) => group.figures[measure.name]!.sum;
+    const written = additive ? exact : round;
     const whole = measure.numbers.sum;
-    const share = sumOf(last) >= 0 && whole > 0 ? ` of ${exact(whole)} (${percent(sumOf(top), whole)})` : '';
+    const share = additive && last.figure >= 0 && whole > 0 ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
     return [
-      `By ${safe(by)}, ${safe(top.value)} has the largest ${safe(measure.name)}: ${exact(sumOf(top))}${share}; ${safe(last.value)} has the smallest: ${exact(sumOf(last))}.`,
+      `By ${safe(by)}, ${safe(top.value)} has the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}; ${safe(last.value)} has the smallest: ${written(last.figure)}.`,
     ];
   });
 }
@@ -101,16 +104,19 @@ function weight(profile: TableProfile): string[] {
 
 function trend(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
-  const points = profile.trend?.points ?? [];
+  const additive = measure === undefined || addsUp(measure);
+  const points = (profile.trend?.points ?? []).filter(({ figures }) => additive || figures[measure.name] !== undefined);
   if (profile.trend === null || points.length < 3) return [];
   const { period } = profile.trend;
-  const figureOf = (point: (typeof points)[number]) => (measure === undefined ? point.rows : (point.figures[measure.name]?.sum ?? 0));
-  const what = measure === undefined ? 'The number of rows' : safe(measure.name);
+  const figureOf = (point: (typeof points)[number]) => keyFigure(point, measure);
+  const what = measure === undefined ? 'the number of rows' : `${additive ? '' : 'the mean '}${safe(measure.name)}`;
+  const written = additive ? exact : round;
   const ranked = points.toSorted((a, b) => figureOf(b) - figureOf(a));
   const [top, low] = [ranked[0]!, ranked.at(-1)!];
   const sentences = [
-    `By ${period}, ${what} was highest in ${top.period} (${exact(figureOf(top))}) and lowest in ${low.period} (${exact(figureOf(low))}).`,
+    `By ${period}, ${what} was highest in ${top.period} (${written(figureOf(top))}) and lowest in ${low.period} (${written(figureOf(low))}).`,
   ];
+  if (!additive) return sentences;
   const half = Math.floor(points.length / 2);
   const total = (part: typeof points) => part.reduce((sum, point) => sum + figureOf(point), 0);
   const [before, after] = [total(points.slice(0, half)), total(points.slice(-half))];

@@ -8,7 +8,7 @@ export type Orders = { mails: MailOrder[]; purchases: PurchaseOrder[]; files: Fi
 
 const address = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
 const mailClause =
-  /\b(?:e-?mail|mail|send|forward)\b[^\n]*?@[\w-]+(?:\.[\w-]+)+(?:[^\n.@]*?(?:,| and| &|;)\s*[\w.+-]+@[\w-]+(?:\.[\w-]+)+)*/gi;
+  /\b(?:e-?mail|mail|send|forward|schicken?|sende|maile)\b[^\n]*?@[\w-]+(?:\.[\w-]+)+(?:[^\n.@]*?(?:,| and| &|;)\s*[\w.+-]+@[\w-]+(?:\.[\w-]+)+)*/gi;
 const forbidden = /\b(?:do not|don't|never|without|not)\s+(?:to\s+)?$/i;
 const longestQuery = 300;
 
@@ -25,7 +25,7 @@ export function parseOrders(text: string): Orders {
 
 /** The text without its mail orders, so that another agent can be given the rest. */
 export function withoutMailOrders(text: string): string {
-  const connective = /(?:[,;]\s*)?(?:\b(?:and|then|afterwards|finally|please|also)\b[\s,]*)*$/i;
+  const connective = /(?:[,;]\s*)?(?:\b(?:and|then|afterwards|finally|please|also|und|dann|bitte)\b[\s,]*)*$/i;
   let rest = '';
   let from = 0;
   for (const match of text.matchAll(mailClause)) {

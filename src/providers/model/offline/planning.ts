@@ -35,6 +35,7 @@ export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents:
   // A mail that has its own words needs nobody before it.
   if (own.length > 0 && own.length === orders.mails.length && hasWork && maxAgents >= 2) {
     const first = agent(typeOf(work, files), work);
+    const path = parseWishes(work, []).reportPath;
     const recipients = own.map(({ to }) => to).join(' and ');
     const subject = own[0]!.subject === null ? '' : ` with the subject "${own[0]!.subject}"`;
     return {
@@ -43,7 +44,7 @@ export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents:
         {
           type: 'email',
           title: `E-mail the report to ${recipients}`.slice(0, 120),
-          prompt: `E-mail the report to ${recipients}${subject}. Another agent has written it into the workspace.`,
+          prompt: `E-mail the report to ${recipients}${subject}. Another agent has written it into the workspace${path === null ? '' : ` as ${path}`}.`,
           after: [0],
         },
       ],

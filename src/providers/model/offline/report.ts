@@ -1,6 +1,6 @@
 /** The Markdown report of an analysis: what was read, what stands out, what was asked, and the figures of each file. All figures are the profiles' own. */
 import type { TableProfile } from '../../tools/table/table-profile.ts';
-import { additiveMeasures, exact, mainMeasure, markdownTable, percent, round, safe } from './figure.ts';
+import { additiveMeasures, countOf, exact, mainMeasure, markdownTable, percent, round, safe } from './figure.ts';
 import { findings } from './findings.ts';
 import type { TextSummary } from './summary.ts';
 
@@ -72,12 +72,12 @@ function describeTable(table: TableProfile): string {
     table.format === 'json'
       ? 'JSON'
       : `text separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' }[table.delimiter ?? ','] ?? 'commas'}`;
-  return `- ${safe(table.name)}: ${exact(table.rows)} rows, ${exact(table.column_count)} columns (${form}, ${table.encoding}).`;
+  return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}, ${table.encoding}).`;
 }
 
 function describeText({ name, summary, totalChars, readChars }: TextMaterial): string {
   const part = readChars < totalChars ? `; only the first ${exact(readChars)} of ${exact(totalChars)} characters were read` : '';
-  return `- ${safe(name)}: ${exact(summary.words)} words in ${exact(summary.sentenceCount)} sentences${part}.`;
+  return `- ${safe(name)}: ${countOf(summary.words, 'word')} in ${countOf(summary.sentenceCount, 'sentence')}${part}.`;
 }
 
 function tableSection(table: TableProfile): string {

@@ -18,6 +18,8 @@ export type Wishes = {
 
 const reportWords =
   /\b(?:analy[sz]e|analysis|analyse|analysieren?|profile|summar(?:y|i[sz]e)|zusammenfass\w*|fasse|report|bericht|stands? out|insights?|findings|explore|describe|overview|statistics|trends?|outliers?|compare|explain|look at|read|review|tell me|examine|investigate|evaluate)\b/i;
+/** A file called findings.md asks for nothing. */
+const fileName = /[\w-]+\.[a-z]\w{1,4}\b/gi;
 const kinds: [FigureKind, RegExp][] = [
   ['median', /\bmedians?\b/i],
   ['mean', /\b(?:averages?|means?|durchschnitt)\b/i],
@@ -29,7 +31,7 @@ const kinds: [FigureKind, RegExp][] = [
 const word = `["'\`]?([\\w][\\w.-]*(?: \\(\\d\\))?)["'\`]?`;
 
 export function parseWishes(task: string, guidance: readonly string[]): Wishes {
-  const wishes: Wishes = { report: reportWords.test(task), figures: [], focus: [], reportPath: null, unread: [] };
+  const wishes: Wishes = { report: reportWords.test(task.replace(fileName, ' ')), figures: [], focus: [], reportPath: null, unread: [] };
   readInto(wishes, task);
   for (const text of guidance) {
     if (readInto(wishes, text)) continue;

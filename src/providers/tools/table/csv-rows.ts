@@ -6,6 +6,7 @@ import { CsvError, parse } from 'csv-parse';
 import { ToolError } from '../port.ts';
 import type { Delimiter } from './dialect.ts';
 import { type Encoding, utf8Stream } from './encoding.ts';
+import { paced } from './paced.ts';
 
 export type CsvForm = { encoding: Encoding; delimiter: Delimiter /** False reads quotes as ordinary characters. */; quotes: boolean };
 
@@ -48,8 +49,8 @@ export async function eachCsvRow(source: Readable, form: CsvForm, onRow: (row: s
   const passOn = (error?: Error | null) => {
     if (error) parser.destroy(error);
   };
-  if (form.encoding === 'utf-8') pipeline(source, parser, passOn);
-  else pipeline(source, utf8Stream(form.encoding), parser, passOn);
+  if (form.encoding === 'utf-8') pipeline(paced(source, signal), parser, passOn);
+  else pipeline(paced(source, signal), utf8Stream(form.encoding), parser, passOn);
   try {
     await ended;
   } catch (error) {

@@ -5,6 +5,7 @@
 import { isAscii } from 'node:buffer';
 import { type Readable, Transform } from 'node:stream';
 import { ToolError } from '../port.ts';
+import { paced } from './paced.ts';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
@@ -40,9 +41,7 @@ export async function inspectText(source: Readable, name: string, signal?: Abort
   let sizeBytes = 0;
   let encoding: Encoding | undefined;
   const utf8 = new Utf8Check();
-  for await (const piece of source) {
-    signal?.throwIfAborted();
-    const chunk = Buffer.isBuffer(piece) ? piece : Buffer.from(piece);
+  for await (const chunk of paced(source, signal)) {
     sizeBytes += chunk.length;
     if (headBytes < sampleBytes) {
       head.push(chunk.subarray(0, sampleBytes - headBytes));

@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import { ToolError } from '../port.ts';
 import type { Encoding } from './encoding.ts';
+import { paced } from './paced.ts';
 
 export type JsonShape = 'array' | 'nested_array' | 'lines';
 
@@ -36,10 +37,7 @@ export async function eachJsonRecord(
 ): Promise<void> {
   const decoder = new TextDecoder(encoding);
   const cutter = new RecordCutter(shape, onRecord);
-  for await (const chunk of source) {
-    signal?.throwIfAborted();
-    cutter.add(decoder.decode(chunk, { stream: true }));
-  }
+  for await (const chunk of paced(source, signal)) cutter.add(decoder.decode(chunk, { stream: true }));
   cutter.add(decoder.decode());
   cutter.end();
 }

@@ -147,6 +147,14 @@ test('guidance is obeyed where a rule reads it and named where none does', async
   assert.match(summary, /make it more poetic/);
 });
 
+test('ages are compared by their mean, never added up', async () => {
+  const people = 'city,age\nKöln,30\nKöln,40\nUlm,20\nUlm,22\n';
+  const { workspace } = await runAgent('Analyse people.csv', { files: { 'people.csv': people } });
+  const report = workspace.text('report.md');
+  assert.match(report, /age goes from 20 to 40 over 4 rows \(mean 28, median 26\)/);
+  assert.match(report, /By city, Köln has the largest mean age: 35; Ulm has the smallest: 21/);
+});
+
 test('a missing file, an empty workspace and a damaged table are told plainly', async () => {
   assert.match((await runAgent('Analyse sales.csv', { files: {} })).summary, /There is no sales\.csv/);
   assert.match((await runAgent('Analyse the data')).summary, /nothing to analyse/);

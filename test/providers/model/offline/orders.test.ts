@@ -37,6 +37,31 @@ test('a mail with words of its own is sent as dictated, to each address once', a
   );
 });
 
+test('an order in German is an order too', async () => {
+  const { mails } = await runAgent('Analysiere t.csv und schicke den Bericht an ann@example.com', { files: { 't.csv': table } });
+  assert.equal(mails.length, 1);
+});
+
+test('the mailing agent finds a report that was written under another name', async () => {
+  const { mails } = await runAgent(
+    'E-mail the report to ann@example.com. Another agent has written it into the workspace as findings.md.',
+    {
+      files: { 't.csv': table, 'report.md': 'old', 'findings.md': report },
+      type: 'email',
+    },
+  );
+  assert.equal(mails[0]?.text, report);
+});
+
+test('a refusal by a mail server is not called a refusal by a person', async () => {
+  const { summary } = await runAgent('E-mail the report to ann@example.com', {
+    files: { 'report.md': report },
+    fail: (name) => (name === 'send_email' ? '550 recipient rejected' : null),
+  });
+  assert.match(summary, /was not done: 550 recipient rejected/);
+  assert.doesNotMatch(summary, /a person/);
+});
+
 test('with nothing to send no mail goes out', async () => {
   const { mails, summary } = await runAgent('E-mail the report to ann@example.com', { type: 'email' });
   assert.equal(mails.length, 0);
