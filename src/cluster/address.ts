@@ -14,3 +14,8 @@ export function shardOf(kind: string, id: string): number {
   // The low bits of FNV-1a are its weak ones.
   return ((hash ^ (hash >>> 15)) >>> 0) % shardCount;
 }
+
+/** What PostgreSQL can hold as it is; anything else would be found under another id than it was kept. */
+export function isActorId(id: string): boolean {
+  return id !== '' && !id.includes('\0') && id.isWellFormed();
+}

@@ -1,6 +1,9 @@
 /**
  * Placement for a service of one node: every shard lives here. A session lock in PostgreSQL keeps a second node off the same database;
  * the epochs in the `shard` table fence whatever an earlier process of this database may still have on its way.
+ *
+ * N1 Shards are claimed only while the lock is held, and always under a new epoch.
+ * N2 A shard that the database refused is lost first and claimed anew afterwards: nothing in memory outlives the loss.
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -10,21 +13,36 @@ import { shardCount } from './address.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
 
 const nodeLock = 7_081_736;
+const retryMs = 500;
+
+export type SingleNodeOptions = {
+  /** How long a start waits for the lock of a process that was just killed, whose connection takes a moment to break. Default 5 s. */
+  lockWaitMs?: number;
+};
 
 export class SingleNode implements Placement {
   readonly owner: string;
   private readonly epochs: (number | null)[] = new Array(shardCount).fill(null);
   private readonly acquired: ((shards: number[]) => void)[] = [];
   private readonly lost: ((shards: number[]) => void)[] = [];
+  /** Holds the lock for as long as it lives. */
   private lock: pg.Client | null = null;
+  private claiming = false;
   private stopping = false;
   private readonly databaseUrl: string;
   private readonly log: Log;
+  private readonly lockWaitMs: number;
 
-  constructor(databaseUrl: string, nodeName: string, log: Log) {
+  constructor(databaseUrl: string, nodeName: string, log: Log, { lockWaitMs = 5_000 }: SingleNodeOptions = {}) {
     this.databaseUrl = databaseUrl;
     this.owner = `${nodeName}/${randomUUID()}`;
     this.log = log;
+    this.lockWaitMs = lockWaitMs;
+  }
+
+  /** Whether this is certainly the only node: false while the connection that says so is broken. */
+  get isOnly(): boolean {
+    return this.lock !== null;
   }
 
   epochOf(shard: number): number | null {
@@ -46,49 +64,107 @@ export class SingleNode implements Placement {
   /** Throws `conflict` when another node without REDIS_URL runs on this database. */
   async start(): Promise<void> {
     await this.takeLock();
-    await this.endEarlierOwners();
-    // The update waits for commits that earlier owners still have on their way, and refuses those that come later.
-    const { rows } = await this.lock!.query('update shard set owner = $1, epoch = epoch + 1 returning shard, epoch', [this.owner]);
-    this.take(rows);
-    for (const listener of this.acquired) listener(rows.map((row) => row.shard));
+    await this.claim();
+    // Nobody asks any more what a dead owner committed last.
+    await this.lock!.query('delete from commit_marker where owner <> $1', [this.owner]);
   }
 
   async renew(client: pg.Client): Promise<void> {
-    await this.endEarlierOwners(client);
-    const { rows } = await client.query('update shard set epoch = epoch + 1 where owner = $1 returning shard, epoch', [this.owner]);
-    const before = this.epochs.slice();
-    this.epochs.fill(null);
-    this.take(rows);
-    const lost = before.flatMap((epoch, shard) => (epoch !== null && this.epochs[shard] === null ? [shard] : []));
-    if (lost.length > 0) for (const listener of this.lost) listener(lost);
+    await endEarlierCommits(client);
+    const held = this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard]));
+    const { rows } = await client.query('update shard set epoch = epoch + 1 where owner = $1 and shard = any($2) returning shard, epoch', [
+      this.owner,
+      held,
+    ]);
+    const kept = new Set<number>();
+    for (const { shard, epoch } of rows) {
+      kept.add(shard);
+      if (this.epochs[shard] !== null) this.epochs[shard] = Number(epoch);
+    }
+    this.lose(held.filter((shard) => !kept.has(shard)));
+  }
+
+  refused(shards: number[]): void {
+    this.log.warn({ count: shards.length }, 'the database says that these shards are not ours under their epochs');
+    this.lose(shards);
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
     this.epochs.fill(null);
-    await this.lock?.end().catch(() => {});
+    const { lock } = this;
+    this.lock = null;
+    await lock?.end().catch(() => {});
   }
 
-  private take(rows: { shard: number; epoch: string }[]): void {
-    for (const row of rows) this.epochs[row.shard] = Number(row.epoch);
+  private lose(shards: number[]): void {
+    if (shards.length === 0) return;
+    for (const shard of shards) this.epochs[shard] = null;
+    for (const listener of this.lost) listener(shards);
+    void this.claimUntilDone();
   }
 
-  /** A process that was just killed may hold the lock for the moment its connection takes to break. */
+  /** Claims what is not held. The update waits for commits that earlier owners have on their way, and refuses those that come later. */
+  private async claim(): Promise<void> {
+    const { lock } = this;
+    if (lock === null) throw new Error('Without the lock nothing is claimed');
+    await endEarlierCommits(lock, this.owner);
+    const missing = this.epochs.flatMap((epoch, shard) => (epoch === null ? [shard] : []));
+    const { rows } = await lock.query('update shard set owner = $1, epoch = epoch + 1 where shard = any($2) returning shard, epoch', [
+      this.owner,
+      missing,
+    ]);
+    if (this.stopping) return;
+    for (const { shard, epoch } of rows) this.epochs[shard] = Number(epoch);
+    for (const listener of this.acquired) listener(rows.map((row) => row.shard));
+  }
+
+  /** Claims what was lost as soon as the lock and the database allow. */
+  private async claimUntilDone(): Promise<void> {
+    if (this.claiming) return;
+    this.claiming = true;
+    try {
+      while (!this.stopping && this.epochs.includes(null)) {
+        try {
+          if (this.lock === null) await this.takeLock();
+          await this.claim();
+        } catch (error) {
+          this.log.warn({ err: error }, 'lost shards could not be claimed yet; trying again');
+          await pause(retryMs);
+        }
+      }
+    } finally {
+      this.claiming = false;
+    }
+  }
+
   private async takeLock(): Promise<void> {
-    for (let attempt = 0; ; attempt++) {
-      const client = new pg.Client({ connectionString: this.databaseUrl, application_name: `troupe node ${this.owner}`, keepAlive: true });
-      await client.connect();
-      const { rows } = await client.query('select pg_try_advisory_lock($1) as taken', [nodeLock]);
-      if (rows[0].taken) {
-        client.on('error', (error) => this.lockLost(client, error));
-        this.lock = client;
-        return;
+    const deadlineMs = Date.now() + this.lockWaitMs;
+    for (;;) {
+      const client = new pg.Client({
+        connectionString: this.databaseUrl,
+        application_name: `troupe node ${this.owner}`,
+        connectionTimeoutMillis: 5_000,
+        query_timeout: 60_000,
+        keepAlive: true,
+      });
+      client.on('error', (error) => this.lockLost(client, error));
+      try {
+        await client.connect();
+        const { rows } = await client.query('select pg_try_advisory_lock($1) as taken', [nodeLock]);
+        if (rows[0].taken && !this.stopping) {
+          this.lock = client;
+          return;
+        }
+      } catch (error) {
+        client.end().catch(() => {});
+        throw error;
       }
       await client.end();
-      if (attempt >= 50) {
+      if (this.stopping) throw new AppError('draining', 'The node stops');
+      if (Date.now() >= deadlineMs)
         throw new AppError('conflict', 'Another node runs on this database: stop it, or give both the same REDIS_URL to form a cluster');
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await pause(100);
     }
   }
 
@@ -97,22 +173,31 @@ export class SingleNode implements Placement {
     if (this.lock !== client || this.stopping) return;
     this.log.warn({ err: error }, 'the connection that marks this node as the only one broke; taking it again');
     this.lock = null;
-    const retry = async (): Promise<void> => {
-      if (this.stopping) return;
-      try {
-        await this.takeLock();
-      } catch (failure) {
-        if (failure instanceof AppError) this.log.error({ err: failure }, 'another node has taken over this database');
-        else setTimeout(() => void retry(), 500).unref();
-      }
-    };
-    void retry();
+    void this.retakeLock();
   }
 
-  /** Commit connections of dead incarnations can still hold a statement: they are ended, so that the claim need not wait for it. */
-  private async endEarlierOwners(client: pg.Client = this.lock!): Promise<void> {
-    await client.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name like 'troupe commit %'`,
-    );
+  private async retakeLock(): Promise<void> {
+    while (!this.stopping && this.lock === null && !this.claiming) {
+      try {
+        await this.takeLock();
+      } catch (error) {
+        const taken = error instanceof AppError && error.code === 'conflict';
+        this.log[taken ? 'error' : 'warn']({ err: error }, taken ? 'another node has taken over this database' : 'no answer yet');
+        await pause(retryMs);
+      }
+    }
   }
+}
+
+/** Commit connections of dead incarnations can still hold a statement: they are ended, so that the claim need not wait for it. */
+async function endEarlierCommits(client: pg.Client, spared = ''): Promise<void> {
+  await client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+     and application_name like 'troupe commit %' and application_name <> left($1, 63)`,
+    [`troupe commit ${spared}`],
+  );
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -20,8 +20,11 @@ export type Statement = {
   eventOwners: { unit: number; account: number; rank: number }[];
 };
 
-/** Raised inside the statement when something consumed was already gone. */
-export const repeatedSqlState = 'TR001';
+/** True when something the batch consumes was already gone, or a command id it records was there: a repeat of what has taken effect. */
+export function isRepeat(error: Error): boolean {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  return code === 'TR001' || (code === '23505' && constraint === 'command_record_pkey');
+}
 
 const names = new Map<string, string>();
 
@@ -46,7 +49,8 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
     `mark as (insert into commit_marker (owner, batch) select ${owner}, ${bind(batch)}::bigint from ok on conflict (owner) do update set batch = excluded.batch, committed_at = now())`,
   );
 
-  for (const [table, rows] of rowsByTable(units)) upsert(table, rows);
+  // Always in the same order, so that the same tables make the same statement, which is prepared once.
+  for (const [table, rows] of [...rowsByTable(units)].sort(([a], [b]) => (a.name < b.name ? -1 : 1))) upsert(table, rows);
   upsert(
     tables.message,
     units.flatMap((unit) => unit.messages),
@@ -77,7 +81,9 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
   }
   const cancelled = units.flatMap((unit) => unit.cancelledEffects);
   if (cancelled.length > 0) ctes.push(`cancelled as (delete from effect using ok where id = any(${bind(cancelled)}::text[]))`);
-  const started = units.flatMap((unit) => unit.startedEffects);
+  // A row cannot be changed twice in one statement: what is cancelled need not be marked.
+  const gone = new Set(cancelled);
+  const started = units.flatMap((unit) => unit.startedEffects).filter((id) => !gone.has(id));
   if (started.length > 0)
     ctes.push(`started as (update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[]))`);
 
@@ -92,7 +98,7 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
 }
 
 /** Combinations of tables are few; beyond this many a statement is sent unprepared. */
-const maxPreparedStatements = 500;
+const maxPreparedStatements = 200;
 
 function rowsByTable(units: readonly CommitUnit[]): Map<Table, object[]> {
   const byTable = new Map<Table, object[]>();
@@ -114,7 +120,7 @@ function commandRecords(units: readonly CommitUnit[], tables: RuntimeTables, val
   if (commands.length === 0) return;
   const first = values.length + 1;
   values.push(...tables.commandRecord.parameters(commands));
-  ctes.push(`commands as (${tables.commandRecord.upsert(first, 'ok').replace(/ on conflict .*$/, '')})`);
+  ctes.push(`commands as (${tables.commandRecord.insert(first, 'ok')})`);
 }
 
 function clearedTimers(units: readonly CommitUnit[], bind: (value: unknown) => string, ctes: string[]): void {
@@ -123,9 +129,10 @@ function clearedTimers(units: readonly CommitUnit[], bind: (value: unknown) => s
     if (unit.timers !== null) for (const [name, timer] of unit.timers) if (timer === null) cleared.push({ ...unit.actor, name });
   }
   if (cleared.length === 0) return;
-  const arrays = (['kind', 'id', 'name'] as const).map((property) => `${bind(encodeArray('text', cleared, property))}::text[]`);
+  const arrays = ['kind', 'id', 'name'].map((property) => `${bind(encodeArray({ codec: 'text', property }, cleared))}::text[]`);
+  // `limit` keeps the look-up an index scan for each name; as a join it would read the whole table.
   ctes.push(
-    `cleared as (delete from timer t using ok, unnest(${arrays.join(', ')}) c(kind, actor_id, name) where t.kind = c.kind and t.actor_id = c.actor_id and t.name = c.name)`,
+    `cleared as (delete from timer using ok where ctid = any(array(select t.ctid from unnest(${arrays.join(', ')}) c(kind, actor_id, name), lateral (select ctid from timer where kind = c.kind and actor_id = c.actor_id and name = c.name limit 1) t)))`,
   );
 }
 
@@ -151,7 +158,7 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
   if (rows.length === 0) return { accounts, owners };
   const names = accounts.map((id) => ({ id }));
   ctes.push(
-    `accounts as materialized (select id, n, i - 1 as i from unnest(${bind(encodeArray('text', names, 'id'))}::text[], ${bind(`{${counts.join(',')}}`)}::int[]) with ordinality u(id, n, i))`,
+    `accounts as materialized (select id, n, i - 1 as i from unnest(${bind(encodeArray({ codec: 'text', property: 'id' }, names))}::text[], ${bind(`{${counts.join(',')}}`)}::int[]) with ordinality u(id, n, i))`,
     'counted as (insert into event_counter as c (account_id, last_seq) select a.id, a.n from ok, accounts a order by a.id on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning account_id, last_seq)',
     'numbers as materialized (select a.i, a.id, c.last_seq - a.n as base from accounts a join counted c on c.account_id = a.id)',
   );
@@ -164,7 +171,7 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
     { property: 'data', codec: 'json', type: 'json' },
     { property: 'createdAt', codec: 'time', type: 'timestamptz' },
   ] as const;
-  const arrays = columns.map((column) => arrayExpression(column, values(bind, encodeArray(column.codec, rows, column.property))));
+  const arrays = columns.map((column) => arrayExpression(column, values(bind, encodeArray(column, rows))));
   ctes.push(
     `events as (insert into event (account_id, seq, id, type, task_id, data, created_at) select a.id, a.base + e.rank, e.id, e.type, e.task_id, e.data, to_timestamp(e.created_at / 1000) from numbers a join unnest(${arrays.join(
       ', ',

@@ -28,21 +28,19 @@ export type DeadLetterDraft = {
 export type CommitOutcome =
   /** `seqs[i]` is the number that event i was given. */
   | { kind: 'committed'; seqs: number[] }
-  /** Another node owns the shard now: nothing of the unit was written. */
+  /** Another owner has the shard now: nothing of the unit was written. */
   | { kind: 'refused' }
-  /** The database refused the unit's own contents; its neighbours were written. */
-  | { kind: 'failed'; error: Error; repeat: boolean };
+  /** The database refused the unit's own contents; nothing of it was written, its neighbours were. */
+  | { kind: 'failed'; error: Error }
+  /** As `failed`, because something the unit consumes or a command id it records was there before: it has taken effect already. */
+  | { kind: 'repeated'; error: Error }
+  /** Nothing of the unit was written, through no fault of its contents: locks or time-outs, again and again. */
+  | { kind: 'unavailable'; error: Error };
 
-/** `W` is what waits for the unit; storage only carries it. */
-export class CommitUnit<W = any> {
+export class CommitUnit {
   readonly shard: number;
+  readonly actor: { kind: string; id: string };
   turns = 0;
-  /** Who waits for this unit's commit, in the order of their turns. */
-  envelopes: W[] = [];
-  /** Holds a turn that failed before: no other may join it. */
-  alone = false;
-  /** Called when the unit leaves the open batch: no turn may be added from here on. */
-  onSent: () => void = () => {};
   table: Table | null = null;
   row: object | null = null;
   events: EventDraft[] = [];
@@ -61,7 +59,8 @@ export class CommitUnit<W = any> {
   consumedMessages: string[] = [];
   commands: CommandDraft[] = [];
   deadLetters: DeadLetterDraft[] = [];
-  readonly actor: { kind: string; id: string };
+  /** Called when the unit leaves the open batch: no turn may be added from here on. */
+  onSent: () => void = () => {};
   readonly settle: (outcome: CommitOutcome) => void;
 
   constructor(shard: number, actor: { kind: string; id: string }, settle: (outcome: CommitOutcome) => void) {

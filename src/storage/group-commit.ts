@@ -1,34 +1,58 @@
 /**
- * The group commit: many actors' changes in one PostgreSQL transaction. It owns one connection, one open batch that grows while the last
- * one is on its way, and the answer to "is it in?" when a connection breaks in the middle.
+ * The group commit: many actors' changes in one PostgreSQL transaction. It owns one open batch that grows while the last one is on its
+ * way, and the answer to "is it in?" when a connection breaks in the middle. It knows neither actors nor turns.
  *
- * C1 A unit is settled exactly once: `committed`, `refused` or `failed`. Until that is certain it is not settled at all.
- * C2 Batches are sent one after another, so what is committed first is settled first.
+ * C1 A unit is settled exactly once, when its outcome is certain. Until then it is not settled at all.
+ * C2 Batches are sent one after another, so what is committed first is settled first. Units that were not committed are settled before
+ *    the next batch leaves: whatever was built on them can still be withdrawn from it.
  * C3 After an unknown outcome the own epochs are raised before anything is read: whatever of the old connection is still on its way can
  *    no longer land. Then the marker says whether the batch is in.
- * C4 One unit's bad contents fail that unit alone: a batch that the database refuses is sent again in halves.
+ * C4 One unit's bad contents, or a lock in its way, fail that unit alone: a batch that the database refuses is sent again in halves.
  */
-import pg from 'pg';
+import type pg from 'pg';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { commitStatement, type Fence, type RuntimeTables, repeatedSqlState } from './commit-statement.ts';
-import { type CommitOutcome, CommitUnit } from './commit-unit.ts';
+import { CommitConnection } from './commit-connection.ts';
+import { commitStatement, type Fence, isRepeat, type RuntimeTables, type Statement } from './commit-statement.ts';
+import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
 import { type Database, isSqlError } from './database.ts';
 import { CommandRecord, DeadLetter, Effect, Message, Timer } from './entities/runtime.ts';
 
 export type FenceControl = Fence & {
   /** Raises the epochs of all shards this owner holds and drops those it has lost. Called after an unknown outcome. */
   renew(client: pg.Client): Promise<void>;
+  /** The database says that these shards are not held under the epochs given: they count as lost from here on. */
+  refused(shards: number[]): void;
 };
 
 export type GroupCommitOptions = {
   database: Database;
   fence: FenceControl;
   log: Log;
+  clock?: Clock;
   /** Turns in one batch; what comes beyond waits in mailboxes. */
   maxBatchTurns?: number;
   /** How long one statement may take before its outcome counts as unknown. */
   statementTimeoutMs?: number;
+  /** How long it may wait for one lock, e.g. of a claim, before the batch is tried in halves. */
+  lockTimeoutMs?: number;
 };
+
+/** How often the same units are tried when the connection is cut under them, or the database is busy, before they are tried in halves. */
+const triesTogether = 3;
+/** How often one unit is tried by itself. */
+const triesAlone = 5;
+
+/** What became of one try: certain, or surely not in. */
+type Try =
+  | { kind: 'committed'; outcomes: CommitOutcome[] }
+  | { kind: 'lost'; shards: Set<number> }
+  /** The contents are at fault. */
+  | { kind: 'bad'; error: Error }
+  /** Another session's lock or a time-out is. */
+  | { kind: 'blocked'; error: Error }
+  | { kind: 'again'; error: Error }
+  | { kind: 'unreachable'; error: Error };
 
 export class GroupCommit {
   /** Called whenever the open batch has been sent and there is room again. */
@@ -37,21 +61,33 @@ export class GroupCommit {
   private open: CommitUnit[] = [];
   private openTurns = 0;
   private sending: CommitUnit[] | null = null;
+  /** Shards lost since the batch on its way was sent. */
+  private readonly lost = new Set<number>();
   private scheduled = false;
   private batch = 0;
-  private client: pg.Client | null = null;
   private closed = false;
   private idle: (() => void) | null = null;
+  private readonly connection: CommitConnection;
   private readonly tables: RuntimeTables;
   private readonly options: GroupCommitOptions;
-  /** For metrics and health: milliseconds since 1970 of the last batch that went in. */
+  private readonly clock: Clock;
+  /** For metrics and health. Milliseconds since 1970 when the last batch was committed; 0 before the first. */
   lastCommitAtMs = 0;
+  /** Since when the batch on its way has been there; null while none is. Long ago: the database is away. */
+  sendingSinceMs: number | null = null;
   committedTurns = 0;
 
   constructor(options: GroupCommitOptions) {
     this.options = options;
+    this.clock = options.clock ?? systemClock;
     this.maxBatchTurns = options.maxBatchTurns ?? 2_000;
-    const { database } = options;
+    const { database, fence } = options;
+    this.connection = new CommitConnection({
+      url: database.url,
+      owner: fence.owner,
+      statementTimeoutMs: options.statementTimeoutMs ?? 15_000,
+      lockTimeoutMs: options.lockTimeoutMs ?? 2_000,
+    });
     this.tables = {
       message: database.table(Message),
       timer: database.table(Timer),
@@ -89,37 +125,56 @@ export class GroupCommit {
     this.openTurns -= unit.turns;
   }
 
-  /** Resolves when nothing is open or on its way. */
-  async drained(): Promise<void> {
-    while (this.open.length > 0 || this.sending !== null) await new Promise<void>((resolve) => (this.idle = resolve));
+  /**
+   * These shards are lost. What is open for them is refused now; what is on its way is not sent again, even if the shards come back under
+   * a new epoch: in between, others may have written.
+   */
+  lose(shards: ReadonlySet<number>): void {
+    if (this.sending !== null) for (const shard of shards) this.lost.add(shard);
+    const refused = this.open.filter((unit) => shards.has(unit.shard));
+    for (const unit of refused) this.withdraw(unit);
+    for (const unit of refused) this.tell(unit, { kind: 'refused' });
   }
 
+  /** Resolves when nothing is open or on its way. */
+  async drained(): Promise<void> {
+    while (this.open.length > 0 || this.sending !== null) {
+      await new Promise<void>((resolve) => {
+        const before = this.idle;
+        this.idle = () => {
+          before?.();
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** Lets go of the connection. Units whose outcome is not certain by now are never settled. */
   async close(): Promise<void> {
     this.closed = true;
-    await this.client?.end().catch(() => {});
+    await this.connection.close();
   }
 
   private flush(): void {
     this.scheduled = false;
-    if (this.sending !== null || this.open.length === 0) return;
+    if (this.closed || this.sending !== null || this.open.length === 0) return;
     const units = this.open;
-    const turns = this.openTurns;
     this.sending = units;
+    this.lost.clear();
+    this.sendingSinceMs = this.clock.nowMs();
     this.open = [];
     this.openTurns = 0;
     for (const unit of units) unit.onSent();
     this.send(units).then(
-      (outcomes) => {
-        this.lastCommitAtMs = Date.now();
-        this.committedTurns += turns;
-        this.settle(units, outcomes);
-      },
+      (outcomes) => this.settle(units, outcomes),
       (defect) => {
+        if (this.closed) return;
         // Only a defect of this file ends here; the units' owners must hear of it all the same.
         this.options.log.error({ err: defect }, 'group commit failed unexpectedly');
+        const outcome: CommitOutcome = { kind: 'unavailable', error: defect as Error };
         this.settle(
           units,
-          units.map((): CommitOutcome => ({ kind: 'failed', error: defect as Error, repeat: false })),
+          units.map(() => outcome),
         );
       },
     );
@@ -127,61 +182,93 @@ export class GroupCommit {
 
   private settle(units: CommitUnit[], outcomes: CommitOutcome[]): void {
     this.sending = null;
+    this.sendingSinceMs = null;
+    for (let i = 0; i < units.length; i++) if (outcomes[i]!.kind !== 'committed') this.tell(units[i]!, outcomes[i]!);
     // The next batch goes out before the answers of this one do: the database works while this process answers.
     this.flush();
-    for (let i = 0; i < units.length; i++) units[i]!.settle(outcomes[i]!);
+    for (let i = 0; i < units.length; i++) {
+      if (outcomes[i]!.kind !== 'committed') continue;
+      this.committedTurns += units[i]!.turns;
+      this.tell(units[i]!, outcomes[i]!);
+    }
     this.onRoom();
     if (this.sending === null && this.open.length === 0) {
-      this.idle?.();
+      const idle = this.idle;
       this.idle = null;
+      idle?.();
+    }
+  }
+
+  private tell(unit: CommitUnit, outcome: CommitOutcome): void {
+    try {
+      unit.settle(outcome);
+    } catch (error) {
+      // A defect of one owner must not keep the others from their answers.
+      this.options.log.error({ ...unit.actor, err: error }, 'the owner of a commit could not take its outcome');
     }
   }
 
   /** Sends units until each one's outcome is certain. */
   private async send(units: CommitUnit[]): Promise<CommitOutcome[]> {
     const { fence, log } = this.options;
-    for (let attempt = 0; ; attempt++) {
-      const lost = units.filter((unit) => fence.epochOf(unit.shard) === null);
-      if (lost.length > 0) return this.without(units, new Set(lost.map((unit) => unit.shard)));
-      const batch = ++this.batch;
-      const statement = commitStatement(units, fence, batch, this.tables);
-      let client: pg.Client;
-      try {
-        client = await this.connect();
-      } catch (error) {
-        if (this.closed) throw error;
-        if (attempt === 0) log.warn({ err: error }, 'the database cannot be reached; commits wait');
-        await backOff(attempt);
+    for (let attempt = 1, outages = 0; ; attempt++) {
+      const lost = new Set(units.map((unit) => unit.shard).filter((shard) => this.lost.has(shard) || fence.epochOf(shard) === null));
+      if (lost.size > 0) return this.without(units, lost);
+      const tried = await this.try(units);
+      if (tried.kind === 'committed') return tried.outcomes;
+      if (tried.kind === 'lost') {
+        for (const shard of tried.shards) this.lost.add(shard);
+        fence.refused([...tried.shards]);
         continue;
       }
-      try {
-        const { rows } = await client.query({
-          ...(statement.name === '' ? {} : { name: statement.name }),
-          text: statement.text,
-          values: statement.values,
-          rowMode: 'array',
-        });
-        const [ok, kept, seqs] = rows[0] as unknown as [boolean, number[] | null, number[] | null];
-        if (!ok) {
-          const owned = new Set(kept ?? []);
-          return this.without(units, new Set(units.map((unit) => unit.shard).filter((shard) => !owned.has(shard))));
-        }
-        return committed(units, statement, seqs ?? []);
-      } catch (error) {
-        if (!isSqlError(error)) {
-          const found = await this.resolve(batch, units, error as Error);
-          if (found !== null) return found;
-          continue;
-        }
-        if (isTransient(error.code)) {
-          log.warn({ err: error }, 'a batch is sent again');
-          await backOff(attempt);
-          continue;
-        }
-        if (units.length === 1) return [{ kind: 'failed', error, repeat: error.code === repeatedSqlState }];
+      const { kind, error } = tried;
+      if (kind === 'unreachable') {
+        // Nobody's fault and nothing lost: wait for as long as it takes. Callers are answered by their deadlines.
+        if (outages === 0) log.warn({ err: error }, 'the database cannot be reached; commits wait');
+        attempt--;
+        await backOff(++outages);
+        continue;
+      }
+      if (units.length > 1 && (kind === 'bad' || kind === 'blocked' || attempt >= triesTogether)) {
         const middle = units.length >> 1;
         return [...(await this.send(units.slice(0, middle))), ...(await this.send(units.slice(middle)))];
       }
+      if (kind === 'bad') return [{ kind: isRepeat(error) ? 'repeated' : 'failed', error }];
+      if (units.length === 1 && attempt >= triesAlone) return [{ kind: 'unavailable', error }];
+      log.warn({ err: error, attempt, units: units.length }, 'a batch is not in and is sent again');
+      await backOff(attempt);
+    }
+  }
+
+  private async try(units: CommitUnit[]): Promise<Try> {
+    const batch = ++this.batch;
+    let statement: Statement;
+    try {
+      statement = commitStatement(units, this.options.fence, batch, this.tables);
+    } catch (error) {
+      return { kind: 'bad', error: error as Error };
+    }
+    let client: pg.Client;
+    try {
+      client = await this.connection.get();
+    } catch (error) {
+      if (this.closed) throw error;
+      return { kind: 'unreachable', error: error as Error };
+    }
+    try {
+      const { name, text, values } = statement;
+      const { rows } = await client.query({ ...(name === '' ? {} : { name }), text, values, rowMode: 'array' });
+      const [ok, kept, seqs] = rows[0] as unknown as [boolean, number[] | null, number[] | null];
+      if (ok) {
+        this.lastCommitAtMs = this.clock.nowMs();
+        return { kind: 'committed', outcomes: committed(units, statement, seqs ?? []) };
+      }
+      const owned = new Set(kept ?? []);
+      return { kind: 'lost', shards: new Set(units.map((unit) => unit.shard).filter((shard) => !owned.has(shard))) };
+    } catch (error) {
+      if (isSqlError(error)) return { kind: isBlocked(error.code) ? 'blocked' : isTransient(error.code) ? 'again' : 'bad', error };
+      const outcomes = await this.findOut(batch, units, error as Error);
+      return outcomes === null ? { kind: 'again', error: error as Error } : { kind: 'committed', outcomes };
     }
   }
 
@@ -194,73 +281,36 @@ export class GroupCommit {
   }
 
   /** C3. Returns the outcomes when the batch is in, null when it surely is not. Waits as long as the database is away. */
-  private async resolve(batch: number, units: CommitUnit[], cause: Error): Promise<CommitOutcome[] | null> {
+  private async findOut(batch: number, units: CommitUnit[], cause: Error): Promise<CommitOutcome[] | null> {
     const { fence, log } = this.options;
     log.warn({ err: cause, batch }, 'a commit was cut off; finding out whether it is in');
-    this.drop();
-    for (let attempt = 0; ; attempt++) {
+    this.connection.drop();
+    for (let attempt = 1; ; attempt++) {
       try {
-        const client = await this.connect();
+        const client = await this.connection.get();
         await fence.renew(client);
-        const { rows } = await client.query({
-          text: 'select batch from commit_marker where owner = $1',
-          values: [fence.owner],
-          rowMode: 'array',
-        });
-        if (Number((rows[0] as unknown as number[] | undefined)?.[0] ?? 0) < batch) return null;
-        const ids = units.flatMap((unit) => unit.events.map((event) => event.id));
-        const accounts = [...new Set(units.flatMap((unit) => unit.events.map((event) => event.accountId)))];
-        const seqById = new Map<string, number>();
-        if (ids.length > 0) {
-          const found = await client.query({
-            text: 'select id, seq from event where account_id = any($1) and id = any($2)',
-            values: [accounts, ids],
-            rowMode: 'array',
-          });
-          for (const [id, seq] of found.rows as unknown as [string, number][]) seqById.set(id, seq);
-        }
+        const marker = await client.query('select batch from commit_marker where owner = $1', [fence.owner]);
+        if (Number(marker.rows[0]?.batch ?? 0) < batch) return null;
+        const events = units.flatMap((unit) => unit.events);
+        if (events.length === 0) return units.map(() => ({ kind: 'committed', seqs: [] }));
+        const { rows } = await client.query('select id, seq from event where account_id = any($1) and id = any($2)', [
+          [...new Set(events.map((event) => event.accountId))],
+          events.map((event) => event.id),
+        ]);
+        const seqById = new Map(rows.map((row): [string, number] => [row.id, row.seq]));
         return units.map((unit) => ({ kind: 'committed', seqs: unit.events.map((event) => seqById.get(event.id)!) }));
       } catch (error) {
         if (this.closed) throw error;
-        this.drop();
+        this.connection.drop();
         await backOff(attempt);
       }
     }
-  }
-
-  private async connect(): Promise<pg.Client> {
-    if (this.client !== null) return this.client;
-    const timeoutMs = this.options.statementTimeoutMs ?? 15_000;
-    const client = new pg.Client({
-      connectionString: this.options.database.url,
-      application_name: `troupe commit ${this.options.fence.owner}`,
-      connectionTimeoutMillis: 5_000,
-      statement_timeout: timeoutMs,
-      lock_timeout: Math.ceil(timeoutMs / 2),
-      // The client gives up later than the server, so that an answer, if there is one, is heard.
-      query_timeout: timeoutMs + 5_000,
-      keepAlive: true,
-      types: answerTypes,
-    });
-    // A break is seen by the statement in flight; without a listener it would end the process.
-    client.on('error', () => this.client === client && this.drop());
-    await client.connect();
-    // One plan for all sizes of a batch: made once, and without nested loops, which are quadratic where arrays are joined.
-    await client.query('set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off');
-    this.client = client;
-    return client;
-  }
-
-  private drop(): void {
-    const client = this.client;
-    this.client = null;
-    client?.end().catch(() => {});
   }
 }
 
 function committed(
   units: CommitUnit[],
-  statement: { eventOwners: { unit: number; account: number; rank: number }[]; countedAccounts: string[] },
+  statement: Pick<Statement, 'eventOwners' | 'countedAccounts'>,
   lastSeqs: number[],
 ): CommitOutcome[] {
   const seqs: number[][] = units.map(() => []);
@@ -270,25 +320,16 @@ function committed(
   return seqs.map((list) => ({ kind: 'committed', seqs: list }));
 }
 
-/** Serialisation, deadlock, lock and statement time-outs, resources, shutdown in progress: nothing was written, and it may work next time. */
+/** Lock and statement time-outs: nothing was written, and trying all of it again would wait as long. */
+function isBlocked(sqlState: string): boolean {
+  return sqlState === '55P03' || sqlState === '57014';
+}
+
+/** Serialisation, deadlock, resources, a standby: nothing was written, and it may work next time. */
 function isTransient(sqlState: string): boolean {
-  return /^(40|53|55P03|57014)/.test(sqlState) || sqlState === '25006';
+  return /^(40|53)/.test(sqlState) || sqlState === '25006';
 }
 
 async function backOff(attempt: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, Math.min(2_000, 50 * 2 ** attempt)));
+  await new Promise((resolve) => setTimeout(resolve, Math.min(2_000, 25 * 2 ** attempt)));
 }
-
-const int8Array = 1016;
-const int4Array = 1007;
-const bool = 16;
-const answerTypes = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (oid === int8Array || oid === int4Array) return (text: string) => (text.length <= 2 ? [] : text.slice(1, -1).split(',').map(Number));
-    if (oid === bool) return (text: string) => text === 't';
-    if (oid === 20) return Number;
-    return pg.types.getTypeParser(oid, format as 'text');
-  },
-} as never;
-
-export { CommitUnit };

@@ -1,26 +1,30 @@
 /** Tables as the commit path and the row loader see them, derived from MikroORM's own metadata so that nothing is described twice. */
 import type { EntityMetadata } from '@mikro-orm/core';
+import { AppError } from '../errors.ts';
 
 /** How a column travels: as an element of a PostgreSQL array literal, or, for JSON, of a string split at a control character. */
 type Codec = 'plain' | 'text' | 'json' | 'time';
-export type Column = { property: string; name: string; type: string; codec: Codec };
+export type Column = { property: string; name: string; type: string; codec: Codec; nullable?: boolean };
 export type Table = {
   name: string;
   columns: Column[];
   primaryKey: Column[];
   /** `insert … select … from unnest(…) on conflict do update` for any number of rows; `first` numbers its first parameter. */
   upsert(first: number, guard: string): string;
-  /** One parameter a column, for these rows. */
+  /** As `upsert`, but a row that is there already is an error. */
+  insert(first: number, guard: string): string;
+  /** One parameter a column, for these rows. Throws for a value that the column cannot keep as it is. */
   parameters(rows: readonly object[]): string[];
 };
 export type Row = Record<string, unknown>;
 
+const numberTypes =
+  /^(smallint|int|int2|int4|int8|integer|bigint|serial|bigserial|real|float4|float8|double precision|numeric|decimal|bool|boolean)$/;
+
 export function tableOf(metadata: EntityMetadata): Table {
   const columns = metadata.props.map((prop): Column => {
     const type = prop.columnTypes[0]!;
-    const base = type.replace(/\(.*\)/, '');
-    const codec = base === 'json' ? 'json' : base === 'timestamptz' ? 'time' : base === 'text' ? 'text' : 'plain';
-    return { property: prop.name, name: prop.fieldNames[0]!, type, codec };
+    return { property: prop.name, name: prop.fieldNames[0]!, type, codec: codecOf(type), nullable: prop.nullable === true };
   });
   const primaryKey = columns.filter((column) => metadata.primaryKeys.includes(column.property as never));
   const updated = columns.filter((column) => !primaryKey.includes(column));
@@ -29,24 +33,36 @@ export function tableOf(metadata: EntityMetadata): Table {
     updated.length === 0
       ? 'do nothing'
       : `(${names(primaryKey)}) do update set ${updated.map((column) => `${column.name} = excluded.${column.name}`).join(', ')}`;
+  const insert: Table['insert'] = (first, guard) => {
+    const arrays = columns.map((column, i) => arrayExpression(column, first + i)).join(', ');
+    const values = columns
+      .map((column) => (column.codec === 'time' ? `to_timestamp(u.${column.name} / 1000)` : `u.${column.name}`))
+      .join(', ');
+    return `insert into ${metadata.tableName} (${names(columns)}) select ${values} from ${guard}, unnest(${arrays}) u(${names(columns)})`;
+  };
   return {
     name: metadata.tableName,
     columns,
     primaryKey,
-    upsert(first, guard) {
-      const arrays = columns.map((column, i) => arrayExpression(column, first + i)).join(', ');
-      const values = columns
-        .map((column) => (column.codec === 'time' ? `to_timestamp(u.${column.name} / 1000)` : `u.${column.name}`))
-        .join(', ');
-      return `insert into ${metadata.tableName} (${names(columns)}) select ${values} from ${guard}, unnest(${arrays}) u(${names(columns)}) on conflict ${onConflict}`;
-    },
-    parameters: (rows) => columns.map((column) => encodeArray(column.codec, rows, column.property)),
+    insert,
+    upsert: (first, guard) => `${insert(first, guard)} on conflict ${onConflict}`,
+    parameters: (rows) => columns.map((column) => encodeArray(column, rows)),
   };
+}
+
+function codecOf(type: string): Codec {
+  const base = type
+    .replace(/\(.*\)/, '')
+    .trim()
+    .toLowerCase();
+  if (base === 'json' || base === 'jsonb') return 'json';
+  if (base === 'timestamptz') return 'time';
+  return numberTypes.test(base) ? 'plain' : 'text';
 }
 
 /** The SQL of one array parameter, e.g. `$3::text[]`. */
 export function arrayExpression(column: Pick<Column, 'codec' | 'type'>, index: number): string {
-  if (column.codec === 'json') return `string_to_array($${index}, E'\\x1e', E'\\x1d')::json[]`;
+  if (column.codec === 'json') return `string_to_array($${index}, E'\\x1e', E'\\x1d')::${column.type}[]`;
   return `$${index}::${column.codec === 'time' ? 'float8' : column.type}[]`;
 }
 
@@ -54,12 +70,15 @@ export function arrayExpression(column: Pick<Column, 'codec' | 'type'>, index: n
 const jsonSeparator = '\x1e';
 const jsonNull = '\x1d';
 
-export function encodeArray(codec: Codec, rows: readonly object[], property: string): string {
+export function encodeArray(column: Pick<Column, 'codec' | 'property' | 'nullable'>, rows: readonly object[]): string {
+  const { codec, property } = column;
   if (codec === 'json') {
+    // A null where the column must hold something is the JSON value null.
+    const none = column.nullable === true ? jsonNull : 'null';
     let text = '';
     for (let i = 0; i < rows.length; i++) {
       const value = (rows[i] as Row)[property];
-      text += (i === 0 ? '' : jsonSeparator) + (value === null || value === undefined ? jsonNull : encodeJson(value));
+      text += (i === 0 ? '' : jsonSeparator) + (value === null || value === undefined ? none : encodeJson(value));
     }
     return text;
   }
@@ -68,7 +87,9 @@ export function encodeArray(codec: Codec, rows: readonly object[], property: str
     const value = (rows[i] as Row)[property];
     if (i > 0) text += ',';
     if (value === null || value === undefined) text += 'NULL';
-    else text += codec === 'text' ? quote(value as string) : String(value);
+    else if (typeof value === 'string') text += quote(value);
+    else if (typeof value === 'number' && !Number.isFinite(value)) throw unstorable(value, property);
+    else text += codec === 'text' ? quote(String(value)) : String(value);
   }
   return `${text}}`;
 }
@@ -77,15 +98,31 @@ export function encodeArray(codec: Codec, rows: readonly object[], property: str
 export class RawJson {
   readonly text: string;
   constructor(value: unknown) {
-    this.text = JSON.stringify(value) ?? 'null';
+    this.text = encodeJson(value ?? null);
   }
   toJSON(): unknown {
     return JSON.parse(this.text);
   }
 }
 
-function encodeJson(value: unknown): string {
-  return value instanceof RawJson ? value.text : JSON.stringify(value);
+/** Throws for what JSON would silently turn into null (NaN, infinities) or cannot write at all. */
+export function encodeJson(value: unknown): string {
+  if (value instanceof RawJson) return value.text;
+  const text = JSON.stringify(value);
+  if (text === undefined) throw unstorable(value, typeof value);
+  // Only then can a number have been lost; looking for it costs more than writing it.
+  if (text.includes('null')) refuseLostNumbers(value);
+  return text;
+}
+
+function refuseLostNumbers(value: unknown): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unstorable(value, 'JSON');
+  if (typeof value !== 'object' || value === null) return;
+  for (const part of Object.values(value)) if (part !== null) refuseLostNumbers(part);
+}
+
+function unstorable(value: unknown, where: string): AppError {
+  return new AppError('internal', `${String(value)} cannot be stored (${where})`);
 }
 
 const special = /["\\\0]/;

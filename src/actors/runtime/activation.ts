@@ -1,7 +1,7 @@
 /** The one live copy of an actor in memory: its newest state, its last committed state, and what waits for it. */
-import type { CommitUnit } from '../../storage/group-commit.ts';
 import type { Envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
+import type { TurnUnit } from './turn-unit.ts';
 
 export class Activation {
   readonly id: string;
@@ -13,8 +13,8 @@ export class Activation {
   /** What queries see. */
   committed: object | null = null;
   /** Turns taken since the open batch began, and those on their way to the database. */
-  open: CommitUnit | null = null;
-  sending: CommitUnit | null = null;
+  open: TurnUnit | null = null;
+  sending: TurnUnit | null = null;
   /** Envelopes that wait for the state to be loaded or for room in the batch; null while there are none, which is nearly always. */
   mailbox: Envelope[] | null = null;
   lastUsedMs = 0;

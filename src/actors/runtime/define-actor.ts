@@ -100,7 +100,16 @@ export type ActorDefinition<S extends object, C extends Contract> = {
   mailboxLimit?: number;
 };
 
-export type AnyActor = ActorDefinition<any, any>;
+/** A definition whose types have been checked; what the runtime works with. */
+export type AnyActor = {
+  ref: ActorRef<any>;
+  entity: AnyEntity;
+  commands: Record<string, (state: any, input: any, ctx: TurnContext) => Turn<any, any>>;
+  queries: Record<string, (state: any, input: any) => unknown>;
+  effects?: Record<string, EffectDefinition>;
+  idleTimeoutMs?: number;
+  mailboxLimit?: number;
+};
 
 /** Checks a definition's types; the value is the definition itself. */
 export function defineActor<S extends object, C extends Contract>(definition: ActorDefinition<S, C>): ActorDefinition<S, C> {

@@ -1,165 +1,211 @@
 /**
  * Effects: what actors await of the outside world, between their turns. An effect is a row from the commit that recorded it until the
- * commit of the turn that took its outcome.
+ * commit of the turn that took its outcome. Owns which effects are in hand; the acting itself is `effect-run.ts`.
  *
  * E1 A finished effect is never run again: while its row stands and this process lives, it is in hand here.
- * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started by another
- *    incarnation, it is not run: its actor is told `unknown`.
+ * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started in the database, it
+ *    is not run: its actor is told `unknown`.
  * E3 The outcome is delivered until the actor has committed it, or this node has lost the shard.
  */
 import type { Placement } from '../../cluster/placement.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { EffectDraft } from '../../storage/commit-unit.ts';
+import { type CommitOutcome, CommitUnit, type EffectDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
-import { CommitUnit, type GroupCommit } from '../../storage/group-commit.ts';
+import type { GroupCommit } from '../../storage/group-commit.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
+import { runEffect } from './effect-run.ts';
 import { newEnvelope } from './envelope.ts';
 
 export type EffectsParts = { system: ActorSystem; commit: GroupCommit; database: Database; placement: Placement; log: Log };
+export type EffectsOptions = {
+  /** Effects running at once; the others wait, in order. */
+  maxRunning?: number;
+  /** Effects in memory at most, running or waiting; the others stay in the database until there is room. */
+  maxInHand?: number;
+};
 
 const pageSize = 500;
-const redeliverMs = 500;
+const redeliverMs = 250;
 
-type Held = { effect: EffectDraft; controller: AbortController; begun: boolean };
+type Held = { effect: EffectDraft; controller: AbortController };
 
 export class Effects {
-  private readonly held = new Map<string, Held>();
-  private readonly queue: Held[] = [];
+  private readonly inHand = new Map<string, Held>();
+  /** Those in hand that have not begun, oldest first. */
+  private readonly queue = new Set<Held>();
   private running = 0;
   private stopped = false;
+  /** Some stand in the database alone. */
+  private leftBehind = false;
+  private reading = false;
+  /** What ended while a page was read, which may still show it. */
+  private readonly ended = new Set<string>();
   private readonly parts: EffectsParts;
-  /** Effects running at once; the others wait, in order. */
   private readonly maxRunning: number;
+  private readonly maxInHand: number;
 
-  constructor(parts: EffectsParts, maxRunning = 256) {
+  constructor(parts: EffectsParts, options: EffectsOptions = {}) {
     this.parts = parts;
-    this.maxRunning = maxRunning;
+    this.maxRunning = options.maxRunning ?? 256;
+    this.maxInHand = options.maxInHand ?? 10_000;
   }
 
   get size(): { running: number; waiting: number } {
-    return { running: this.running, waiting: this.queue.length };
+    return { running: this.running, waiting: this.queue.size };
   }
 
+  /** Takes effects that were just committed. */
   start(effects: EffectDraft[]): void {
-    for (const effect of effects) {
-      if (this.held.has(effect.id) || this.stopped) continue;
-      const held: Held = { effect, controller: new AbortController(), begun: false };
-      this.held.set(effect.id, held);
-      this.queue.push(held);
-    }
+    for (const effect of effects) if (!this.take(effect)) this.leftBehind = true;
     this.next();
   }
 
   cancel(effectIds: string[]): void {
     for (const id of effectIds) {
-      const held = this.held.get(id);
-      if (held === undefined) continue;
-      this.held.delete(id);
-      held.controller.abort(new AppError('conflict', 'Cancelled'));
+      this.inHand.get(id)?.controller.abort(new AppError('conflict', 'Cancelled'));
+      this.letGo(id);
     }
   }
 
-  /** Goes on with what stands in the database for shards that have just come to this node. */
-  async recover(shards: number[]): Promise<void> {
-    for (let after = ''; ; ) {
-      const { rows } = await this.parts.database.read({
-        name: 'effect_page',
-        text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy" from effect where shard = any($1) and id > $2 order by id limit ${pageSize}`,
-        values: [shards, after],
-      });
-      this.start(rows as EffectDraft[]);
-      if (rows.length < pageSize) return;
-      after = rows[rows.length - 1].id;
+  /** Goes on with what stands in the database, oldest first, as far as there is room. */
+  async recover(): Promise<void> {
+    this.leftBehind = true;
+    if (this.reading) return;
+    this.reading = true;
+    try {
+      while (this.leftBehind && !this.stopped && this.inHand.size < this.maxInHand) {
+        this.leftBehind = false;
+        await this.readAll();
+      }
+    } catch (error) {
+      this.leftBehind = true;
+      throw error;
+    } finally {
+      this.reading = false;
+      this.ended.clear();
     }
   }
 
   /** Ends what runs; it goes on where its shard goes. */
   stop(): void {
     this.stopped = true;
-    this.queue.length = 0;
-    for (const held of this.held.values()) held.controller.abort(new AppError('draining', 'The node stops'));
-    this.held.clear();
+    this.queue.clear();
+    for (const held of this.inHand.values()) held.controller.abort(new AppError('draining', 'The node stops'));
+    this.inHand.clear();
+  }
+
+  private async readAll(): Promise<void> {
+    const { database, placement } = this.parts;
+    for (let after = ''; ; ) {
+      const { rows } = await database.read({
+        name: 'effect_page',
+        text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy", created_at as "createdAt" from effect where id > $1 order by id limit ${pageSize}`,
+        values: [after],
+      });
+      for (const row of rows as EffectDraft[]) {
+        if (placement.epochOf(row.shard) === null || this.ended.has(row.id)) continue;
+        if (!this.take(row)) this.leftBehind = true;
+      }
+      this.ended.clear();
+      this.next();
+      if (rows.length < pageSize || this.inHand.size >= this.maxInHand) {
+        this.leftBehind ||= rows.length === pageSize;
+        return;
+      }
+      after = rows[rows.length - 1].id;
+    }
+  }
+
+  /** False when there is no room for it. */
+  private take(effect: EffectDraft): boolean {
+    if (this.stopped || this.inHand.has(effect.id)) return true;
+    if (this.inHand.size >= this.maxInHand) return false;
+    const held: Held = { effect, controller: new AbortController() };
+    this.inHand.set(effect.id, held);
+    this.queue.add(held);
+    return true;
+  }
+
+  /** It is over, and its row is gone or another's. */
+  private letGo(id: string): void {
+    const held = this.inHand.get(id);
+    if (held !== undefined) this.queue.delete(held);
+    this.inHand.delete(id);
+    if (this.reading) this.ended.add(id);
+    if (this.leftBehind && !this.stopped && !this.reading && this.inHand.size <= this.maxInHand / 2) {
+      this.recover().catch((error) => this.parts.log.warn({ err: error }, 'waiting effects could not be read; trying again'));
+    }
   }
 
   private next(): void {
-    while (this.running < this.maxRunning && this.queue.length > 0) {
-      const held = this.queue.shift()!;
-      if (held.controller.signal.aborted) continue;
+    for (const held of this.queue) {
+      if (this.running >= this.maxRunning) return;
+      this.queue.delete(held);
       this.running++;
-      void this.run(held).finally(() => {
-        this.running--;
-        this.next();
-      });
+      void this.run(held)
+        .catch((error) => this.parts.log.error({ effect: held.effect.name, err: error }, 'an effect could not be run'))
+        .finally(() => {
+          this.running--;
+          this.next();
+        });
     }
   }
 
   private async run(held: Held): Promise<void> {
-    const { effect } = held;
-    const { system, placement, log } = this.parts;
+    const { effect, controller } = held;
+    const { system, log } = this.parts;
     const definition = system.kinds.get(effect.kind)?.definition.effects?.[effect.name] as EffectDefinition | undefined;
     if (definition === undefined) {
       // A version that knows it will find it; nothing is lost meanwhile.
       log.error({ effect: effect.name, kind: effect.kind }, 'an effect that this version does not know stays where it is');
       return;
     }
-    let outcome: EffectOutcome;
-    if (effect.startedBy !== null && effect.startedBy !== placement.owner) outcome = { kind: 'unknown' };
-    else {
-      if (!definition.repeatable(effect.input) && !(await this.markStarted(effect))) return;
-      outcome = await this.perform(held, definition);
+    if (effect.startedBy !== null) return this.deliver(held, definition, { kind: 'unknown' });
+    if (!isRepeatable(definition, effect.input, log)) {
+      const marked = await this.markStarted(effect);
+      if (marked.kind !== 'committed') {
+        // It has not begun. Whoever owns the shard finds it in the database.
+        this.leftBehind = true;
+        return this.letGo(effect.id);
+      }
+      effect.startedBy = this.parts.placement.owner;
     }
-    if (held.controller.signal.aborted && this.held.get(effect.id) !== held) return;
-    this.deliver(held, definition, outcome);
+    if (controller.signal.aborted) return;
+    this.deliver(held, definition, await runEffect(effect, definition, controller, log));
   }
 
-  /** E2. False when the shard is no longer ours: whoever owns it runs the effect. */
-  private markStarted(effect: EffectDraft): Promise<boolean> {
+  /** E2. */
+  private markStarted(effect: EffectDraft): Promise<CommitOutcome> {
     return new Promise((resolve) => {
-      const unit = new CommitUnit(effect.shard, { kind: effect.kind, id: effect.actorId }, (outcome) =>
-        resolve(outcome.kind === 'committed'),
-      );
+      const unit = new CommitUnit(effect.shard, { kind: effect.kind, id: effect.actorId }, resolve);
       unit.startedEffects.push(effect.id);
       this.parts.commit.add(unit);
       this.parts.commit.addTurn(unit);
     });
   }
 
-  private async perform(held: Held, definition: EffectDefinition): Promise<EffectOutcome> {
-    const { effect, controller } = held;
-    const timeout = setTimeout(
-      () => controller.abort(new AppError('unavailable', `No answer within ${definition.timeoutMs / 1000} seconds`)),
-      definition.timeoutMs,
-    );
-    // An effect that ignores its signal must not hold its place for ever.
-    const aborted = new Promise<never>((_, reject) =>
-      controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true }),
-    );
-    aborted.catch(() => {});
-    held.begun = true;
-    try {
-      const run = definition.run(effect.input, { actorId: effect.actorId, effectId: effect.id, signal: controller.signal });
-      return { kind: 'done', value: await Promise.race([run, aborted]) };
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'outcome_unknown') return { kind: 'unknown' };
-      if (error instanceof AppError && error.code !== 'internal') return { kind: 'failed', message: error.message };
-      this.parts.log.error({ effect: effect.name, kind: effect.kind, id: effect.actorId, err: error }, 'an effect failed unexpectedly');
-      return { kind: 'failed', message: 'It failed unexpectedly' };
-    } finally {
-      clearTimeout(timeout);
-    }
-  }
-
   private deliver(held: Held, definition: EffectDefinition, outcome: EffectOutcome): void {
     const { effect } = held;
-    if (this.stopped || this.held.get(effect.id) !== held) return;
+    const { system, placement } = this.parts;
+    if (this.stopped || this.inHand.get(effect.id) !== held) return;
     const envelope = newEnvelope(definition.outcome, { effectId: effect.id, outcome }, Infinity, null, { kind: 'effect', id: effect.id });
-    const again = () => setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
-    envelope.resolve = () => this.held.delete(effect.id);
-    envelope.reject = again;
-    if (this.parts.system.deliver(effect.kind, effect.actorId, envelope)) return;
-    if (this.parts.placement.epochOf(effect.shard) === null) this.held.delete(effect.id);
-    else again();
+    envelope.resolve = () => this.letGo(effect.id);
+    envelope.reject = () => void setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
+    if (placement.epochOf(effect.shard) === null) this.letGo(effect.id);
+    else if (!system.deliver(effect.kind, effect.actorId, envelope)) envelope.reject(busy);
+  }
+}
+
+const busy = new AppError('overloaded', 'No room for the outcome now');
+
+/** What cannot be told is not repeated. */
+function isRepeatable(definition: EffectDefinition, input: unknown, log: Log): boolean {
+  try {
+    return definition.repeatable(input);
+  } catch (error) {
+    log.error({ err: error }, 'whether an effect may be repeated could not be told');
+    return false;
   }
 }

@@ -1,14 +1,18 @@
 /** A message on its way through one node: what is asked of whom, until when, and who must hear the answer. */
+import type { AppError } from '../../errors.ts';
 
-/** What brought the envelope, and must be gone from the database when its turn is committed. */
+/** What brought the envelope. Durable work must be gone from the database when its turn is committed. */
 export type Source =
   | { kind: 'ask' }
+  /** Looks at committed state as soon as it is loaded; takes no turn. */
+  | { kind: 'query' }
   | { kind: 'message'; id: string }
   | { kind: 'effect'; id: string }
   /** `dueMs` tells whether the timer still is the one that fired. */
   | { kind: 'timer'; name: string; dueMs: number };
 
 export type Envelope = {
+  /** The name of the command, or of the query. */
   command: string;
   input: unknown;
   source: Source;
@@ -16,17 +20,22 @@ export type Envelope = {
   deadlineMs: number;
   /** The caller's idempotency key, if it has one. */
   commandId: string | null;
-  /** How often its turn or its commit has failed unexpectedly. From the first failure on it runs alone, so that it can be blamed alone. */
+  /** Unexpected failures that were surely its own. */
   failures: number;
+  /** It was in a unit that the database refused: it runs alone, so that it can be cleared or blamed alone. */
+  alone: boolean;
+  /** Durable work that failed too often: its next turn makes it a dead letter, with this reason. */
+  givenUp: Error | null;
   /** Its turn has been taken: from here on a missing answer means that nobody knows. */
   taken: boolean;
   settled: boolean;
+  /** Under which a later turn answers it; null when its own turn does. */
+  deferredKey: string | null;
   resolve(reply: unknown): void;
-  reject(error: unknown): void;
+  reject(error: AppError): void;
   /** The turn's answer, told once it is committed. */
   reply: unknown;
   error: unknown;
-  deferred: boolean;
 };
 
 const ask: Source = { kind: 'ask' };
@@ -39,14 +48,21 @@ export function newEnvelope(command: string, input: unknown, deadlineMs: number,
     deadlineMs,
     commandId,
     failures: 0,
+    alone: false,
+    givenUp: null,
     taken: false,
     settled: false,
+    deferredKey: null,
     resolve: noCaller,
     reject: noCaller,
     reply: undefined,
     error: undefined,
-    deferred: false,
   };
+}
+
+/** Messages, outcomes and timers stand in the database until a turn consumes them; asks and queries live in memory alone. */
+export function isDurable({ source }: Envelope): boolean {
+  return source.kind !== 'ask' && source.kind !== 'query';
 }
 
 function noCaller(): void {}

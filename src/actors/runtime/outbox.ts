@@ -1,6 +1,10 @@
 /**
- * Durable messages on their way to actors of this node. A message is a row from its sender's commit until its receiver's commit deletes it;
- * memory only says which rows are in hand, so that none is delivered twice at once. What found no room is found again by the sweep.
+ * Durable messages on their way to actors of this node. A message is a row from its sender's commit until its receiver's commit deletes
+ * it; memory only says which rows are in hand.
+ *
+ * O1 No message is in hand twice at once.
+ * O2 Messages are handed over in the order of their ids, which is the order of their sender's turns. Once one had to stay in the database,
+ *    all later ones stay there too until a sweep, oldest first, has caught up.
  */
 import { shardCount } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
@@ -10,76 +14,116 @@ import type { Database } from '../../storage/database.ts';
 import type { ActorSystem } from './actor-system.ts';
 import { newEnvelope } from './envelope.ts';
 
+export type OutboxParts = { system: ActorSystem; database: Database; placement: Placement; log: Log };
+export type OutboxOptions = {
+  /** Messages in hand at most; beyond it they stay in the database until a sweep comes by. */
+  maxInHand?: number;
+  sweepIntervalMs?: number;
+};
+
 const pageSize = 1_000;
-const sweepIntervalMs = 2_000;
-/** Messages in hand at most; beyond it they stay in the database until the sweep comes by. */
-const maxInHand = 20_000;
 
 export class Outbox {
   private readonly inHand = new Set<string>();
+  /** Consumed while a page was read, which may still show them. */
+  private readonly consumed = new Set<string>();
   private sweeping = false;
+  private stopped = false;
   private timer: NodeJS.Timeout | null = null;
-  /** Something was left in the database: the next sweep has to look. */
+  /** Something was left in the database: nothing may overtake it, and the next sweep has to look. */
   private leftBehind = false;
-  private readonly parts: { system: ActorSystem; database: Database; placement: Placement; log: Log };
+  private readonly parts: OutboxParts;
+  private readonly maxInHand: number;
+  private readonly sweepIntervalMs: number;
 
-  constructor(parts: { system: ActorSystem; database: Database; placement: Placement; log: Log }) {
+  constructor(parts: OutboxParts, options: OutboxOptions = {}) {
     this.parts = parts;
+    this.maxInHand = options.maxInHand ?? 20_000;
+    this.sweepIntervalMs = options.sweepIntervalMs ?? 1_000;
+  }
+
+  get size(): number {
+    return this.inHand.size;
   }
 
   start(): void {
-    this.timer = setInterval(() => this.leftBehind && void this.sweep(), sweepIntervalMs);
+    this.timer = setInterval(() => this.leftBehind && void this.sweep(), this.sweepIntervalMs);
     this.timer.unref();
   }
 
   stop(): void {
+    this.stopped = true;
     if (this.timer !== null) clearInterval(this.timer);
   }
 
+  /** Takes messages that were just committed. */
   deliver(messages: MessageDraft[]): void {
-    for (const message of messages) this.deliverOne(message);
+    for (const message of messages) {
+      if (this.leftBehind || this.sweeping || !this.handOver(message)) this.leftBehind = true;
+    }
   }
 
-  /** Delivers what stands in the database for shards of this node, oldest first. */
+  /** Delivers what stands in the database for shards of this node, oldest first, as far as there is room. */
   async sweep(): Promise<void> {
+    this.leftBehind = true;
     if (this.sweeping) return;
     this.sweeping = true;
-    this.leftBehind = false;
     try {
-      const { placement, database } = this.parts;
-      const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null);
-      for (let after = ''; ; ) {
-        const { rows } = await database.read({
-          name: 'outbox_page',
-          text: `select id, shard, kind, actor_id as "actorId", command, input from message where shard = any($1) and id > $2 order by id limit ${pageSize}`,
-          values: [shards, after],
-        });
-        for (const row of rows) if (!this.inHand.has(row.id)) this.deliverOne(row);
-        if (rows.length < pageSize) return;
-        after = rows[rows.length - 1].id;
+      // What is committed while a page is read is left behind, and found by another round.
+      while (this.leftBehind && !this.stopped) {
+        this.leftBehind = false;
+        if (!(await this.sweepOnce())) {
+          this.leftBehind = true;
+          return;
+        }
       }
     } catch (error) {
       this.leftBehind = true;
       this.parts.log.warn({ err: error }, 'the outbox could not be read; trying again');
     } finally {
       this.sweeping = false;
+      this.consumed.clear();
     }
   }
 
-  private deliverOne(message: MessageDraft): void {
-    if (this.inHand.size >= maxInHand) {
-      this.leftBehind = true;
-      return;
+  /** False when there was no room for all. */
+  private async sweepOnce(): Promise<boolean> {
+    const { placement, database } = this.parts;
+    const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null);
+    for (let after = ''; ; ) {
+      const { rows } = await database.read({
+        name: 'outbox_page',
+        text: `select id, shard, kind, actor_id as "actorId", command, input from message where shard = any($1) and id > $2 order by id limit ${pageSize}`,
+        values: [shards, after],
+      });
+      for (const row of rows as MessageDraft[]) if (!this.consumed.has(row.id) && !this.handOver(row)) return false;
+      this.consumed.clear();
+      if (rows.length < pageSize) return true;
+      after = rows[rows.length - 1].id;
     }
+  }
+
+  /** True when it is in hand or cannot be delivered in this version; false when there is no room for it. */
+  private handOver(message: MessageDraft): boolean {
+    const { system, placement, log } = this.parts;
+    if (this.inHand.has(message.id) || placement.epochOf(message.shard) === null) return true;
+    if (!system.kinds.has(message.kind)) {
+      log.error({ kind: message.kind, id: message.actorId }, 'a message to an unknown kind of actor stays where it is');
+      return true;
+    }
+    if (this.inHand.size >= this.maxInHand) return false;
     this.inHand.add(message.id);
     const envelope = newEnvelope(message.command, message.input, Infinity, null, { kind: 'message', id: message.id });
-    envelope.resolve = () => this.inHand.delete(message.id);
-    envelope.reject = () => this.leave(message.id);
-    if (!this.parts.system.deliver(message.kind, message.actorId, envelope)) this.leave(message.id);
-  }
-
-  private leave(id: string): void {
-    this.inHand.delete(id);
-    this.leftBehind = true;
+    envelope.resolve = () => {
+      this.inHand.delete(message.id);
+      if (this.sweeping) this.consumed.add(message.id);
+    };
+    envelope.reject = () => {
+      this.inHand.delete(message.id);
+      this.leftBehind = true;
+    };
+    if (system.deliver(message.kind, message.actorId, envelope)) return true;
+    this.inHand.delete(message.id);
+    return false;
   }
 }

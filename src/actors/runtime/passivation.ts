@@ -2,18 +2,20 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import type { Activation } from './activation.ts';
 import type { ActorSystem } from './actor-system.ts';
 
 const sweepIntervalMs = 1_000;
 /** Looked at in one sweep, so that a million activations do not hold up a turn. */
 const maxLooked = 20_000;
-/** Above this share of the heap's limit, activations idle for longer than `pressureIdleMs` go. */
+/** Above this share of the heap's limit, activations idle for longer than `shortIdleMs` go. */
 const pressureShare = 0.7;
-const pressureIdleMs = 5_000;
+/** Also for actors that do not exist: looking at a made-up id must not cost memory for long. */
+const shortIdleMs = 5_000;
 
 export class Passivation {
   private timer: NodeJS.Timeout | null = null;
-  private cursor: Iterator<() => boolean> | null = null;
+  private cursor: Iterator<Activation> | null = null;
   private readonly system: ActorSystem;
   private readonly clock: Clock;
   private readonly log: Log;
@@ -38,31 +40,25 @@ export class Passivation {
   /** Looks at the next stretch of activations; a later sweep goes on where this one ended. Returns how many left memory. */
   sweep(): number {
     const pressure = this.underPressure();
+    const nowMs = this.clock.nowMs();
     let passivated = 0;
-    this.cursor ??= this.candidates(pressure);
+    this.cursor ??= this.all();
     for (let looked = 0; looked < maxLooked; looked++) {
-      const next = this.cursor.next();
-      if (next.done) {
+      const { done, value: activation } = this.cursor.next();
+      if (done) {
         this.cursor = null;
         break;
       }
-      if (next.value()) passivated++;
+      const { idleTimeoutMs } = activation.kind;
+      const allowedMs = pressure || activation.committed === null ? Math.min(shortIdleMs, idleTimeoutMs) : idleTimeoutMs;
+      if (nowMs - activation.lastUsedMs >= allowedMs && this.system.passivate(activation)) passivated++;
     }
     if (pressure && passivated > 0) this.log.info({ passivated }, 'memory is short: idle actors have left it');
     return passivated;
   }
 
-  private *candidates(pressure: boolean): Generator<() => boolean, undefined> {
-    for (const kind of this.system.kinds.values()) {
-      for (const activation of kind.activations.values()) {
-        yield () => {
-          const idleMs = this.clock.nowMs() - activation.lastUsedMs;
-          return (
-            idleMs >= (pressure ? Math.min(pressureIdleMs, kind.idleTimeoutMs) : kind.idleTimeoutMs) && this.system.passivate(activation)
-          );
-        };
-      }
-    }
+  private *all(): Generator<Activation, undefined> {
+    for (const kind of this.system.kinds.values()) yield* kind.activations.values();
     return undefined;
   }
 }

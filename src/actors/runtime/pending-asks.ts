@@ -1,6 +1,7 @@
-/** Every envelope that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
+/** Every ask that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import type { DeferredCallers } from './deferred-callers.ts';
 import type { Envelope } from './envelope.ts';
 
 const sweepIntervalMs = 100;
@@ -9,9 +10,12 @@ export class PendingAsks {
   private readonly waiting = new Set<Envelope>();
   private readonly sweep: NodeJS.Timeout;
   private readonly clock: Clock;
+  private readonly deferred: DeferredCallers;
+  private empty: (() => void) | null = null;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, deferred: DeferredCallers) {
     this.clock = clock;
+    this.deferred = deferred;
     this.sweep = setInterval(() => this.expire(), sweepIntervalMs);
     this.sweep.unref();
   }
@@ -24,12 +28,21 @@ export class PendingAsks {
     this.waiting.add(envelope);
   }
 
+  /** Answers an envelope; only the first answer counts. */
   settle(envelope: Envelope, error: unknown, reply: unknown): void {
     if (envelope.settled) return;
     envelope.settled = true;
     this.waiting.delete(envelope);
+    if (envelope.deferredKey !== null) this.deferred.forget(envelope);
     if (error === undefined) envelope.resolve(reply);
-    else envelope.reject(error);
+    else envelope.reject(error as AppError);
+    if (this.waiting.size === 0 && this.empty !== null) this.empty();
+  }
+
+  /** Resolves when every ask is answered. Call when no more are accepted. */
+  drained(): Promise<void> {
+    if (this.waiting.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.empty = resolve));
   }
 
   /** Answers everything: the node stops. */

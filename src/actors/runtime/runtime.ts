@@ -1,5 +1,6 @@
 /** Puts the runtime's parts together and gives them one start and one stop. */
 import { type Clock, systemClock } from '../../clock.ts';
+import { shardCount } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
 import type { Log } from '../../log.ts';
 import type { TimerDraft } from '../../storage/commit-unit.ts';
@@ -8,12 +9,13 @@ import { GroupCommit } from '../../storage/group-commit.ts';
 import { ActorSystem } from './actor-system.ts';
 import type { AnyActor } from './define-actor.ts';
 import { Effects } from './effects.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox, type OutboxOptions } from './outbox.ts';
 import { Passivation } from './passivation.ts';
+import type { AfterCommit } from './settlement.ts';
 import { Timers, timerHorizonMs } from './timers.ts';
 
 /** Told each batch of events right after its commit, with the number each was given; in commit order. */
-export type EventListener = ActorSystem['after']['events'];
+export type EventListener = AfterCommit['events'];
 
 export type RuntimeOptions = {
   database: Database;
@@ -23,41 +25,61 @@ export type RuntimeOptions = {
   maxWaiting?: number;
   maxBatchTurns?: number;
   maxRunningEffects?: number;
+  maxEffectsInHand?: number;
+  outbox?: OutboxOptions;
+  /** How long one commit statement, and one lock in its way, may take. */
+  statementTimeoutMs?: number;
+  lockTimeoutMs?: number;
+  freezeStates?: boolean;
 };
+
+export type RuntimeHealth = {
+  /** Since when the batch on its way has had no answer; null while none is on its way. Seconds ago: the database is away. */
+  commitWaitsSinceMs: number | null;
+  /** 0 before the first. */
+  lastCommitAtMs: number;
+  activations: number;
+  waiting: number;
+  pending: number;
+  effects: { running: number; waiting: number };
+  messages: number;
+};
+
+const defaultGraceMs = 10_000;
+const maxTimersInRead = 50_000;
 
 export class Runtime {
   readonly actors: ActorSystem;
   readonly commit: GroupCommit;
   readonly effects: Effects;
   private readonly outbox: Outbox;
-  private readonly timers: Timers;
-  private readonly passivation: Passivation;
+  readonly timers: Timers;
+  readonly passivation: Passivation;
   private readonly options: RuntimeOptions;
   private readonly clock: Clock;
   private timerSweep: NodeJS.Timeout | null = null;
+  private stopped = false;
 
   constructor(options: RuntimeOptions) {
     this.options = options;
     this.clock = options.clock ?? systemClock;
-    const { database, placement, log } = options;
-    this.commit = new GroupCommit({ database, fence: placement, log, maxBatchTurns: options.maxBatchTurns });
-    this.timers = new Timers(this.clock, (timer) => this.actors.fireTimer(timer));
-    this.actors = new ActorSystem({
-      clock: this.clock,
-      log,
-      database,
-      commit: this.commit,
-      placement,
-      timers: this.timers,
-      maxWaiting: options.maxWaiting,
-    });
-    this.effects = new Effects({ system: this.actors, commit: this.commit, database, placement, log }, options.maxRunningEffects);
-    this.outbox = new Outbox({ system: this.actors, database, placement, log });
-    this.passivation = new Passivation(this.actors, this.clock, log);
+    const { clock } = this;
+    const { database, placement, log, maxWaiting, freezeStates } = options;
+    const { maxBatchTurns, statementTimeoutMs, lockTimeoutMs } = options;
+    this.commit = new GroupCommit({ database, fence: placement, log, clock, maxBatchTurns, statementTimeoutMs, lockTimeoutMs });
+    this.timers = new Timers(clock, (timer) => this.actors.fireTimer(timer));
+    const { commit, timers } = this;
+    this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates });
+    this.effects = new Effects(
+      { system: this.actors, commit, database, placement, log },
+      { maxRunning: options.maxRunningEffects, maxInHand: options.maxEffectsInHand },
+    );
+    this.outbox = new Outbox({ system: this.actors, database, placement, log }, options.outbox);
+    this.passivation = new Passivation(this.actors, clock, log);
     this.actors.after.messages = (messages) => this.outbox.deliver(messages);
     this.actors.after.effects = (effects) => this.effects.start(effects);
     this.actors.after.cancelled = (ids) => this.effects.cancel(ids);
-    placement.onAcquired((shards) => void this.recover(shards));
+    placement.onAcquired(() => void this.recover());
   }
 
   register(definitions: AnyActor[]): void {
@@ -65,7 +87,14 @@ export class Runtime {
   }
 
   onEvents(listener: EventListener): void {
-    this.actors.after.events = listener;
+    this.actors.after.events = (events, seqs) => {
+      try {
+        listener(events, seqs);
+      } catch (error) {
+        // The events stand committed; whoever listens has lost them by its own fault and must not stop the others.
+        this.options.log.error({ err: error }, 'a listener for events failed');
+      }
+    };
   }
 
   /** Joins the cluster and goes on with whatever the shards it was given have to do. */
@@ -73,28 +102,45 @@ export class Runtime {
     await this.options.placement.start();
     this.outbox.start();
     this.passivation.start();
-    this.timerSweep = setInterval(() => void this.sweepTimers(), timerHorizonMs / 2);
+    this.timerSweep = setInterval(() => void this.sweepTimers().catch(() => {}), timerHorizonMs / 2);
     this.timerSweep.unref();
   }
 
-  /** Takes nothing new, finishes what was accepted, and lets go of everything. */
-  async stop(): Promise<void> {
+  get health(): RuntimeHealth {
+    const { sendingSinceMs, lastCommitAtMs } = this.commit;
+    return {
+      commitWaitsSinceMs: sendingSinceMs,
+      lastCommitAtMs,
+      activations: this.actors.activationCount,
+      ...this.actors.load,
+      effects: this.effects.size,
+      messages: this.outbox.size,
+    };
+  }
+
+  /**
+   * Takes nothing new, answers what was accepted, and lets go of everything. What still has no answer after `graceMs` is told that it is
+   * unknown, or not done; with 0 that is everything, as in a crash.
+   */
+  async stop(graceMs = defaultGraceMs): Promise<void> {
+    const deadlineMs = Date.now() + graceMs;
     this.actors.drain();
+    await within(this.actors.pending.drained(), graceMs);
+    this.stopped = true;
     this.outbox.stop();
     this.passivation.stop();
     this.timers.stop();
     if (this.timerSweep !== null) clearInterval(this.timerSweep);
     this.effects.stop();
-    await this.commit.drained();
+    await within(this.commit.drained(), deadlineMs - Date.now());
     this.actors.close();
-    await this.options.placement.stop();
-    await this.commit.close();
+    await within(Promise.all([this.options.placement.stop(), this.commit.close()]), 2_000);
   }
 
-  private async recover(shards: number[]): Promise<void> {
-    for (let attempt = 0; ; attempt++) {
+  private async recover(): Promise<void> {
+    for (let attempt = 0; !this.stopped; attempt++) {
       try {
-        await Promise.all([this.outbox.sweep(), this.effects.recover(shards), this.sweepTimers()]);
+        await Promise.all([this.outbox.sweep(), this.effects.recover(), this.sweepTimers()]);
         return;
       } catch (error) {
         this.options.log.warn({ err: error }, 'the work of acquired shards could not be read; trying again');
@@ -104,13 +150,23 @@ export class Runtime {
   }
 
   private async sweepTimers(): Promise<void> {
+    const { database, placement } = this.options;
     await this.timers.sweep(async () => {
-      const { rows } = await this.options.database.read({
+      const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null);
+      const { rows } = await database.read({
         name: 'timers_due',
-        text: `select kind, actor_id as "actorId", name, shard, command, input, due_at as "dueAt" from timer where due_at < to_timestamp($1::float8 / 1000) limit 50000`,
-        values: [this.clock.nowMs() + timerHorizonMs],
+        text: `select kind, actor_id as "actorId", name, shard, command, input, due_at as "dueAt" from timer where shard = any($1) and due_at < to_timestamp($2::float8 / 1000) order by due_at limit ${maxTimersInRead}`,
+        values: [shards, this.clock.nowMs() + timerHorizonMs],
       });
-      return (rows as TimerDraft[]).filter((timer) => this.options.placement.epochOf(timer.shard) !== null);
+      return rows as TimerDraft[];
     });
   }
+}
+
+/** Waits for the promise, but no longer than that. */
+async function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.max(0, timeoutMs))));
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
 }

@@ -1,22 +1,24 @@
-/** Timers of the shards this node owns. Durable in the `timer` table; here only those due soon, in one heap with one system timer. */
-import type { Clock } from '../../clock.ts';
-import type { TimerDraft } from '../../storage/commit-unit.ts';
-
 /**
+ * Timers of the shards this node owns. Durable in the `timer` table; here only those due soon, in one heap with one system timer.
+ *
  * T1 A timer fires at most once for one `set`: it stays current until the turn that took it is committed or it is set anew.
  * T2 What a sweep read from the database never overrides what was set or cleared since the sweep began.
  */
+import type { Clock } from '../../clock.ts';
+import type { TimerDraft } from '../../storage/commit-unit.ts';
 
 /** Timers due later than this stay in the database until a sweep finds them near. */
 export const timerHorizonMs = 60_000;
 const longestWaitMs = 10_000;
 
 export class Timers {
-  private readonly heap: TimerDraft[] = [];
+  /** Also holds timers that were moved or cleared, until they are due or outnumber the others. */
+  private heap: TimerDraft[] = [];
   private readonly current = new Map<string, TimerDraft>();
   private wake: NodeJS.Timeout | null = null;
   /** Keys set or cleared while a sweep reads the database; null while none does. */
   private touched: Set<string> | null = null;
+  private sweepAgain = false;
   private readonly clock: Clock;
   private readonly fire: (timer: TimerDraft) => void;
 
@@ -44,16 +46,21 @@ export class Timers {
     return this.current.get(keyOf(kind, actorId, name))?.dueAt === dueMs;
   }
 
-  /** Takes what `read` finds in the database: timers due within the horizon. */
+  /** Takes what `read` finds in the database: timers due within the horizon. Called while one is under way, another follows it. */
   async sweep(read: () => Promise<TimerDraft[]>): Promise<void> {
-    if (this.touched !== null) return;
-    const touched = new Set<string>();
-    this.touched = touched;
+    if (this.touched !== null) {
+      this.sweepAgain = true;
+      return;
+    }
     try {
-      for (const timer of await read()) {
-        const key = keyOf(timer.kind, timer.actorId, timer.name);
-        if (!touched.has(key) && !this.current.has(key)) this.hold(key, timer);
-      }
+      do {
+        this.sweepAgain = false;
+        this.touched = new Set();
+        for (const timer of await read()) {
+          const key = keyOf(timer.kind, timer.actorId, timer.name);
+          if (!this.touched.has(key) && !this.current.has(key)) this.hold(key, timer);
+        }
+      } while (this.sweepAgain);
     } finally {
       this.touched = null;
     }
@@ -73,15 +80,18 @@ export class Timers {
   stop(): void {
     if (this.wake !== null) clearTimeout(this.wake);
     this.wake = null;
-    this.heap.length = 0;
+    this.heap = [];
     this.current.clear();
   }
 
   private hold(key: string, timer: TimerDraft): void {
     if (timer.dueAt > this.clock.nowMs() + timerHorizonMs) return;
     this.current.set(key, timer);
-    this.push(timer);
-    this.arm();
+    if (this.heap.length > 2 * this.current.size + 1_000) {
+      // A sorted array is a heap.
+      this.heap = [...this.current.values()].sort((a, b) => a.dueAt - b.dueAt);
+    } else this.push(timer);
+    if (this.heap[0] === timer || this.wake === null) this.arm();
   }
 
   private arm(): void {
@@ -91,11 +101,12 @@ export class Timers {
     if (next === undefined) return;
     // Never longer than a while at once: a clock that is set forward must not leave timers behind.
     const waitMs = Math.min(longestWaitMs, Math.max(0, next.dueAt - this.clock.nowMs()));
-    this.wake = setTimeout(() => this.due(), waitMs);
+    this.wake = setTimeout(() => this.fireDue(), waitMs);
     this.wake.unref();
   }
 
-  private due(): void {
+  /** Fires what is due by the clock. Called by itself in time, and by whoever has moved the clock. */
+  fireDue(): void {
     const nowMs = this.clock.nowMs();
     for (let next = this.heap[0]; next !== undefined && next.dueAt <= nowMs; next = this.heap[0]) {
       this.pop();

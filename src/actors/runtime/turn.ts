@@ -1,11 +1,10 @@
 /** One turn: the context that records what a command wants, written into the activation's commit unit only when the command succeeded. */
 import type { Clock } from '../../clock.ts';
-import { shardOf } from '../../cluster/address.ts';
+import { isActorId, shardOf } from '../../cluster/address.ts';
 import { AppError } from '../../errors.ts';
 import { type IdPrefix, idPrefixes, newId } from '../../ids.ts';
-import type { EffectDraft, EventDraft, MessageDraft, TimerDraft } from '../../storage/commit-unit.ts';
+import type { CommitUnit, EffectDraft, EventDraft, MessageDraft, TimerDraft } from '../../storage/commit-unit.ts';
 import type { AnyEntity, Database } from '../../storage/database.ts';
-import type { CommitUnit } from '../../storage/group-commit.ts';
 import { RawJson, type Row, type Table } from '../../storage/table.ts';
 import type { Activation } from './activation.ts';
 import type { ActorRef, NewEvent, TurnContext } from './define-actor.ts';
@@ -20,7 +19,7 @@ export class TurnRecord implements TurnContext {
   effects: EffectDraft[] | null = null;
   cancelled: string[] | null = null;
   timers: Map<string, TimerDraft | null> | null = null;
-  rows: { table: Table; row: object }[] | null = null;
+  rows: { table: Table; key: string; row: object }[] | null = null;
   deferred: string | null = null;
   answers: { key: string; reply: unknown }[] | null = null;
 
@@ -47,6 +46,7 @@ export class TurnRecord implements TurnContext {
   }
 
   send(to: ActorRef<any>, id: string, command: string, input: unknown): void {
+    if (!isActorId(id)) throw new Error(`${JSON.stringify(id)} is no id of an actor`);
     (this.messages ??= []).push({
       id: newId(idPrefixes.message, this.nowMs),
       shard: shardOf(to.kind, id),
@@ -90,7 +90,9 @@ export class TurnRecord implements TurnContext {
   }
 
   append(entity: AnyEntity, row: object): void {
-    (this.rows ??= []).push({ table: this.database.table(entity), row });
+    const table = this.database.table(entity);
+    const key = table.primaryKey.map((column) => String((row as Row)[column.property])).join('\n');
+    (this.rows ??= []).push({ table, key, row });
   }
 
   defer(key: string): void {
@@ -101,7 +103,7 @@ export class TurnRecord implements TurnContext {
     (this.answers ??= []).push({ key, reply });
   }
 
-  get recordsNothing(): boolean {
+  get isEmpty(): boolean {
     return (
       this.events === null &&
       this.messages === null &&
@@ -109,6 +111,7 @@ export class TurnRecord implements TurnContext {
       this.cancelled === null &&
       this.timers === null &&
       this.rows === null &&
+      this.deferred === null &&
       this.answers === null
     );
   }
@@ -124,11 +127,14 @@ export class TurnRecord implements TurnContext {
     }
     if (this.timers !== null) for (const [name, timer] of this.timers) (unit.timers ??= new Map()).set(name, timer);
     if (this.rows !== null) {
-      for (const { table, row } of this.rows) {
+      for (const { table, key, row } of this.rows) {
         const tables = (unit.rows ??= new Map<Table, Map<string, object>>());
         let rows = tables.get(table);
-        if (rows === undefined) tables.set(table, (rows = new Map()));
-        rows.set(table.primaryKey.map((column) => String((row as Row)[column.property])).join('\n'), row);
+        if (rows === undefined) {
+          rows = new Map();
+          tables.set(table, rows);
+        }
+        rows.set(key, row);
       }
     }
   }

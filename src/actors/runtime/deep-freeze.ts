@@ -1,0 +1,6 @@
+/** Freezes plain data through and through, so that a command that changes its state in place fails at once instead of leaving a trace. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) deepFreeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,36 @@
+/** One run of one effect: bounded in time, abortable, and every end of it an outcome. */
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { EffectDraft } from '../../storage/commit-unit.ts';
+import { encodeJson } from '../../storage/table.ts';
+import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
+
+/** Never rejects. An effect that ignores its signal is left to itself: its place is free when its time is up. */
+export async function runEffect(
+  effect: EffectDraft,
+  definition: EffectDefinition,
+  controller: AbortController,
+  log: Log,
+): Promise<EffectOutcome> {
+  const { signal } = controller;
+  const timeout = setTimeout(
+    () => controller.abort(new AppError('unavailable', `No answer within ${definition.timeoutMs / 1000} seconds`)),
+    definition.timeoutMs,
+  );
+  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+  aborted.catch(() => {});
+  try {
+    const run = definition.run(effect.input, { actorId: effect.actorId, effectId: effect.id, signal });
+    const value = await Promise.race([run, aborted]);
+    // An outcome is kept like any other input: what cannot be written is found out here, not in the actor's commit.
+    if (value !== undefined) encodeJson(value);
+    return { kind: 'done', value };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'outcome_unknown') return { kind: 'unknown' };
+    if (error instanceof AppError && error.code !== 'internal') return { kind: 'failed', message: error.message };
+    log.error({ effect: effect.name, kind: effect.kind, id: effect.actorId, err: error }, 'an effect failed unexpectedly');
+    return { kind: 'failed', message: 'It failed unexpectedly' };
+  } finally {
+    clearTimeout(timeout);
+  }
+}

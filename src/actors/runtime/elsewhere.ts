@@ -1,0 +1,37 @@
+/** Asks the node that owns a shard, again and again while nobody does: shards move, and their callers should not notice. */
+import type { Placement, RemoteAsk } from '../../cluster/placement.ts';
+import { AppError, errorCodes } from '../../errors.ts';
+
+const longestPauseMs = 500;
+
+/**
+ * Resolves with the owner's reply, or with `'here'` as soon as this node owns the shard itself. Rejects with what the owner refused.
+ * Ends as well, with `'given up'`, when the caller waits no longer.
+ *
+ * @param onTry told whether a try is out, so that an answer that never comes counts as unknown
+ */
+export async function askElsewhere(
+  placement: Placement,
+  shard: number,
+  ask: RemoteAsk,
+  gaveUp: () => boolean,
+  onTry: (out: boolean) => void,
+): Promise<{ reply: unknown } | 'here' | 'given up'> {
+  for (let attempt = 0; !gaveUp(); attempt++) {
+    if (placement.epochOf(shard) !== null) return 'here';
+    onTry(true);
+    try {
+      return { reply: await placement.forward(shard, ask) };
+    } catch (error) {
+      if (!isReroute(error)) throw error;
+      onTry(false);
+    }
+    await new Promise((resolve) => setTimeout(resolve, Math.min(longestPauseMs, 10 * 2 ** attempt)));
+  }
+  return 'given up';
+}
+
+/** Nothing was done, and another node, or this one a little later, may do it. */
+function isReroute(error: unknown): boolean {
+  return error instanceof AppError && errorCodes[error.code].retry === 'reroute';
+}

@@ -1,0 +1,158 @@
+/**
+ * Makes a unit's turns true when they are committed, and undoes them when they are not.
+ *
+ * R5 Every envelope is answered once: by its turn, by a failure, or when its deadline has passed.
+ * R6 When a commit is refused or fails, the activation and all turns built on it are dropped; what was waiting is tried again from the
+ *    committed state inside its deadline. Only a turn that was alone in its unit is blamed for the unit's failure.
+ */
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { CommitOutcome, EffectDraft, EventDraft, MessageDraft } from '../../storage/commit-unit.ts';
+import type { GroupCommit } from '../../storage/group-commit.ts';
+import type { Activation } from './activation.ts';
+import type { CommandReplies } from './command-replies.ts';
+import type { DeferredCallers } from './deferred-callers.ts';
+import { type Envelope, isDurable } from './envelope.ts';
+import type { PendingAsks } from './pending-asks.ts';
+import type { Timers } from './timers.ts';
+import type { TurnUnit } from './turn-unit.ts';
+
+/** What follows from a commit, done by the parts that own it. */
+export type AfterCommit = {
+  events(events: EventDraft[], seqs: number[]): void;
+  messages(messages: MessageDraft[]): void;
+  effects(effects: EffectDraft[]): void;
+  cancelled(effectIds: string[]): void;
+};
+
+export type SettlementParts = {
+  log: Log;
+  commit: GroupCommit;
+  timers: Timers;
+  pending: PendingAsks;
+  deferred: DeferredCallers;
+  replies: CommandReplies;
+  after: AfterCommit;
+  pump(activation: Activation): void;
+  /** Drops the activation and returns what waited in its mailbox. */
+  drop(activation: Activation): Envelope[];
+  /** Sends an envelope to the actor again, wherever it lives now. */
+  route(activation: Activation, envelope: Envelope): void;
+};
+
+type Blamable = { kind: 'failed' | 'repeated' | 'unavailable'; error: Error };
+
+/** Durable work that fails this often by its own fault becomes a dead letter. */
+const maxFailures = 3;
+
+export class Settlement {
+  private readonly parts: SettlementParts;
+
+  constructor(parts: SettlementParts) {
+    this.parts = parts;
+  }
+
+  settle(activation: Activation, unit: TurnUnit, outcome: CommitOutcome): void {
+    // The next unit may be on its way already.
+    if (activation.sending === unit) activation.sending = null;
+    if (outcome.kind === 'committed') this.committed(activation, unit, outcome.seqs);
+    else this.notCommitted(activation, unit, outcome);
+  }
+
+  /** The command of durable work threw. */
+  threw(activation: Activation, envelope: Envelope, failure: unknown): void {
+    if (++envelope.failures >= maxFailures) envelope.givenUp = failure instanceof Error ? failure : new Error(String(failure));
+    this.routeLater(activation, envelope);
+  }
+
+  private committed(activation: Activation, unit: TurnUnit, seqs: number[]): void {
+    const { timers, pending, after } = this.parts;
+    if (unit.row !== null) activation.committed = unit.row;
+    if (unit.timers !== null) {
+      for (const [name, timer] of unit.timers) {
+        if (timer === null) timers.clear(activation.kind.name, activation.id, name);
+        else timers.set(timer);
+      }
+    }
+    for (const envelope of unit.taken) if (envelope.deferredKey === null) pending.settle(envelope, undefined, envelope.reply);
+    for (const envelope of unit.waiting) pending.settle(envelope, envelope.error, envelope.reply);
+    if (unit.answered !== null) for (const { envelope, error, reply } of unit.answered) pending.settle(envelope, error, reply);
+    if (unit.events.length > 0) after.events(unit.events, seqs);
+    if (unit.cancelledEffects.length > 0) after.cancelled(unit.cancelledEffects);
+    if (unit.messages.length > 0) after.messages(unit.messages);
+    if (unit.effects !== null) after.effects([...unit.effects.values()]);
+    if (activation.mailbox !== null) this.parts.pump(activation);
+  }
+
+  private notCommitted(activation: Activation, unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
+    const { commit, deferred } = this.parts;
+    const units = activation.open === null || activation.open === unit ? [unit] : [unit, activation.open];
+    if (units.length > 1) commit.withdraw(units[1]!);
+    const inMailbox = this.parts.drop(activation);
+    // Their own turns may stand committed: they go on waiting for an answer.
+    for (const { answered } of units) for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, envelope);
+    const blamed = outcome.kind === 'refused' ? null : this.blame(activation, unit, outcome);
+    for (const { taken, waiting } of units) {
+      for (const envelope of taken) if (envelope !== blamed) this.again(activation, envelope);
+      for (const envelope of waiting) this.again(activation, envelope);
+    }
+    for (const envelope of inMailbox) this.again(activation, envelope);
+  }
+
+  /** Returns the envelope that is dealt with here and must not be tried again at once. */
+  private blame(activation: Activation, unit: TurnUnit, outcome: Blamable): Envelope | null {
+    const { pending, log } = this.parts;
+    if (outcome.kind === 'unavailable') {
+      const told = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', { retryAfterS: 2 });
+      for (const envelope of unit.taken) pending.settle(envelope, told, undefined);
+      return null;
+    }
+    if (unit.taken.length > 1) {
+      for (const envelope of unit.taken) envelope.alone = true;
+      return null;
+    }
+    const only = unit.taken[0]!;
+    if (outcome.kind === 'repeated') {
+      this.echo(only);
+      return only;
+    }
+    log.error({ ...unit.actor, command: only.command, err: outcome.error }, 'the database refused what a turn recorded');
+    if (!isDurable(only)) pending.settle(only, new AppError('internal', 'Internal Server Error', { cause: outcome.error }), undefined);
+    // Not even as a dead letter: it stays where it is and is tried later.
+    else if (only.givenUp !== null) pending.settle(only, new AppError('internal', 'A dead letter was refused'), undefined);
+    else this.threw(activation, only, outcome.error);
+    return only;
+  }
+
+  /** It has taken effect before, and this is its echo: durable work is done, a command has the reply that stands in the database. */
+  private echo(envelope: Envelope): void {
+    const { pending, replies } = this.parts;
+    if (envelope.commandId === null) return pending.settle(envelope, undefined, envelope.reply);
+    replies.find(envelope.commandId).then(
+      (found) => {
+        if (found !== null) pending.settle(envelope, undefined, found.reply);
+        else pending.settle(envelope, new AppError('internal', 'A recorded command is gone'), undefined);
+      },
+      (error) => pending.settle(envelope, error, undefined),
+    );
+  }
+
+  private again(activation: Activation, envelope: Envelope): void {
+    if (!envelope.settled) this.parts.route(activation, undone(this.parts.deferred, envelope));
+  }
+
+  /** After a pause, in which its neighbours go on. */
+  private routeLater(activation: Activation, envelope: Envelope): void {
+    undone(this.parts.deferred, envelope);
+    setTimeout(() => this.parts.route(activation, envelope), 25 * 4 ** envelope.failures).unref();
+  }
+}
+
+function undone(deferred: DeferredCallers, envelope: Envelope): Envelope {
+  if (envelope.deferredKey !== null) deferred.forget(envelope);
+  envelope.deferredKey = null;
+  envelope.reply = undefined;
+  envelope.error = undefined;
+  envelope.taken = false;
+  return envelope;
+}

@@ -1,0 +1,227 @@
+/**
+ * Takes turns: runs a command on an actor's newest state and puts what it recorded into the activation's unit of the open batch. What
+ * happens after the commit is `settlement.ts`.
+ *
+ * R1 Turns of one actor run one at a time, to the end, without awaiting (they are synchronous; taking a turn inside a turn is a defect).
+ * R2 Nothing a turn decided, refusals included, is told before everything it was decided on is committed.
+ * R3 A query sees committed state only.
+ * R4 A turn that throws changes nothing: its record is dropped, the activation and its neighbours go on.
+ */
+import type { Clock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { idPrefixes, newId } from '../../ids.ts';
+import type { Log } from '../../log.ts';
+import type { CommitOutcome } from '../../storage/commit-unit.ts';
+import type { Database } from '../../storage/database.ts';
+import type { GroupCommit } from '../../storage/group-commit.ts';
+import type { Activation } from './activation.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
+import { type Envelope, isDurable } from './envelope.ts';
+import type { Kind } from './kind.ts';
+import type { PendingAsks } from './pending-asks.ts';
+import type { Timers } from './timers.ts';
+import { isRefusal, TurnRecord } from './turn.ts';
+import { TurnUnit } from './turn-unit.ts';
+
+export type TurnsParts = {
+  clock: Clock;
+  log: Log;
+  database: Database;
+  commit: GroupCommit;
+  timers: Timers;
+  pending: PendingAsks;
+  deferred: DeferredCallers;
+  freezeStates: boolean;
+  settled(activation: Activation, unit: TurnUnit, outcome: CommitOutcome): void;
+  /** Durable work whose command threw: try it again after a while, or give it up. */
+  threw(activation: Activation, envelope: Envelope, failure: unknown): void;
+};
+
+export class Turns {
+  private running = false;
+  private readonly parts: TurnsParts;
+
+  constructor(parts: TurnsParts) {
+    this.parts = parts;
+  }
+
+  take(activation: Activation, envelope: Envelope): void {
+    if (envelope.settled) return;
+    if (envelope.source.kind === 'query') return this.answerQuery(activation, envelope);
+    if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
+    if (envelope.givenUp !== null) return this.bury(activation, envelope, envelope.givenUp);
+    if (this.isStale(activation, envelope)) return this.answerAfter(activation, envelope);
+    const record = new TurnRecord(activation, this.parts.clock, this.parts.database);
+    let state = activation.state;
+    let failure: unknown;
+    this.running = true;
+    try {
+      const command = activation.kind.definition.commands[envelope.command];
+      if (command === undefined) throw new Error(`${activation.kind.name} has no command ${envelope.command}`);
+      const turn = command(activation.state, envelope.input, record);
+      state = turn.state;
+      if (state !== activation.state) checkState(activation, turn);
+      envelope.reply = turn.reply;
+    } catch (error) {
+      failure = error ?? new Error('Something without a name was thrown');
+    } finally {
+      this.running = false;
+    }
+    envelope.taken = true;
+    if (failure !== undefined) return this.failed(activation, envelope, failure);
+    if (state === activation.state && envelope.commandId === null && !isDurable(envelope) && record.isEmpty)
+      return this.answerAfter(activation, envelope);
+    this.write(activation, envelope, state, record);
+  }
+
+  /** Runs a query's handler. Throws what it throws on purpose; a defect is logged and becomes `internal`. */
+  look(kind: Kind, state: object | null, name: string, input: unknown): unknown {
+    try {
+      const handler = kind.definition.queries[name];
+      if (handler === undefined) throw new Error(`${kind.name} has no query ${name}`);
+      return handler(state, input);
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      this.parts.log.error({ kind: kind.name, query: name, err: error }, 'a query threw');
+      throw new AppError('internal', 'Internal Server Error', { cause: error });
+    }
+  }
+
+  private answerQuery(activation: Activation, envelope: Envelope): void {
+    const { pending } = this.parts;
+    try {
+      pending.settle(envelope, undefined, this.look(activation.kind, activation.committed, envelope.command, envelope.input));
+    } catch (error) {
+      pending.settle(envelope, error, undefined);
+    }
+  }
+
+  private write(activation: Activation, envelope: Envelope, state: object | null, record: TurnRecord): void {
+    const { commit, deferred, freezeStates } = this.parts;
+    const unit = this.openUnit(activation);
+    if (state !== activation.state) {
+      activation.state = freezeStates ? deepFreeze(state) : state;
+      unit.table = activation.kind.table;
+      unit.row = activation.state;
+    }
+    record.writeTo(unit);
+    unit.alone ||= envelope.alone;
+    if (record.deferred !== null && envelope.source.kind === 'ask') deferred.hold(deferredKeyOf(activation, record.deferred), envelope);
+    this.consume(unit, envelope, record);
+    if (record.answers !== null) for (const { key, reply } of record.answers) this.answer(activation, unit, key, reply);
+    unit.taken.push(envelope);
+    commit.addTurn(unit);
+  }
+
+  /** R2: an answer that changes nothing still waits for what it was decided on. */
+  private answerAfter(activation: Activation, envelope: Envelope): void {
+    const unit = activation.open ?? activation.sending;
+    if (unit === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
+    else unit.waiting.push(envelope);
+  }
+
+  private failed(activation: Activation, envelope: Envelope, failure: unknown): void {
+    const { log } = this.parts;
+    const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source, err: failure };
+    if (isRefusal(failure) && isDurable(envelope)) {
+      // It has been heard and refused: it is consumed, like one that changed nothing.
+      log.debug(about, 'durable work was refused');
+      this.consumeOnly(activation, envelope);
+      return;
+    }
+    if (!isRefusal(failure)) log.error(about, 'a command threw; its turn is discarded');
+    if (isDurable(envelope)) return this.parts.threw(activation, envelope, failure);
+    envelope.error = isRefusal(failure) ? failure : new AppError('internal', 'Internal Server Error', { cause: failure });
+    this.answerAfter(activation, envelope);
+  }
+
+  /** Consumes durable work that its actor cannot take, and keeps it where a person can find it. */
+  private bury(activation: Activation, envelope: Envelope, reason: Error): void {
+    const nowMs = this.parts.clock.nowMs();
+    const unit = this.consumeOnly(activation, envelope);
+    unit.deadLetters.push({
+      id: newId(idPrefixes.message, nowMs),
+      kind: activation.kind.name,
+      actorId: activation.id,
+      command: envelope.command,
+      input: envelope.input,
+      error: String(reason).slice(0, 2_000),
+      createdAt: nowMs,
+    });
+  }
+
+  private consumeOnly(activation: Activation, envelope: Envelope): TurnUnit {
+    const unit = this.openUnit(activation);
+    unit.alone ||= envelope.alone;
+    this.consume(unit, envelope, null);
+    unit.taken.push(envelope);
+    this.parts.commit.addTurn(unit);
+    return unit;
+  }
+
+  private consume(unit: TurnUnit, envelope: Envelope, record: TurnRecord | null): void {
+    const { source } = envelope;
+    if (source.kind === 'message') unit.consumedMessages.push(source.id);
+    else if (source.kind === 'effect') unit.consumedEffects.push(source.id);
+    else if (source.kind === 'timer' && record?.timers?.has(source.name) !== true) (unit.timers ??= new Map()).set(source.name, null);
+    // A deferred command has its reply later, and its record with it.
+    if (envelope.deferredKey === null) this.recordCommand(unit, envelope.commandId, envelope.reply);
+  }
+
+  private recordCommand(unit: TurnUnit, commandId: string | null, reply: unknown): void {
+    if (commandId !== null) unit.commands.push({ id: commandId, reply: reply ?? null, createdAt: this.parts.clock.nowMs() });
+  }
+
+  private answer(activation: Activation, unit: TurnUnit, key: string, reply: unknown): void {
+    const address = deferredKeyOf(activation, key);
+    const error = reply instanceof AppError ? reply : undefined;
+    const recorded = new Set<string>();
+    for (const envelope of this.parts.deferred.take(address)) {
+      const { commandId } = envelope;
+      if (error === undefined && commandId !== null && !recorded.has(commandId)) this.recordCommand(unit, commandId, reply);
+      if (commandId !== null) recorded.add(commandId);
+      (unit.answered ??= []).push({ key: address, envelope, error, reply });
+    }
+  }
+
+  /**
+   * A timer that was moved or cleared after it fired, an outcome of an effect that was cancelled: no turn. Where that is not committed
+   * yet, it waits for the commit, and is tried again should that fail.
+   */
+  private isStale({ open, sending, kind, id }: Activation, { source }: Envelope): boolean {
+    if (source.kind === 'timer') {
+      if (open?.timers?.has(source.name) || sending?.timers?.has(source.name)) return true;
+      return !this.parts.timers.isCurrent(kind.name, id, source.name, source.dueMs);
+    }
+    return source.kind === 'effect' && (isCancelled(open, source.id) || isCancelled(sending, source.id));
+  }
+
+  private openUnit(activation: Activation): TurnUnit {
+    if (activation.open !== null) return activation.open;
+    const actor = { kind: activation.kind.name, id: activation.id };
+    const unit: TurnUnit = new TurnUnit(activation.shard, actor, (outcome) => this.parts.settled(activation, unit, outcome));
+    unit.onSent = () => {
+      activation.open = null;
+      activation.sending = unit;
+    };
+    activation.open = unit;
+    this.parts.commit.add(unit);
+    return unit;
+  }
+}
+
+function isCancelled(unit: TurnUnit | null, effectId: string): boolean {
+  return unit !== null && unit.cancelledEffects.length > 0 && unit.cancelledEffects.includes(effectId);
+}
+
+/** A state that would be written over another actor, or nowhere, is a defect of the command. */
+function checkState({ kind, id }: Activation, turn: { state: unknown }): void {
+  const { state } = turn;
+  if (turn instanceof Promise) {
+    turn.catch(() => {});
+    throw new Error('A command must not be asynchronous: await in an effect');
+  }
+  if (typeof state !== 'object' || state === null) throw new Error('A command must return a state; what exists cannot become nothing');
+  if ((state as Record<string, unknown>)[kind.idProperty] !== id) throw new Error(`The state's ${kind.idProperty} is not the actor's id`);
+}

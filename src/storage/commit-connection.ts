@@ -1,0 +1,76 @@
+/** The one connection a group commit writes through: made when needed, given up when it breaks. */
+import pg from 'pg';
+
+export type CommitConnectionOptions = { url: string; owner: string; statementTimeoutMs: number; lockTimeoutMs: number };
+
+export class CommitConnection {
+  private client: pg.Client | null = null;
+  private closed = false;
+  private readonly options: CommitConnectionOptions;
+
+  constructor(options: CommitConnectionOptions) {
+    this.options = options;
+  }
+
+  /** Throws when the database cannot be reached now. */
+  async get(): Promise<pg.Client> {
+    if (this.closed) throw new Error('The commit connection is closed');
+    if (this.client !== null) return this.client;
+    const { url, owner, statementTimeoutMs, lockTimeoutMs } = this.options;
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: `troupe commit ${owner}`,
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: lockTimeoutMs,
+      // The client gives up later than the server, so that an answer, if there is one, is heard.
+      query_timeout: statementTimeoutMs + 5_000,
+      keepAlive: true,
+      types: answerTypes,
+    });
+    // A break is seen by the statement in flight; without a listener it would end the process.
+    client.on('error', () => this.client === client && this.drop());
+    try {
+      await client.connect();
+      // One plan for all sizes of a batch: made once, and without nested loops, which are quadratic where arrays are joined.
+      await client.query('set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off');
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
+    if (this.closed) {
+      client.end().catch(() => {});
+      throw new Error('The commit connection is closed');
+    }
+    this.client = client;
+    return client;
+  }
+
+  /** Gives the connection up without waiting for what is on it. */
+  drop(): void {
+    const client = this.client;
+    this.client = null;
+    client?.end().catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const client = this.client;
+    this.client = null;
+    await client?.end().catch(() => {});
+  }
+}
+
+const int8 = 20;
+const int8Array = 1016;
+const int4Array = 1007;
+const bool = 16;
+/** The few types of a commit's answer, read without the general array parser. */
+const answerTypes = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === int8Array || oid === int4Array) return (text: string) => (text.length <= 2 ? [] : text.slice(1, -1).split(',').map(Number));
+    if (oid === bool) return (text: string) => text === 't';
+    if (oid === int8) return Number;
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
+} as never;

@@ -1,0 +1,163 @@
+/** The actor that runtime tests ask: it can do everything an actor can, on demand, and go wrong in every way. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { actorRef, defineActor, type EffectResult, type Turn, type TurnContext } from '../../src/actors/runtime/define-actor.ts';
+import { AppError } from '../../src/errors.ts';
+import { json } from '../../src/storage/column-types.ts';
+
+export const ProbeEntity = defineEntity({
+  name: 'Probe',
+  tableName: 'probe',
+  properties: {
+    id: p.text().primary(),
+    /** Adds up what was added; the database refuses anything over a million. */
+    value: p.integer(),
+    /** Unique where it is given. */
+    name: p.string().length(20).nullable(),
+    ratio: p.double().nullable(),
+    heard: json<unknown[]>(),
+    text: p.text(),
+    data: json<unknown>(),
+  },
+});
+export type ProbeState = InferEntity<typeof ProbeEntity>;
+
+export const ProbeNote = defineEntity({
+  name: 'ProbeNote',
+  tableName: 'probe_note',
+  properties: { id: p.text().primary(), text: p.text() },
+});
+
+export const probeTables = [
+  'create table probe (id text primary key, value int not null check (value <= 1000000), name varchar(20) unique, ratio float8, heard json not null, text text not null, data json not null)',
+  'create table probe_note (id text primary key, text text not null)',
+];
+
+export type ProbeContract = {
+  commands: {
+    /** Adds, emits an event with the sum, and answers it. */
+    add(input: { n: number; account?: string }): number;
+    touch(input: null): number;
+    /** Adds and then refuses, or throws. */
+    addAndFail(input: { n: number; how: 'refuse' | 'throw' | 'mutate' | 'async' | 'other id' | 'nothing' }): number;
+    /** Refuses when the value is not what it should be. */
+    expect(input: { value: number }): number;
+    put(input: Partial<ProbeState> & { note?: string }): number;
+    hear(input: unknown): null;
+    tell(input: { to: string; inputs: unknown[] }): null;
+    defer(input: { key: string; n: number }): unknown;
+    answer(input: { key: string; reply: unknown; refuse?: boolean }): null;
+    begin(input: { effect: 'work' | 'mail'; input: object }): string;
+    end(input: { effectId: string }): null;
+    ended(input: EffectResult): null;
+    wake(input: { name: string; dueMs: number | null; text?: string; again?: number }): null;
+    woke(input: { name: string; text: string; again?: number }): null;
+  };
+  queries: {
+    state(input: null): ProbeState | null;
+    fail(input: { how: 'refuse' | 'throw' }): null;
+  };
+};
+export const probe = actorRef<ProbeContract>('probe');
+
+/** What the probe's effects do; tests put in what they need. */
+export const effects = {
+  work: async (_input: any, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
+  mail: async (_input: any, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
+};
+
+type State = ProbeState | null;
+
+export const probeActor = defineActor<ProbeState, ProbeContract>({
+  ref: probe,
+  entity: ProbeEntity,
+  mailboxLimit: 100,
+  commands: {
+    add(state, { n, account }, ctx) {
+      const value = (state?.value ?? 0) + n;
+      ctx.emit({ accountId: account ?? 'acct', type: 'probe.added', data: { id: ctx.id, value, n } });
+      return { state: { ...(state ?? blank(ctx.id)), value }, reply: value };
+    },
+    touch: (state) => ({ state, reply: state?.value ?? 0 }),
+    addAndFail(state, { n, how }, ctx): Turn<State, number> {
+      const next = { ...(state ?? blank(ctx.id)), value: (state?.value ?? 0) + n };
+      ctx.emit({ accountId: 'acct', type: 'probe.never', data: {} });
+      ctx.send(probe, 'other', 'hear', 'never');
+      ctx.run('work', { never: true });
+      ctx.schedule('never', ctx.nowMs, 'woke', { name: 'never', text: 'never' });
+      ctx.append(ProbeNote, { id: `${ctx.id}-never`, text: 'never' });
+      if (how === 'refuse') throw new AppError('conflict', 'Refused on purpose');
+      if (how === 'mutate') state!.value += n;
+      if (how === 'async') return Promise.reject(new Error('asynchronous')) as never;
+      if (how === 'other id') return { state: { ...next, id: 'stolen' }, reply: n };
+      if (how === 'nothing') return { state: null, reply: n };
+      throw new TypeError('thrown on purpose');
+    },
+    expect(state, { value }) {
+      if ((state?.value ?? 0) !== value) throw new AppError('conflict', `It is ${state?.value ?? 0}`);
+      return { state, reply: value };
+    },
+    put(state, { note, ...values }, ctx) {
+      if (note !== undefined) ctx.append(ProbeNote, { id: ctx.id, text: note });
+      ctx.emit({ accountId: 'acct', type: 'probe.put', data: values });
+      return { state: { ...(state ?? blank(ctx.id)), ...values } as ProbeState, reply: 1 };
+    },
+    hear(state, input, ctx) {
+      if (input === 'throw') throw new TypeError('cannot hear');
+      if (input === 'refuse') throw new AppError('conflict', 'will not hear');
+      const value = input === 'overflow' ? 2_000_000 : (state?.value ?? 0);
+      return { state: { ...(state ?? blank(ctx.id)), value, heard: [...(state?.heard ?? []), input] }, reply: null };
+    },
+    tell(state, { to, inputs }, ctx) {
+      for (const input of inputs) ctx.send(probe, to, 'hear', input);
+      return { state, reply: null };
+    },
+    defer(state, { key, n }, ctx) {
+      ctx.defer(key);
+      return { state: { ...(state ?? blank(ctx.id)), value: (state?.value ?? 0) + n }, reply: 'not this' };
+    },
+    answer(state, { key, reply, refuse }, ctx) {
+      ctx.answer(key, refuse ? new AppError('conflict', 'Refused later') : reply);
+      return { state: { ...(state ?? blank(ctx.id)), text: `answered ${key}` }, reply: null };
+    },
+    begin(state, { effect, input }, ctx) {
+      return { state: state ?? blank(ctx.id), reply: ctx.run(effect, input) };
+    },
+    end(state, { effectId }, ctx) {
+      ctx.cancel(effectId);
+      return { state, reply: null };
+    },
+    ended(state, result, ctx) {
+      const { kind } = result.outcome;
+      if (kind === 'done' && result.outcome.value === 'poison') throw new TypeError('cannot take it');
+      return { state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), result.outcome] }, reply: null };
+    },
+    wake(state, { name, dueMs, text = name, again }, ctx) {
+      if (dueMs === null) ctx.unschedule(name);
+      else ctx.schedule(name, dueMs, 'woke', { name, text, again });
+      return { state: state ?? blank(ctx.id), reply: null };
+    },
+    woke(state, { name, text, again }, ctx) {
+      if (again !== undefined && again > 0) ctx.schedule(name, ctx.nowMs, 'woke', { name, text, again: again - 1 });
+      return { state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), text] }, reply: null };
+    },
+  },
+  queries: {
+    state: (state) => state,
+    fail(_state, { how }) {
+      if (how === 'refuse') throw new AppError('not_found', 'Refused on purpose');
+      throw new TypeError('thrown on purpose');
+    },
+  },
+  effects: {
+    work: { run: (input, context) => effects.work(input, context), repeatable: () => true, timeoutMs: 10_000, outcome: 'ended' },
+    mail: { run: (input, context) => effects.mail(input, context), repeatable: () => false, timeoutMs: 10_000, outcome: 'ended' },
+  },
+});
+
+export const probeOptions = { entities: [ProbeEntity, ProbeNote], tables: probeTables };
+
+function blank(id: string): ProbeState {
+  return { id, value: 0, name: null, ratio: null, heard: [], text: '', data: {} } as unknown as ProbeState;
+}
+
+export type ProbeContext = TurnContext;

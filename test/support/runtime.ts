@@ -1,0 +1,113 @@
+/** An actor runtime for tests: a real database, one node, the runtime on both, and a look at what it told. */
+import type { EntitySchema } from '@mikro-orm/core';
+import pg from 'pg';
+import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
+import type { AnyActor } from '../../src/actors/runtime/define-actor.ts';
+import { Runtime, type RuntimeOptions } from '../../src/actors/runtime/runtime.ts';
+import { SingleNode } from '../../src/cluster/single-node.ts';
+import type { Log } from '../../src/log.ts';
+import type { EventDraft } from '../../src/storage/commit-unit.ts';
+import { Database } from '../../src/storage/database.ts';
+import { testDatabase } from './database.ts';
+
+export type TestRuntimeOptions = Partial<Omit<RuntimeOptions, 'database' | 'placement'>> & {
+  /** Entities of the tested actors that the service itself does not have, and the SQL that makes their tables. */
+  entities?: EntitySchema<any>[];
+  tables?: string[];
+  /** An address that leads to the same database by another way, e.g. a proxy. The node's lock goes the straight way. */
+  via?: (url: string) => string;
+};
+
+export type TestRuntime = {
+  readonly url: string;
+  database: Database;
+  placement: SingleNode;
+  runtime: Runtime;
+  actors: ActorSystem;
+  /** Every event told by this runtime and those it was restarted from, in the order of telling. */
+  events: (EventDraft & { seq: number })[];
+  /** Lines logged as errors. */
+  errors: { fields: object; message: string }[];
+  sql(text: string, values?: unknown[]): Promise<any[]>;
+  /** Ends this runtime without finishing anything and starts another on the same database. */
+  crashAndRestart(): Promise<void>;
+  /** Ends it as SIGTERM would and starts another. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Starts a runtime with these actors on an empty, migrated database. States are frozen: a command that changes one in place throws. */
+export async function testRuntime(definitions: AnyActor[], options: TestRuntimeOptions = {}): Promise<TestRuntime> {
+  const { entities = [], tables = [], via = (url) => url, ...runtimeOptions } = options;
+  const kept = await testDatabase();
+  const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });
+  direct.on('error', () => {});
+  const events: TestRuntime['events'] = [];
+  const errors: TestRuntime['errors'] = [];
+  const log = options.log ?? errorLog(errors);
+
+  const begin = async (first: boolean) => {
+    const database = new Database(via(kept.url), { extraEntities: entities });
+    if (first) {
+      await database.migrate();
+      for (const table of tables) await direct.query(table);
+    }
+    const placement = new SingleNode(kept.url, 'test', log);
+    const runtime = new Runtime({ freezeStates: true, ...runtimeOptions, database, placement, log });
+    runtime.register(definitions);
+    runtime.onEvents((drafts, seqs) => events.push(...drafts.map((draft, i) => ({ ...draft, seq: seqs[i]! }))));
+    await runtime.start();
+    return { database, placement, runtime, actors: runtime.actors };
+  };
+
+  const end = async (graceMs?: number) => {
+    await test.runtime.stop(graceMs);
+    await test.database.close();
+  };
+  const test: TestRuntime = {
+    url: kept.url,
+    ...(await begin(true)),
+    events,
+    errors,
+    sql: async (text, values) => (await direct.query(text, values)).rows,
+    async crashAndRestart() {
+      await end(0);
+      Object.assign(test, await begin(false));
+    },
+    async restart() {
+      await end();
+      Object.assign(test, await begin(false));
+    },
+    async close() {
+      await end();
+      await direct.end();
+      await kept.close();
+    },
+  };
+  return test;
+}
+
+function errorLog(errors: TestRuntime['errors']): Log {
+  const log: Log = {
+    debug() {},
+    info() {},
+    warn() {},
+    error: (fields, message) => void errors.push({ fields, message }),
+    child: () => log,
+  };
+  return log;
+}
+
+/** Resolves when `condition` holds; looked at again with every turn of the event loop and whenever a timer runs. Fails after 20 s. */
+export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
+  const deadlineMs = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadlineMs) throw new Error(`Waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** What a promise came to: its value, or the code of its error. */
+export async function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.catch((error) => ({ refused: error.code ?? String(error) }));
+}
