@@ -29,6 +29,8 @@ import { testDatabase } from './database.ts';
 import { startEdge } from './http-edge.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
+export const secretKey = 'a secret key of thirty-two characters or so';
+
 /** Stands in for the task: it has the same address and, like it, keeps a row for what was delivered last under each name. */
 const DeliveryTarget = defineEntity({
   name: 'DeliveryTarget',
@@ -76,7 +78,7 @@ export async function startWorkspaceNode(t: TestContext) {
     return started;
   }
 
-  const tokens = await createTokens({ secretKey: 'a secret key of thirty-two characters or so', clock: systemClock });
+  const tokens = await createTokens({ secretKey, clock: systemClock });
   const authenticator = createAuthenticator({ actors: actors(), database, tokens, clock: systemClock, log: silentLog });
   const links = createDownloadLinks(tokens, 'http://service.test/');
   const parts = { actors: actors(), database, files, links };

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { idPrefixes, newId } from '../../src/ids.ts';
+import { silentLog } from '../../src/log.ts';
+import { newContentKey } from '../../src/storage/content-key.ts';
+import { Database } from '../../src/storage/database.ts';
+import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
+import { localContents } from '../../src/storage/local-contents.ts';
+import { openLocalFiles } from '../../src/storage/local-files.ts';
+import { type Chore, Maintenance } from '../../src/storage/maintenance.ts';
+import { OrphanContent } from '../../src/storage/orphan-content.ts';
+import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from '../../src/storage/retention.ts';
+import { testDatabase } from '../support/database.ts';
+import { insertNeutralRow } from '../support/neutral-row.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const nowMs = Date.UTC(2026, 10, 20);
+const clock = { nowMs: () => nowMs };
+const ago = (ms: number) => new Date(nowMs - ms);
+
+async function prepared(t: TestContext) {
+  const server = await testDatabase();
+  const database = new Database(server.url);
+  await database.migrate();
+  t.after(async () => {
+    await database.close();
+    await server.close();
+  });
+  const maintain = (chores: Chore[], options = {}) =>
+    new Maintenance({ databaseUrl: server.url, chores, log: silentLog, pauseMs: 0, ...options });
+  const column = async (text: string) => (await database.pool.query({ text, rowMode: 'array' })).rows.map((row) => row[0]);
+  return { url: server.url, database, maintain, column };
+}
+
+describe('retention', () => {
+  test('old events go, unless they belong to a task; young ones stay', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    const event = (seq: number, task_id: string | null, ageMs: number) =>
+      insertNeutralRow(database, 'event', { account_id: 'a', seq, id: `e${seq}`, task_id, data: {}, created_at: ago(ageMs) });
+    await event(1, null, 8 * dayMs);
+    await event(2, 'task_1', 8 * dayMs);
+    await event(3, null, 6 * dayMs);
+    const events = oldEvents(7, clock);
+    assert.deepEqual(await maintain([events]).runOnce(), { events: 1 });
+    assert.deepEqual(await column('select seq from event order by seq'), [2, 3]);
+    await event(4, null, 7 * dayMs + hourMs);
+    assert.deepEqual(await maintain([events]).runOnce(), { events: 1 }, 'a late one is found although the past is done');
+  });
+
+  test('much is removed in small pieces, and no more of them than a round may take', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    await database.pool.query(`insert into command_record select 'c' || i, null, $1 from generate_series(1, 95) i`, [ago(25 * hourMs)]);
+    await database.pool.query(`insert into command_record values ('young', null, $1)`, [ago(23 * hourMs)]);
+    const maintenance = maintain([oldCommandRecords(dayMs, clock)], { pieceRows: 10, maxPieces: 6 });
+    assert.deepEqual(await maintenance.runOnce(), { 'command records': 60 });
+    assert.deepEqual(await maintenance.runOnce(), { 'command records': 35 });
+    assert.deepEqual(await column('select id from command_record'), ['young']);
+  });
+
+  test('a marker stays while its owner owns a shard, and for a day after', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    await database.pool.query(`insert into commit_marker values ('owner', 1, $1), ('dead', 1, $1), ('just died', 1, $2)`, [
+      ago(25 * hourMs),
+      ago(hourMs),
+    ]);
+    await database.pool.query(`update shard set owner = 'owner' where shard = 7`);
+    assert.deepEqual(await maintain([deadOwnersMarkers(clock)]).runOnce(), { 'commit markers': 1 });
+    assert.deepEqual(await column('select owner from commit_marker order by owner'), ['just died', 'owner']);
+  });
+
+  test('expired idempotency keys go', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    await insertNeutralRow(database, 'idempotency_key', { account_id: 'a', key: 'old', expires_at: ago(1) });
+    await insertNeutralRow(database, 'idempotency_key', { account_id: 'a', key: 'new', expires_at: ago(-hourMs) });
+    assert.deepEqual(await maintain([expiredIdempotencyKeys(new IdempotencyKeys(database, clock))]).runOnce(), { 'idempotency keys': 1 });
+    assert.deepEqual(await column('select key from idempotency_key'), ['new']);
+  });
+});
+
+describe('a round of maintenance', () => {
+  test('is left to the node that is at it', async (t) => {
+    const { url, maintain } = await prepared(t);
+    let maySee!: () => void;
+    const seen = new Promise<void>((resolve) => (maySee = resolve));
+    let mayEnd!: () => void;
+    const end = new Promise<void>((resolve) => (mayEnd = resolve));
+    const slow: Chore = {
+      name: 'slow',
+      async doSome() {
+        maySee();
+        await end;
+        return { seen: 0, removed: 0 };
+      },
+    };
+    const first = maintain([slow]).runOnce();
+    await seen;
+    assert.equal(await maintain([slow]).runOnce(), null);
+    mayEnd();
+    assert.deepEqual(await first, { slow: 0 });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query(`select count(*)::int as held from pg_locks where locktype = 'advisory'`);
+    await client.end();
+    assert.equal(rows[0].held, 0, 'and nobody holds the lock after it');
+  });
+
+  test('goes on with the next chore when one fails', async (t) => {
+    const { maintain } = await prepared(t);
+    const broken: Chore = { name: 'broken', doSome: () => Promise.reject(new Error('disk on fire')) };
+    const sound: Chore = { name: 'sound', doSome: async () => ({ seen: 3, removed: 3 }) };
+    assert.deepEqual(await maintain([broken, sound]).runOnce(), { broken: 0, sound: 3 });
+  });
+
+  test('tells nothing and throws nothing when the database is away', async () => {
+    const maintenance = new Maintenance({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', chores: [], log: silentLog });
+    assert.equal(await maintenance.runOnce(), null);
+  });
+
+  test('ends after the piece in hand when it is stopped', async (t) => {
+    const { maintain } = await prepared(t);
+    let pieces = 0;
+    let closed = false;
+    const endless: Chore = {
+      name: 'endless',
+      async doSome(limit) {
+        pieces++;
+        if (pieces === 3) stopping = maintenance.stop();
+        return { seen: limit, removed: limit };
+      },
+      close: async () => void (closed = true),
+    };
+    let stopping: Promise<void> | undefined;
+    const maintenance = maintain([endless], { everyMs: 1 });
+    maintenance.start();
+    while (stopping === undefined) await new Promise(setImmediate);
+    await stopping;
+    assert.deepEqual([pieces, closed], [3, true]);
+  });
+});
+
+describe('orphaned content', () => {
+  async function store(t: TestContext) {
+    const parts = await prepared(t);
+    const folder = await temporaryFolder();
+    t.after(() => folder.remove());
+    const files = await openLocalFiles(folder.path);
+    const workspaceId = newId(idPrefixes.workspace);
+    await insertNeutralRow(parts.database, 'workspace', { id: workspaceId });
+    const put = async (key: string, ageMs: number) => {
+      await mkdir(dirname(join(folder.path, key)), { recursive: true });
+      await writeFile(join(folder.path, key), 'x');
+      await utimes(join(folder.path, key), ago(ageMs), ago(ageMs));
+      return key;
+    };
+    const orphans = new OrphanContent({ database: parts.database, files, list: () => localContents(folder.path), clock });
+    const left = async () => {
+      const keys: string[] = [];
+      for await (const { key } of localContents(folder.path)) keys.push(key);
+      return keys.sort();
+    };
+    return { ...parts, put, orphans, left, newKey: () => newContentKey(workspaceId, newId(idPrefixes.file)) };
+  }
+
+  test('goes when it is a day old; what a file, a deliverable or a deliverable on its way refers to stays', async (t) => {
+    const { database, put, orphans, left, newKey } = await store(t);
+    const [old, young, ofFile, ofDeleted, ofDeliverable, onItsWay] = [newKey(), newKey(), newKey(), newKey(), newKey(), newKey()] as const;
+    for (const key of [old, ofFile, ofDeleted, ofDeliverable, onItsWay]) await put(key, 25 * hourMs);
+    await put(young, 23 * hourMs);
+    const fileIdOf = (key: string) => key.split('/')[1];
+    await insertNeutralRow(database, 'workspace_file', { id: fileIdOf(ofFile), content_key: ofFile, status: 'present' });
+    await insertNeutralRow(database, 'workspace_file', { id: fileIdOf(ofDeleted), content_key: ofDeleted, status: 'deleted' });
+    await insertNeutralRow(database, 'deliverable', { id: 'd', content_key: ofDeliverable });
+    await insertNeutralRow(database, 'message', { id: 'm', kind: 'task', command: 'delivered', input: { contentKey: onItsWay } });
+    assert.deepEqual(await orphans.doSome(100), { seen: 6, removed: 2 });
+    assert.deepEqual(await left(), [young, ofFile, ofDeliverable, onItsWay].sort());
+  });
+
+  test('of a workspace this database does not know is left alone, and so is what is not ours', async (t) => {
+    const { put, orphans, left } = await store(t);
+    const foreign = await put(newContentKey(newId(idPrefixes.workspace), newId(idPrefixes.file)), 48 * hourMs);
+    const other = await put('backup/keep.tar', 48 * hourMs);
+    assert.deepEqual(await orphans.doSome(100), { seen: 2, removed: 0 });
+    assert.deepEqual(await left(), [foreign, other].sort());
+  });
+
+  test('is found page by page, and the walk begins anew after its end', async (t) => {
+    const { put, orphans, left, newKey } = await store(t);
+    for (let i = 0; i < 25; i++) await put(newKey(), 48 * hourMs);
+    const pages = [await orphans.doSome(10), await orphans.doSome(10), await orphans.doSome(10)];
+    assert.equal(
+      pages.reduce((sum, page) => sum + page.removed, 0),
+      25,
+    );
+    assert.ok(pages.every((page) => page.seen <= 10));
+    await put(newKey(), 48 * hourMs);
+    assert.equal((await orphans.doSome(10)).removed, 1);
+    await put(newKey(), 48 * hourMs);
+    await put(newKey(), 48 * hourMs);
+    await orphans.doSome(1);
+    await orphans.close();
+    assert.equal((await orphans.doSome(10)).removed, 1, 'a walk that was let go begins anew too');
+    assert.deepEqual(await left(), []);
+  });
+});
