@@ -70,12 +70,13 @@ const commandRecordsKeptMs = 24 * 3_600_000;
 /** Goes on for at most this long after the drain's grace; what then still runs goes on after the next start. */
 const closeGraceMs = 10_000;
 
-/** What has been started, in order; stopping goes backwards. */
-type Stops = (() => Promise<unknown> | unknown)[];
+/** What has been started, in order; stopping goes backwards. `graceMs`: how long a leaving node still accepts, so that balancers notice. */
+type Stops = ((graceMs: number) => Promise<unknown> | unknown)[];
 
 async function start(config: Config, log: Log, stops: Stops): Promise<{ address: string }> {
   const startedAtMs = Date.now();
   const clock = systemClock;
+  refuseWhatOneNodeCannot(config);
   const lock = await lockDataDir(config.dataDir);
   stops.push(() => lock.release());
   const secretKey = await resolveSecretKey(config);
@@ -87,6 +88,7 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
   const files = config.s3Url === null ? await openLocalFiles(filesDir(config)) : await openS3Files(parseS3Url(config.s3Url));
 
   const outbound = createOutbound({ allow: [...config.outboundAllow] });
+  stops.push(() => outbound.close());
   const mailSource = { from: config.mailFrom, clock };
   const mail =
     config.smtpUrl === null
@@ -174,8 +176,9 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
     around: createIdempotency({ keys: idempotencyKeys, sealer: createSealer(secretKey, 'idempotent answers'), log }),
     log,
   });
-  stops.push(async () => {
+  stops.push(async (graceMs) => {
     draining = true;
+    await new Promise((resolve) => setTimeout(resolve, graceMs));
     server.drain();
     stream.goAway(config.drainGraceMs);
     await server.close(closeGraceMs);
@@ -196,6 +199,12 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
   return { address };
 }
 
+/** Settings of a cluster must not look as if they had an effect. */
+function refuseWhatOneNodeCannot({ redisUrl, roles }: Config): void {
+  if (redisUrl !== null) throw new ConfigError('REDIS_URL is set, but this version runs as one node: leave it out');
+  if (roles.length < 2) throw new ConfigError(`ROLES is "${roles.join()}", but a service of one node does both: leave it out or set edge,actors`);
+}
+
 function filesDir(config: Config): string {
   return join(config.dataDir, 'files');
 }
@@ -207,10 +216,10 @@ async function startPostgres(config: Config, log: Log, stops: Stops): Promise<st
 }
 
 /** Stops what was started, last first. One part that fails to stop does not keep the others up. */
-async function stopAll(stops: Stops, log: Log): Promise<void> {
+async function stopAll(stops: Stops, graceMs: number, log: Log): Promise<void> {
   for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
     try {
-      await stop();
+      await stop(graceMs);
     } catch (err) {
       log.error({ err }, 'a part of the service did not stop cleanly');
     }
@@ -222,15 +231,16 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel, { node: config.nodeName });
   const stops: Stops = [];
   let stopping: Promise<void> | null = null;
-  const stop = (why: string): void => {
+  const stop = (why: string, graceMs: number): void => {
     if (stopping !== null) return;
     log.info({ why }, 'stopping');
-    stopping = stopAll(stops, log).then(() => process.exit(0));
+    stopping = stopAll(stops, graceMs, log).then(() => process.exit(0));
   };
-  process.on('SIGINT', () => stop('SIGINT'));
-  process.on('SIGTERM', () => stop('SIGTERM'));
+  // Ctrl-C comes from a person who waits; SIGTERM from an orchestrator whose balancers must see the node leave.
+  process.on('SIGINT', () => stop('SIGINT', 0));
+  process.on('SIGTERM', () => stop('SIGTERM', config.drainGraceMs));
   // The launcher (scripts/run.mjs) is gone: so is whoever asked for this process.
-  process.on('disconnect', () => stop('the process that started this one has ended'));
+  process.on('disconnect', () => stop('the process that started this one has ended', 0));
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody listened'));
   try {
@@ -238,7 +248,7 @@ async function main(): Promise<void> {
     if (stopping === null) announce(address);
   } catch (error) {
     if (stopping !== null) return;
-    await stopAll(stops, log);
+    await stopAll(stops, 0, log);
     throw error;
   }
 }
