@@ -55,7 +55,7 @@ import { localContents } from './storage/local-contents.ts';
 import { openLocalFiles } from './storage/local-files.ts';
 import { Maintenance } from './storage/maintenance.ts';
 import { OrphanContent } from './storage/orphan-content.ts';
-import { deadOwnersMarkers, oldCommandRecords, oldEvents } from './storage/retention.ts';
+import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from './storage/retention.ts';
 import { openS3Files, parseS3Url } from './storage/s3-files.ts';
 import { createSealer } from './storage/sealed-text.ts';
 import { resolveSecretKey } from './storage/secret-key.ts';
@@ -191,6 +191,7 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
       oldEvents(config.retentionDays, clock),
       oldCommandRecords(commandRecordsKeptMs, clock),
       deadOwnersMarkers(clock),
+      expiredIdempotencyKeys(idempotencyKeys),
       ...(config.s3Url === null ? [new OrphanContent({ database, files, list: () => localContents(filesDir(config)), clock })] : []),
     ],
   });
