@@ -16,6 +16,7 @@ import { createAuthenticator } from '../../src/edge/auth/authenticate.ts';
 import type { Principal } from '../../src/edge/auth/principal.ts';
 import { createTokens } from '../../src/edge/auth/tokens.ts';
 import type { HttpRequest } from '../../src/edge/http/message.ts';
+import { createIdempotency } from '../../src/edge/idempotency.ts';
 import { deliverableRoutes } from '../../src/edge/routes/deliverables.ts';
 import { createDownloadLinks } from '../../src/edge/routes/download-link.ts';
 import { workspaceRoutes } from '../../src/edge/routes/workspaces.ts';
@@ -24,7 +25,9 @@ import { silentLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { Deliverable } from '../../src/storage/entities/work.ts';
 import type { FileStore } from '../../src/storage/files.ts';
+import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
+import { createSealer } from '../../src/storage/sealed-text.ts';
 import { testDatabase } from './database.ts';
 import { startEdge } from './http-edge.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -83,6 +86,11 @@ export async function startWorkspaceNode(t: TestContext) {
   const links = createDownloadLinks(tokens, 'http://service.test/');
   const parts = { actors: actors(), database, files, links };
   const edge = await startEdge([...workspaceRoutes(parts), ...deliverableRoutes(parts)], {
+    around: createIdempotency({
+      keys: new IdempotencyKeys(database, systemClock),
+      sealer: createSealer(secretKey, 'replays'),
+      log: silentLog,
+    }),
     authenticate: (request: HttpRequest) => principalOf(request.header('authorization')) ?? authenticator.ofRequest(request),
   });
 
@@ -135,10 +143,16 @@ export async function startWorkspaceNode(t: TestContext) {
         headers: { 'content-type': 'application/json' },
       });
     },
-    upload(workspaceId: string, name: string, content: string | Uint8Array, as?: string): Promise<Response> {
+    upload(
+      workspaceId: string,
+      name: string,
+      content: string | Uint8Array,
+      as?: string,
+      headers?: Record<string, string>,
+    ): Promise<Response> {
       const form = new FormData();
       form.set('file', new Blob([content as never]), name);
-      return call(`/v1/workspaces/${workspaceId}/files`, { method: 'POST', body: form, as });
+      return call(`/v1/workspaces/${workspaceId}/files`, { method: 'POST', body: form, as, headers });
     },
     /** Paths of all contents in the store. */
     async contents(): Promise<string[]> {

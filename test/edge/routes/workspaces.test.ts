@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { workspaceName, workspaceNameId } from '../../../src/actors/workspace-name/messages.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
 import { RawClient } from '../../support/raw-http.ts';
-import { startWorkspaceNode } from '../../support/workspace-node.ts';
+import { startWorkspaceNode, type WorkspaceNode } from '../../support/workspace-node.ts';
 
 const json = { 'content-type': 'application/json' };
 
@@ -297,5 +297,35 @@ describe('files of a workspace', () => {
     assert.equal((await get(local(one.download_url).replace(token, bent))).status, 403, 'bent');
     assert.equal((await get(local(one.download_url).replace(token, ''))).status, 403, 'empty');
     assert.equal((await get(`${node.edgeUrl}/v1/workspaces/${id}/files/${one.id}`)).status, 401, 'none at all');
+  });
+});
+
+describe('requests with an Idempotency-Key', () => {
+  const headers = { 'idempotency-key': 'k1' };
+  /** As if the service had ended between the commit and the answer: the key is reserved, and nobody knows what came of it. */
+  const forgetAnswers = (node: WorkspaceNode) => node.database.pool.query('update idempotency_key set status = null, response = null');
+
+  test('a workspace created again, whether or not the first answer was kept, is the same workspace', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const create = () => node.call('/v1/workspaces', { method: 'POST', headers: { ...json, ...headers }, body: '{"name":"Once"}' });
+    const first = await create();
+    const body = await first.json();
+    const again = await create();
+    assert.deepEqual([again.status, again.headers.get('idempotency-replayed'), await again.json()], [201, 'true', body]);
+    await forgetAnswers(node);
+    const retried = await create();
+    assert.deepEqual([retried.status, retried.headers.get('idempotency-replayed'), await retried.json()], [201, null, body]);
+    assert.equal((await node.json('/v1/workspaces')).length, 1);
+  });
+
+  test('a file uploaded again, whether or not the first answer was kept, is the same version, stored once', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    for (const forget of [false, false, true]) {
+      if (forget) await forgetAnswers(node);
+      const response = await node.upload(id, 'a.csv', 'a\n1\n', undefined, headers);
+      assert.deepEqual([response.status, ((await response.json()) as any).version], [201, 1]);
+    }
+    assert.equal((await node.contents()).length, 1);
   });
 });
