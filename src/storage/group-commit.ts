@@ -136,9 +136,9 @@ export class GroupCommit {
     for (const unit of refused) this.tell(unit, { kind: 'refused' });
   }
 
-  /** Resolves when nothing is open or on its way. */
+  /** Resolves when nothing is open or on its way, or never will be again. */
   async drained(): Promise<void> {
-    while (this.open.length > 0 || this.sending !== null) {
+    while (!this.closed && (this.open.length > 0 || this.sending !== null)) {
       await new Promise<void>((resolve) => {
         const before = this.idle;
         this.idle = () => {

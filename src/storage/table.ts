@@ -63,7 +63,8 @@ function codecOf(type: string): Codec {
 /** The SQL of one array parameter, e.g. `$3::text[]`. */
 export function arrayExpression(column: Pick<Column, 'codec' | 'type'>, index: number): string {
   if (column.codec === 'json') return `string_to_array($${index}, E'\\x1e', E'\\x1d')::${column.type}[]`;
-  return `$${index}::${column.codec === 'time' ? 'float8' : column.type}[]`;
+  // Without its length: a cast to varchar(20) would cut silently what the insert itself refuses.
+  return `$${index}::${column.codec === 'time' ? 'float8' : column.type.replace(/\(.*\)/, '')}[]`;
 }
 
 /** JSON escapes control characters, so these two never stand inside an element: no quoting is needed, which is most of the cost. */

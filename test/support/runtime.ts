@@ -14,8 +14,8 @@ export type TestRuntimeOptions = Partial<Omit<RuntimeOptions, 'database' | 'plac
   /** Entities of the tested actors that the service itself does not have, and the SQL that makes their tables. */
   entities?: EntitySchema<any>[];
   tables?: string[];
-  /** An address that leads to the same database by another way, e.g. a proxy. The node's lock goes the straight way. */
-  via?: (url: string) => string;
+  /** Makes an address that leads to the same database by another way, e.g. a proxy. The node's lock goes the straight way. */
+  via?: (url: string) => Promise<string>;
 };
 
 export type TestRuntime = {
@@ -38,16 +38,17 @@ export type TestRuntime = {
 
 /** Starts a runtime with these actors on an empty, migrated database. States are frozen: a command that changes one in place throws. */
 export async function testRuntime(definitions: AnyActor[], options: TestRuntimeOptions = {}): Promise<TestRuntime> {
-  const { entities = [], tables = [], via = (url) => url, ...runtimeOptions } = options;
+  const { entities = [], tables = [], via, ...runtimeOptions } = options;
   const kept = await testDatabase();
   const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });
   direct.on('error', () => {});
+  const url = (await via?.(kept.url)) ?? kept.url;
   const events: TestRuntime['events'] = [];
   const errors: TestRuntime['errors'] = [];
   const log = options.log ?? errorLog(errors);
 
   const begin = async (first: boolean) => {
-    const database = new Database(via(kept.url), { extraEntities: entities });
+    const database = new Database(url, { extraEntities: entities });
     if (first) {
       await database.migrate();
       for (const table of tables) await direct.query(table);

@@ -239,11 +239,9 @@ export class ActorSystem {
   private refusal(envelope: Envelope, shard: number): AppError | null {
     if (this.pending.size >= this.maxPending)
       return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
-    // What lives elsewhere can still be asked there; what is only looked at disturbs no drain.
-    const refuses = this.state === 'closed' || (this.state === 'draining' && envelope.source.kind === 'ask');
-    return refuses && this.options.placement.epochOf(shard) !== null
-      ? new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 })
-      : null;
+    // What lives elsewhere can still be asked there while this node drains; what is only looked at disturbs no drain.
+    const draining = this.state === 'draining' && envelope.source.kind === 'ask' && this.options.placement.epochOf(shard) !== null;
+    return draining || this.state === 'closed' ? new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 }) : null;
   }
 
   /** Brings an envelope to its actor, here or elsewhere; where it cannot be taken it is answered so. */
