@@ -5,8 +5,8 @@ import { parseFigure } from './orders.ts';
 export type Arithmetic = { asked: string; code: string };
 
 const asking = /\b(?:what(?:'s| is| are)|how much is|calculate|compute|work out|evaluate|wie viel (?:ist|sind)|berechne)\b/i;
-const number = '\\d[\\d,]*(?:\\.\\d+)?';
-const operand = `\\(*-?${number}\\)*`;
+const number = '\\d[\\d,]{0,20}(?:\\.\\d{1,15})?';
+const operand = `\\({0,5}-?${number}\\){0,5}`;
 const expression = new RegExp(`${operand}(?:\\s*(?:\\*\\*|[*/^+]|\\s-\\s)\\s*${operand})+`, 'g');
 
 /** At most five sums of the text; none where nothing is asked. */

@@ -8,7 +8,7 @@ export type Orders = { mails: MailOrder[]; purchases: PurchaseOrder[]; files: Fi
 
 const address = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
 const mailClause =
-  /\b(?:e-?mail|mail|send|forward|schicken?|sende|maile)\b[^\n]*?@[\w-]+(?:\.[\w-]+)+(?:[^\n.@]*?(?:,| and| &|;)\s*[\w.+-]+@[\w-]+(?:\.[\w-]+)+)*/gi;
+  /\b(?:e-?mail|mail|send|forward|schicken?|sende|maile)\b[^\n]{0,300}?@[\w-]+(?:\.[\w-]+)+(?:[^\n.@]{0,60}?(?:,| and| &|;)\s*[\w.+-]+@[\w-]+(?:\.[\w-]+)+)*/gi;
 const forbidden = /\b(?:do not|don't|never|without|not)\s+(?:to\s+)?$/i;
 const longestQuery = 300;
 
@@ -80,11 +80,11 @@ function parseMails(text: string): MailOrder[] {
 }
 
 function parsePurchases(text: string): PurchaseOrder[] {
-  const money = '((?:[$€£]\\s*)?\\d[\\d.,]*\\s*(?:[$€£]|dollars?|usd|euros?|eur|pounds?|gbp)?)(\\s*(?:each|apiece|per \\w+))?';
+  const money = '((?:[$€£]\\s?)?\\d[\\d.,]{0,20}\\s?(?:[$€£]|dollars?|usd|euros?|eur|pounds?|gbp)?)(\\s*(?:each|apiece|per \\w+))?';
   const forms = [
     {
       rule: new RegExp(
-        `\\b(?:order|buy|purchase|get)\\s+([^\\n.]+?)\\s+from\\s+([^\\n]+?)\\s+(?:for|at|costing)\\s+(?:a total of\\s+)?${money}`,
+        `\\b(?:order|buy|purchase|get)\\s+([^\\n.]{1,160}?)\\s+from\\s+([^\\n]{1,80}?)\\s+(?:for|at|costing)\\s+(?:a total of\\s+)?${money}`,
         'gi',
       ),
       vendor: 2,
@@ -92,7 +92,7 @@ function parsePurchases(text: string): PurchaseOrder[] {
     },
     {
       rule: new RegExp(
-        `\\b(?:order|buy|purchase|get)\\s+([^\\n.]+?)\\s+(?:for|at|costing)\\s+(?:a total of\\s+)?${money}\\s+from\\s+([^\\n.,;]+)`,
+        `\\b(?:order|buy|purchase|get)\\s+([^\\n.]{1,160}?)\\s+(?:for|at|costing)\\s+(?:a total of\\s+)?${money}\\s+from\\s+([^\\n.,;]+)`,
         'gi',
       ),
       vendor: 4,

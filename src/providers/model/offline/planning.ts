@@ -64,11 +64,11 @@ function typeOf(task: string, files: string[]): AgentType {
   const named = files.some((name) => task.toLowerCase().includes(name.toLowerCase()));
   if (named || (files.length > 0 && asksForReport && !isSearch(task))) return 'analyst';
   if (isSearch(task)) return 'researcher';
-  if (/\b(?:buy|sell|trade|short)\b[^.\n]*\b(?:stocks?|shares?|crypto|bitcoin|btc|eth|options?|position)\b|\btrading\b/i.test(task))
+  if (/\b(?:buy|sell|trade|short)\b[^.\n]{0,80}\b(?:stocks?|shares?|crypto|bitcoin|btc|eth|options?|position)\b|\btrading\b/i.test(task))
     return 'trader';
   if (/\b(?:tweet|slack|social media|linkedin|instagram|facebook|post (?:it|this|on|to|about|a))\b/i.test(task)) return 'social';
   if (
-    /\b(?:build|make|create|code|implement|program|design|develop)\b[^.\n]*\b(?:web ?site|web ?page|page|app|application|script|program|code|tool|game|component|api|landing)\b|\b(?:refactor|debug)\b/i.test(
+    /\b(?:build|make|create|code|implement|program|design|develop)\b[^.\n]{0,80}\b(?:web ?site|web ?page|page|app|application|script|program|code|tool|game|component|api|landing)\b|\b(?:refactor|debug)\b/i.test(
       task,
     )
   )

@@ -66,7 +66,7 @@ function readInto(wishes: Wishes, text: string): boolean {
   for (const [, first, second] of focus)
     wishes.focus.push(second ? { column: first!, value: second.trim() } : { column: null, value: first! });
   const named =
-    /\b(?:write|save|put|store|call|name|deliver)\b[^.\n]*?\b(?:it|report|analysis|summary|results?|findings|everything)\b[^.\n]*?["'`]?\b([\w-]+\.(?:md|markdown|txt))\b/i.exec(
+    /\b(?:write|save|put|store|call|name|deliver)\b[^.\n]{0,80}?\b(?:it|report|analysis|summary|results?|findings|everything)\b[^.\n]{0,80}?["'`]?\b([\w-]+\.(?:md|markdown|txt))\b/i.exec(
       text,
     );
   if (named !== null) wishes.reportPath = named[1]!;
@@ -81,7 +81,7 @@ function parseFigures(text: string): FigureWish[] {
   for (const clause of clauses) {
     const by = new RegExp(`\\b(?:by|per|for each|grouped by|nach|je)\\s+(?:the\\s+)?${word}`, 'i').exec(clause)?.[1] ?? null;
     const which =
-      /\b(?:which|what|welche[rsn]?)\s+([\w-]+)\s+(?:has|had|have|sold|sells|made|makes|brought|hat|is|was)\b[^?]*?\b(?:most|highest|largest|biggest|best|lowest|least|smallest|top|meisten?)\b(?:\s+(?!by\b)(\w+))?/i.exec(
+      /\b(?:which|what|welche[rsn]?)\s+([\w-]+)\s+(?:has|had|have|sold|sells|made|makes|brought|hat|is|was)\b[^?]{0,80}?\b(?:most|highest|largest|biggest|best|lowest|least|smallest|top|meisten?)\b(?:\s+(?!by\b)(\w+))?/i.exec(
         clause,
       );
     if (which !== null && by === null) {

@@ -230,6 +230,23 @@ test('any task and any answer of the tools come to an end', async () => {
   );
 });
 
+test('prompts built to exhaust the rules are read like any other', { timeout: 30_000 }, async () => {
+  for (const piece of [
+    'order x from y ',
+    'calculate 1,',
+    'write report ',
+    'send a@b.co, ',
+    'which a has ',
+    '(',
+    'save it ',
+    'focus on ',
+    'a.',
+  ]) {
+    const prompt = piece.repeat(Math.floor(32_000 / piece.length));
+    await runAgent(`calculate ${prompt}`, { without: ['send_email', 'create_purchase_order', 'web_search', 'code_exec'] });
+  }
+});
+
 test('a summary copies sentences of any text and never invents one', () => {
   const sentence = fc
     .array(fc.constantFrom('the', 'Boat', 'Dr.', '3.5', 'z.B.', 'sea', 'Größe', 'e.g.', 'wind'), { minLength: 1, maxLength: 12 })
