@@ -16,13 +16,18 @@ export type PutFile = {
   deliverFor: string | null;
 };
 
+/** What came of removing a content; `again`: it was still needed or the store was away, so that a later look makes sense. */
+export type RemovalResult = { contentKey: string; again: boolean };
+
 export type WorkspaceFileContract = {
   commands: {
     /** The first version, or the next one of the same file, also after it was deleted. The same content key again changes nothing. */
     put(input: PutFile): WorkspaceFileRow;
     /** For good. Refused with `not_found` where there is no such file. */
     remove(input: null): null;
-    contentRemoved(input: EffectResult<null>): null;
+    contentRemoved(input: EffectResult<RemovalResult>): null;
+    /** Looks a second time whether a content that was still needed can go. */
+    removeAgain(input: { contentKey: string }): null;
   };
   queries: {
     /** Null where there is no such file, or no longer. */

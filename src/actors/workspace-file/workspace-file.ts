@@ -7,27 +7,35 @@ import type { Database } from '../../storage/database.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../../storage/entities/work.ts';
 import type { FileStore } from '../../storage/files.ts';
 import { unneededContents } from '../../storage/orphan-content.ts';
-import { type ActorDefinition, defineActor, type NewEvent, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import {
+  type ActorDefinition,
+  defineActor,
+  type EffectResult,
+  type NewEvent,
+  type Turn,
+  type TurnContext,
+} from '../runtime/define-actor.ts';
 import { task } from '../task/messages.ts';
 import { workspace } from '../workspace/messages.ts';
-import { type PutFile, type WorkspaceFileContract, workspaceFile } from './messages.ts';
+import { type PutFile, type RemovalResult, type WorkspaceFileContract, workspaceFile } from './messages.ts';
 
-export function workspaceFileActor(parts: {
-  database: Database;
-  files: Pick<FileStore, 'remove'>;
-}): ActorDefinition<WorkspaceFileRow, WorkspaceFileContract> {
+/** By then a task has taken what was delivered, and readers have what they had begun to read. */
+const removeAgainAfterMs = 600_000;
+
+type Parts = { database: Database; files: Pick<FileStore, 'remove'> };
+type Removal = { contentKey: string; last: boolean };
+
+export function workspaceFileActor(parts: Parts): ActorDefinition<WorkspaceFileRow, WorkspaceFileContract> {
   return defineActor<WorkspaceFileRow, WorkspaceFileContract>({
     ref: workspaceFile,
     entity: WorkspaceFile,
-    // A failed removal is no matter of this file: the sweep of orphaned content finds it.
-    commands: { put, remove, contentRemoved: (state) => ({ state, reply: null }) },
+    commands: { put, remove, contentRemoved, removeAgain },
     queries: { describe: (state) => (state?.status === 'present' ? state : null) },
     effects: {
-      /** A deliverable may still refer to the content: then it stays, and the sweep looks again. */
       removeContent: {
-        async run({ contentKey }: { contentKey: string }) {
-          for (const key of await unneededContents(parts.database, [contentKey])) await parts.files.remove(key);
-          return null;
+        async run({ contentKey, last }: Removal): Promise<RemovalResult> {
+          const gone = await removeUnneeded(parts, contentKey);
+          return { contentKey, again: !gone && !last };
         },
         repeatable: () => true,
         timeoutMs: 60_000,
@@ -46,7 +54,7 @@ function put(state: WorkspaceFileRow | null, input: PutFile, ctx: TurnContext): 
   const createdAt = before?.createdAt ?? ctx.nowMs;
   const row = { id: ctx.id, ...content, version, status: 'present', createdAt } as WorkspaceFileRow;
   if (before === null) ctx.send(workspace, row.workspaceId, 'filesChanged', { by: 1 });
-  else ctx.run('removeContent', { contentKey: before.contentKey });
+  else ctx.run('removeContent', { contentKey: before.contentKey, last: false } satisfies Removal);
   ctx.emit({ ...fileEvent('workspace.file_created', row), taskId: deliverFor ?? undefined });
   if (deliverFor !== null) {
     const { name, type, sizeBytes, sha256, contentKey } = row;
@@ -58,9 +66,46 @@ function put(state: WorkspaceFileRow | null, input: PutFile, ctx: TurnContext): 
 function remove(state: WorkspaceFileRow | null, _: null, ctx: TurnContext): Turn<WorkspaceFileRow, null> {
   if (state?.status !== 'present') throw new AppError('not_found', 'File not found');
   ctx.send(workspace, state.workspaceId, 'filesChanged', { by: -1 });
-  ctx.run('removeContent', { contentKey: state.contentKey });
+  ctx.run('removeContent', { contentKey: state.contentKey, last: false } satisfies Removal);
   ctx.emit(fileEvent('workspace.file_deleted', state));
   return { state: { ...state, status: 'deleted' }, reply: null };
+}
+
+/**
+ * A deliverable may still refer to the content, for good or until its task has heard of the next version: it is looked at once more. What
+ * fails beyond that is no matter of this file, but of the sweep of orphaned content.
+ */
+function contentRemoved(
+  state: WorkspaceFileRow | null,
+  { outcome }: EffectResult<RemovalResult>,
+  ctx: TurnContext,
+): Turn<WorkspaceFileRow | null, null> {
+  if (outcome.kind === 'done' && outcome.value.again) {
+    const { contentKey } = outcome.value;
+    ctx.schedule(`remove ${contentKey}`, ctx.nowMs + removeAgainAfterMs, 'removeAgain', { contentKey });
+  }
+  return { state, reply: null };
+}
+
+function removeAgain(
+  state: WorkspaceFileRow | null,
+  { contentKey }: { contentKey: string },
+  ctx: TurnContext,
+): Turn<WorkspaceFileRow | null, null> {
+  ctx.run('removeContent', { contentKey, last: true } satisfies Removal);
+  return { state, reply: null };
+}
+
+/** Whether the content is gone. */
+async function removeUnneeded({ database, files }: Parts, contentKey: string): Promise<boolean> {
+  try {
+    const unneeded = await unneededContents(database, [contentKey]);
+    for (const key of unneeded) await files.remove(key);
+    return unneeded.length > 0;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
 }
 
 function fileEvent(type: string, file: WorkspaceFileRow): NewEvent {

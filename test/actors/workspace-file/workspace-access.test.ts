@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { workspace } from '../../../src/actors/workspace/messages.ts';
+import { workspaceFile, workspaceFileId } from '../../../src/actors/workspace-file/messages.ts';
 import { workspaceAccess } from '../../../src/actors/workspace-file/workspace-access.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
+import { insertNeutralRow } from '../../support/neutral-row.ts';
 import { startWorkspaceNode, type WorkspaceNode } from '../../support/workspace-node.ts';
 
 const read = async (access: ReturnType<typeof workspaceAccess>, name: string) => text((await access.open(name)).stream as never);
@@ -79,7 +81,29 @@ test('a deliverable keeps its content when the file is replaced by an upload or 
   const { rows } = await node.database.pool.query('select content_key, name from deliverable where task_id = $1 order by name', [taskId]);
   const contents = await Promise.all(rows.map(async (row) => text(await node.files.open(row.content_key))));
   assert.deepEqual(contents, ['delivered', 'delivered too']);
-  assert.equal((await node.contents()).length, 3);
+  for (const { content_key: contentKey, name } of rows)
+    await node.actors.ask(workspaceFile, workspaceFileId(workspaceId, name), 'removeAgain', { contentKey });
+  await node.settled();
+  assert.equal((await node.contents()).length, 3, 'also at the second look');
+});
+
+test('a replaced content that is still needed is looked at again a while later, and goes when nothing needs it any more', async (t) => {
+  const node = await startWorkspaceNode(t);
+  const { workspaceId, access } = await taskOn(node);
+  await access('call_1').write('a.md', 'draft');
+  await node.settled();
+  const [draft] = await node.contents();
+  await insertNeutralRow(node.database, 'deliverable', { id: 'dlvr_other', content_key: draft });
+  await access('call_2').write('a.md', 'final');
+  await node.settled();
+  const { rows } = await node.database.pool.query('select name, command, input from timer');
+  assert.deepEqual(rows, [{ name: `remove ${draft}`, command: 'removeAgain', input: { contentKey: draft } }]);
+  await node.database.pool.query(`delete from deliverable where id = 'dlvr_other'`);
+  await node.actors.ask(workspaceFile, workspaceFileId(workspaceId, 'a.md'), 'removeAgain', rows[0].input);
+  await node.settled();
+  const contents = await node.contents();
+  assert.deepEqual([contents.length, contents.includes(draft!)], [1, false]);
+  assert.equal(await read(access('call_3'), 'a.md'), 'final');
 });
 
 test('bad names, missing files and too much content are told to the agent in words', async (t) => {
