@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import Type from 'typebox';
+import { route } from '../../src/edge/http/route.ts';
+import { commandIds } from '../../src/edge/idempotency.ts';
+import { AppError } from '../../src/errors.ts';
+import { idPrefixes } from '../../src/ids.ts';
+import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
+import { startIdentityNode } from '../support/identity-node.ts';
+
+const minted = { name: 'ci', scopes: ['tasks.read'] };
+const once = { 'idempotency-key': 'once' };
+
+/** A node with one signed-in user and a route whose work a test holds in its hands. */
+async function startNode(t: TestContext) {
+  const ran: { id: string; commandId: string | undefined }[] = [];
+  const work: { run: () => Promise<void> } = { run: async () => {} };
+  const node = await startIdentityNode(t, () => [
+    route({
+      method: 'POST',
+      path: '/work',
+      summary: 'Works',
+      scope: 'any',
+      body: Type.Object({ n: Type.Optional(Type.Integer()), m: Type.Optional(Type.Integer()) }),
+      responses: { 201: Type.Object({ id: Type.String() }) },
+      async handler(context) {
+        const ids = commandIds(context, idPrefixes.task);
+        ran.push(ids);
+        await work.run();
+        return { status: 201, json: { id: ids.id }, headers: { 'X-Work': 'done' } };
+      },
+    }),
+  ]);
+  const { access_token: token } = await node.register('ann@example.com');
+  const keysMade = async () => (await node.database.read({ text: 'select count(*) n from api_key' })).rows[0].n;
+  return { ...node, token, ran, work, keysMade };
+}
+
+/** Work that has begun and ends when it is told to. */
+function gate(work: { run: () => Promise<void> }) {
+  let end: () => void = () => {};
+  const begun = new Promise<void>((begin) => {
+    work.run = () => {
+      begin();
+      return new Promise<void>((resolve) => (end = resolve));
+    };
+  });
+  return { begun, end: () => end() };
+}
+
+test('the same request again is answered the same, secret included, and has its effect once', async (t) => {
+  const { request, token, keysMade, database } = await startNode(t);
+  const first = await request('POST', '/v1/api-keys', token, minted, once);
+  const second = await request(
+    'POST',
+    '/v1/api-keys',
+    token,
+    { scopes: ['tasks.read'], name: 'ci', ignored: 1 },
+    { 'idempotency-key': '"once"' },
+  );
+  assert.deepEqual([first.status, second.status], [201, 201]);
+  assert.equal(first.headers.get('idempotency-replayed'), null);
+  assert.equal(second.headers.get('idempotency-replayed'), 'true');
+  const created: any = await first.json();
+  assert.deepEqual(await second.json(), created);
+  assert.equal(await keysMade(), 1);
+  const kept = JSON.stringify((await database.read({ text: 'select * from idempotency_key' })).rows);
+  assert.ok(!kept.includes(created.key.slice(8, 51)), 'the kept answer shows no secret');
+});
+
+test('without a key every request has its own effect', async (t) => {
+  const { request, token, keysMade } = await startNode(t);
+  for (let i = 0; i < 2; i++) assert.equal((await request('POST', '/v1/api-keys', token, minted)).status, 201);
+  assert.equal(await keysMade(), 2);
+});
+
+test('another body, path or caller under a used key is 422 and names the header', async (t) => {
+  const { request, token, keysMade, createKey } = await startNode(t);
+  const program = await createKey(token, minted);
+  await request('POST', '/v1/api-keys', token, minted, once);
+  for (const refused of [
+    await request('POST', '/v1/api-keys', token, { ...minted, name: 'other' }, once),
+    await request('POST', '/v1/work', token, {}, once),
+    await request('POST', '/v1/api-keys', program.key, minted, once),
+  ]) {
+    assert.equal(refused.status, 422);
+    assert.deepEqual(((await refused.json()) as any).detail[0].loc, ['header', 'Idempotency-Key']);
+  }
+  assert.equal(await keysMade(), 2);
+});
+
+test('accounts do not share keys', async (t) => {
+  const { request, token, register } = await startNode(t);
+  const bob = await register('bob@example.com');
+  const first: any = await (await request('POST', '/v1/work', token, { n: 1 }, once)).json();
+  const second = await request('POST', '/v1/work', bob.access_token, { n: 2 }, once);
+  assert.equal(second.status, 201);
+  assert.notEqual(((await second.json()) as any).id, first.id);
+});
+
+test('while the first runs, its twin is 409 here and in another process; afterwards it is replayed in both', async (t) => {
+  const { request, token, ran, work, anotherEdge } = await startNode(t);
+  const elsewhere = await anotherEdge();
+  const { begun, end } = gate(work);
+  const first = request('POST', '/v1/work', token, { n: 1, m: 2 }, once);
+  await begun;
+  for (const at of [undefined, elsewhere]) {
+    const twin = await request('POST', '/v1/work', token, { m: 2, n: 1 }, once, at);
+    assert.equal(twin.status, 409);
+    assert.equal(twin.headers.get('retry-after'), '1');
+    assert.equal((await request('POST', '/v1/work', token, { n: 2 }, once, at)).status, 422);
+  }
+  end();
+  const answer: any = await (await first).json();
+  for (const at of [undefined, elsewhere]) {
+    const replay = await request('POST', '/v1/work', token, { n: 1, m: 2 }, once, at);
+    assert.deepEqual([replay.status, replay.headers.get('x-work'), await replay.json()], [201, 'done', answer]);
+  }
+  assert.equal(ran.length, 1);
+});
+
+test('of many twins at once exactly one has its effect', async (t) => {
+  const { request, token, keysMade, anotherEdge } = await startNode(t);
+  const elsewhere = await anotherEdge();
+  const twins = await Promise.all(
+    Array.from({ length: 16 }, (_, i) => request('POST', '/v1/api-keys', token, minted, once, i % 2 === 0 ? undefined : elsewhere)),
+  );
+  for (const { status } of twins) assert.ok(status === 201 || status === 409, String(status));
+  assert.equal(await keysMade(), 1);
+});
+
+test('a crash between commit and answer: the retry elsewhere gives the same key and the same secret', async (t) => {
+  const { request, token, keysMade, database, clock, anotherEdge } = await startNode(t);
+  const dying = new IdempotencyKeys(database, clock);
+  dying.keep = () => Promise.reject(new Error('killed'));
+  const first: any = await (await request('POST', '/v1/api-keys', token, minted, once, await anotherEdge(dying))).json();
+
+  const survivor = await anotherEdge();
+  assert.equal((await request('POST', '/v1/api-keys', token, minted, once, survivor)).status, 409, 'it may still run');
+  clock.advance(15_000);
+  const retried = await request('POST', '/v1/api-keys', token, minted, once, survivor);
+  assert.equal(retried.headers.get('idempotency-replayed'), null);
+  const second: any = await retried.json();
+  assert.deepEqual(second, first);
+  assert.equal(await keysMade(), 1);
+  assert.equal((await request('GET', '/v1/auth/me', second.key)).status, 200);
+});
+
+test('a refused request frees its key for any other', async (t) => {
+  const { request, token, work } = await startNode(t);
+  work.run = () => Promise.reject(new AppError('conflict', 'no'));
+  assert.equal((await request('POST', '/v1/work', token, { n: 1 }, once)).status, 409);
+  work.run = async () => {};
+  const other = await request('POST', '/v1/work', token, { n: 2 }, once);
+  assert.deepEqual([other.status, other.headers.get('idempotency-replayed')], [201, null]);
+});
+
+test('after an unknown outcome the retry runs again at once, with the ids of the first', async (t) => {
+  const { request, token, ran, work } = await startNode(t);
+  for (const failure of [new AppError('outcome_unknown', 'who knows'), new AppError('unavailable', 'not now'), new TypeError('a defect')]) {
+    work.run = () => Promise.reject(failure);
+    assert.ok((await request('POST', '/v1/work', token, {}, once)).status >= 500);
+  }
+  work.run = async () => {};
+  assert.equal((await request('POST', '/v1/work', token, {}, once)).status, 201);
+  assert.equal(ran.length, 4);
+  for (const ids of ran) assert.deepEqual(ids, ran[0]);
+});
+
+test('a key is forgotten after 24 hours', async (t) => {
+  const { request, token, ran, clock, tokens } = await startNode(t);
+  await request('POST', '/v1/work', token, {}, once);
+  clock.advance(24 * 3_600_000);
+  const { userId, accountId, sessionId } = JSON.parse(
+    Buffer.from(token.split('.')[2]!, 'base64url').subarray(0, -64).toString(),
+    (key, value) => {
+      return key === '' ? { userId: value.sub, accountId: value.account, sessionId: value.session } : value;
+    },
+  );
+  const fresh = await tokens.accessToken({ userId, accountId, sessionId });
+  assert.equal((await request('POST', '/v1/work', fresh, { n: 2 }, once)).headers.get('idempotency-replayed'), null);
+  assert.equal(ran.length, 2);
+  assert.notEqual(ran[1]!.commandId, ran[0]!.commandId);
+});
+
+test('a key that cannot be one is 422 and reserves nothing', async (t) => {
+  const { request, token, database } = await startNode(t);
+  for (const key of ['x'.repeat(256), '""', 'caf\u00e9s', 'a\tb']) {
+    const refused = await request('POST', '/v1/work', token, {}, { 'idempotency-key': key });
+    assert.equal(refused.status, 422, key);
+    assert.deepEqual(((await refused.json()) as any).detail[0].loc, ['header', 'Idempotency-Key']);
+  }
+  assert.equal((await request('POST', '/v1/work', token, {}, { 'idempotency-key': 'x'.repeat(255) })).status, 201);
+  assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 1);
+});
+
+test('a request that is not valid or not allowed reserves nothing', async (t) => {
+  const { request, token, database } = await startNode(t);
+  assert.equal((await request('POST', '/v1/work', token, { n: 'x' }, once)).status, 422);
+  assert.equal((await request('POST', '/v1/work', null, {}, once)).status, 401);
+  assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 0);
+});
+
+test('signing up and in take no notice of a key', async (t) => {
+  const { request, database } = await startNode(t);
+  const body = { email: 'bob@example.com', password: 'correct horse battery' };
+  assert.equal((await request('POST', '/v1/auth/register', null, body, once)).status, 201);
+  assert.equal((await request('POST', '/v1/auth/register', null, body, once)).status, 409);
+  assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 0);
+});
