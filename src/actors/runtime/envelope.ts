@@ -26,6 +26,8 @@ export type Envelope = {
   alone: boolean;
   /** Durable work that failed too often: its next turn makes it a dead letter, with this reason. */
   givenUp: Error | null;
+  /** Counts turns as they were first taken, so that a repetition keeps their order; 0 before. */
+  order: number;
   /** Its turn has been taken: from here on a missing answer means that nobody knows. */
   taken: boolean;
   settled: boolean;
@@ -50,6 +52,7 @@ export function newEnvelope(command: string, input: unknown, deadlineMs: number,
     failures: 0,
     alone: false,
     givenUp: null,
+    order: 0,
     taken: false,
     settled: false,
     deferredKey: null,

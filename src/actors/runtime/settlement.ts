@@ -92,10 +92,8 @@ export class Settlement {
     // Their own turns may stand committed: they go on waiting for an answer.
     for (const { answered } of units) for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, envelope);
     const blamed = outcome.kind === 'refused' ? null : this.blame(activation, unit, outcome);
-    for (const { taken, waiting } of units) {
-      for (const envelope of taken) if (envelope !== blamed) this.again(activation, envelope);
-      for (const envelope of waiting) this.again(activation, envelope);
-    }
+    const undoneTurns = units.flatMap(({ taken, waiting }) => [...taken, ...waiting]).sort((a, b) => a.order - b.order);
+    for (const envelope of undoneTurns) if (envelope !== blamed) this.again(activation, envelope);
     for (const envelope of inMailbox) this.again(activation, envelope);
   }
 
@@ -144,7 +142,8 @@ export class Settlement {
   /** After a pause, in which its neighbours go on. */
   private routeLater(activation: Activation, envelope: Envelope): void {
     undone(this.parts.deferred, envelope);
-    setTimeout(() => this.parts.route(activation, envelope), 25 * 4 ** envelope.failures).unref();
+    const pauseMs = envelope.givenUp === null ? 25 * 4 ** envelope.failures : 0;
+    setTimeout(() => this.parts.route(activation, envelope), pauseMs).unref();
   }
 }
 

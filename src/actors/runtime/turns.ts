@@ -40,6 +40,7 @@ export type TurnsParts = {
 
 export class Turns {
   private running = false;
+  private taken = 0;
   private readonly parts: TurnsParts;
 
   constructor(parts: TurnsParts) {
@@ -49,6 +50,7 @@ export class Turns {
   take(activation: Activation, envelope: Envelope): void {
     if (envelope.settled) return;
     if (envelope.source.kind === 'query') return this.answerQuery(activation, envelope);
+    envelope.order ||= ++this.taken;
     if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
     if (envelope.givenUp !== null) return this.bury(activation, envelope, envelope.givenUp);
     if (this.isStale(activation, envelope)) return this.answerAfter(activation, envelope);

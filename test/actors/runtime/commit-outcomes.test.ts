@@ -130,7 +130,8 @@ test('a statement that is still waiting for a lock when its connection is lost e
   await blocker.query(`select from event_counter for update`);
   const asked = node.actors.ask(probe, 'a', 'add', { n: 10 });
   await until(
-    async () => (await node.sql(`select from pg_stat_activity where application_name like 'troupe commit%' and wait_event_type = 'Lock'`)).length > 0,
+    async () =>
+      (await node.sql(`select from pg_stat_activity where application_name like 'troupe commit%' and wait_event_type = 'Lock'`)).length > 0,
     'the lock wait',
   );
   proxy.cut(commits, 'client');
