@@ -57,8 +57,8 @@ import { Maintenance } from './storage/maintenance.ts';
 import { OrphanContent } from './storage/orphan-content.ts';
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from './storage/retention.ts';
 import { openS3Files, parseS3Url } from './storage/s3-files.ts';
-import { createSealer } from './storage/sealed-text.ts';
 import { resolveSecretKey } from './storage/secret-key.ts';
+import { Secrets } from './storage/secrets.ts';
 
 const version = '0.1.0';
 const maxHeaderBytes = 16 * 1024;
@@ -173,7 +173,7 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
     routes: [...routes, ...docsRoutes(routes, { publicUrl })],
     authenticate: (request) => authenticator.ofRequest(request),
     limits: unlimited,
-    around: createIdempotency({ keys: idempotencyKeys, sealer: createSealer(secretKey, 'idempotent answers'), log }),
+    around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
     log,
   });
   stops.push(async (graceMs) => {
@@ -203,7 +203,8 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
 /** Settings of a cluster must not look as if they had an effect. */
 function refuseWhatOneNodeCannot({ redisUrl, roles }: Config): void {
   if (redisUrl !== null) throw new ConfigError('REDIS_URL is set, but this version runs as one node: leave it out');
-  if (roles.length < 2) throw new ConfigError(`ROLES is "${roles.join()}", but a service of one node does both: leave it out or set edge,actors`);
+  if (roles.length < 2)
+    throw new ConfigError(`ROLES is "${roles.join()}", but a service of one node does both: leave it out or set edge,actors`);
 }
 
 function filesDir(config: Config): string {

@@ -7,11 +7,13 @@ import { AppError, errorCodes, invalidField } from '../errors.ts';
 import { type IdPrefix, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { IdempotencyKeys, KeyOfCaller, Reservation } from '../storage/idempotency-keys.ts';
-import type { Sealer } from '../storage/sealed-text.ts';
+import { SecretError, type Secrets } from '../storage/secrets.ts';
 import type { AnyContext, Reply } from './http/route.ts';
 
-export type IdempotencyOptions = { keys: IdempotencyKeys; sealer: Sealer; log: Log };
+export type IdempotencyOptions = { keys: IdempotencyKeys; secrets: Secrets; log: Log };
 
+/** Answers may hold secrets, a new key above all: they are kept encrypted, each bound to its account and key. */
+const purpose = 'idempotent answers';
 /** Larger answers are not kept: a retry runs again with the same ids instead. */
 const maxKeptChars = 262_144;
 
@@ -31,7 +33,7 @@ export function commandIds<P extends IdPrefix>(
 /** Makes the wrapper of handlers that the router takes. */
 export function createIdempotency({
   keys,
-  sealer,
+  secrets,
   log,
 }: IdempotencyOptions): (context: AnyContext, next: () => Promise<Reply>) => Promise<Reply> {
   /** Fingerprints of what runs in this process, by account and key. */
@@ -57,7 +59,7 @@ export function createIdempotency({
     const found = await keys.reserve(of, print);
     if (found.kind === 'other') throw otherRequest();
     if (found.kind === 'running') throw stillRunning();
-    if (found.kind === 'answered') return replay(found.status, sealer.open(found.response, name));
+    if (found.kind === 'answered') return replay(found.status, read(found.response, name));
     context.reservation = found;
     let reply: Reply;
     try {
@@ -68,8 +70,17 @@ export function createIdempotency({
     }
     if (reply.status >= 400 && reply.status < 500) await quietly(keys.free(of, found.commandId), context);
     const kept = reply.status < 300 ? keptForm(reply) : null;
-    if (kept !== null) await quietly(keys.keep(of, found.commandId, reply.status, sealer.seal(kept, name)), context);
+    if (kept !== null) await quietly(keys.keep(of, found.commandId, reply.status, secrets.encrypt(purpose, kept, name)), context);
     return reply;
+  }
+
+  function read(kept: string, name: string): string {
+    try {
+      return secrets.decrypt(purpose, kept, name);
+    } catch (cause) {
+      if (!(cause instanceof SecretError)) throw cause;
+      throw new AppError('conflict', 'The first answer to this Idempotency-Key can no longer be read; use a new key', { cause });
+    }
   }
 
   /** The request itself has been decided: what fails here costs a later retry some work, and nobody their answer. */
@@ -116,9 +127,8 @@ function keptForm(reply: Reply): string | null {
   return text.length <= maxKeptChars ? text : null;
 }
 
-function replay(status: number, opened: string | null): Reply {
-  if (opened === null) throw new AppError('conflict', 'The first answer to this Idempotency-Key can no longer be read; use a new key');
-  const { json, text, headers }: Kept = JSON.parse(opened);
+function replay(status: number, kept: string): Reply {
+  const { json, text, headers }: Kept = JSON.parse(kept);
   const marked = { ...headers, 'Idempotency-Replayed': 'true' };
   return text === undefined ? { status, json, headers: marked } : { status, body: text, headers: marked };
 }

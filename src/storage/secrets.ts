@@ -30,30 +30,31 @@ export class Secrets {
    * The plaintext as `s1.<key id>.<base64url of nonce, ciphertext, tag>`; different each time.
    *
    * @param purpose a fixed word of the program, never of a caller: keys are remembered by it
+   * @param about where the text belongs, e.g. the row it stands in; it can be read nowhere else
    */
-  encrypt(purpose: string, plaintext: string): string {
+  encrypt(purpose: string, plaintext: string, about = ''): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', this.#keyFor(purpose), nonce);
-    cipher.setAAD(this.#bound(purpose));
+    cipher.setAAD(this.#bound(purpose, about));
     const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `${version}.${this.keyId}.${sealed.toString('base64url')}`;
   }
 
-  /** What was encrypted for the same purpose. Throws `SecretError`. */
-  decrypt(purpose: string, text: string): string {
+  /** What was encrypted for the same purpose and place. Throws `SecretError`. */
+  decrypt(purpose: string, text: string, about = ''): string {
     const [textVersion, keyId, body = '', ...rest] = text.split('.');
     const sealed = Buffer.from(body, 'base64url');
     if (textVersion !== version || rest.length > 0 || sealed.length < nonceBytes + tagBytes)
       throw new SecretError('This is no encrypted text');
     if (keyId !== this.keyId) throw new SecretError('This was encrypted with another SECRET_KEY');
     const decipher = createDecipheriv('aes-256-gcm', this.#keyFor(purpose), sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
-    decipher.setAAD(this.#bound(purpose));
+    decipher.setAAD(this.#bound(purpose, about));
     decipher.setAuthTag(sealed.subarray(-tagBytes));
     try {
       const plain = Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
       return plain.toString('utf8');
     } catch (cause) {
-      throw new SecretError('The encrypted text was changed, or belongs to another purpose', { cause });
+      throw new SecretError('The encrypted text was changed, or belongs elsewhere', { cause });
     }
   }
 
@@ -63,7 +64,7 @@ export class Secrets {
     return key;
   }
 
-  #bound(purpose: string): Buffer {
-    return Buffer.from(`${version}.${this.keyId}.${purpose}`);
+  #bound(purpose: string, about: string): Buffer {
+    return Buffer.from(JSON.stringify([version, this.keyId, purpose, about]));
   }
 }

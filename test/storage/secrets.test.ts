@@ -61,3 +61,11 @@ test('what is no encrypted text is refused, and the error does not repeat it', (
     );
   }
 });
+
+test('what was encrypted about one thing cannot be read about another', () => {
+  const secrets = new Secrets(rootKey);
+  const text = secrets.encrypt('replay', 'token', 'acct_1/key');
+  assert.equal(secrets.decrypt('replay', text, 'acct_1/key'), 'token');
+  for (const about of ['acct_2/key', '', 'acct_1/key '])
+    assert.throws(() => secrets.decrypt('replay', text, about), { name: 'SecretError' });
+});

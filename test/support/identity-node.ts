@@ -21,7 +21,7 @@ import { authRoutes } from '../../src/edge/routes/auth.ts';
 import { silentLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
-import { createSealer } from '../../src/storage/sealed-text.ts';
+import { Secrets } from '../../src/storage/secrets.ts';
 import { testDatabase } from './database.ts';
 import { startEdge, type TestEdge } from './http-edge.ts';
 
@@ -87,7 +87,7 @@ export async function startIdentityNode(t: TestContext, moreRoutes: (node: { run
 
   /** An edge of the same service: what one process keeps in memory, another one does not have. */
   async function anotherEdge(idempotencyKeys = new IdempotencyKeys(database, clock)): Promise<TestEdge> {
-    const around = createIdempotency({ keys: idempotencyKeys, sealer: createSealer(secretKey, 'idempotency'), log: silentLog });
+    const around = createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log: silentLog });
     const edge = await startEdge(routes, { authenticate: authenticator.ofRequest, around });
     t.after(() => edge.server.close(1_000));
     return edge;

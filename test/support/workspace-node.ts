@@ -27,7 +27,7 @@ import { Deliverable } from '../../src/storage/entities/work.ts';
 import type { FileStore } from '../../src/storage/files.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
-import { createSealer } from '../../src/storage/sealed-text.ts';
+import { Secrets } from '../../src/storage/secrets.ts';
 import { testDatabase } from './database.ts';
 import { startEdge } from './http-edge.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -88,7 +88,7 @@ export async function startWorkspaceNode(t: TestContext) {
   const edge = await startEdge([...workspaceRoutes(parts), ...deliverableRoutes(parts)], {
     around: createIdempotency({
       keys: new IdempotencyKeys(database, systemClock),
-      sealer: createSealer(secretKey, 'replays'),
+      secrets: new Secrets(secretKey),
       log: silentLog,
     }),
     authenticate: (request: HttpRequest) => principalOf(request.header('authorization')) ?? authenticator.ofRequest(request),
