@@ -1,0 +1,72 @@
+/**
+ * `npm run bench [-- actors|commit|http|stream|memory|start …] [--seconds N] [--json] [--profile]`: what the product is fast at, each beside
+ * the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { benchActors } from './actors.ts';
+import { benchCommit } from './commit.ts';
+import { benchHttp } from './http.ts';
+import { benchMemory } from './memory.ts';
+import { benchStart } from './start.ts';
+import { benchStream } from './stream.ts';
+import { jsonLine, type Row, textLine } from './support/row.ts';
+import { Surroundings } from './support/surroundings.ts';
+
+const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = {
+  actors: benchActors,
+  commit: benchCommit,
+  http: benchHttp,
+  stream: benchStream,
+  memory: benchMemory,
+  start: benchStart,
+};
+const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--json] [--profile]`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: string[]): Promise<number> {
+  const asked = readArguments(args);
+  if (asked === null) {
+    console.error(usage);
+    return 2;
+  }
+  const { names, seconds, json, profile } = asked;
+  const profileFolder = profile ? await mkdtemp(join(tmpdir(), 'troupe-profiles-')) : null;
+  const surroundings = new Surroundings({ seconds, profileFolder });
+  const stop = (): void => void surroundings.close().finally(() => process.exit(130));
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  try {
+    for (const name of names) {
+      if (!json) console.log(name);
+      for (const row of await benches[name]!(surroundings)) console.log(json ? jsonLine(row) : textLine(row));
+    }
+  } finally {
+    await surroundings.close();
+  }
+  if (profileFolder !== null)
+    console.error(`Profiles are in ${profileFolder}; bench/support/profile-top.ts FILE prints what takes the time`);
+  return 0;
+}
+
+function readArguments(args: string[]): { names: string[]; seconds: number; json: boolean; profile: boolean } | null {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        seconds: { type: 'string', default: '5' },
+        json: { type: 'boolean', default: false },
+        profile: { type: 'boolean', default: false },
+      },
+    });
+    const seconds = Number(values.seconds);
+    if (!(seconds >= 1 && seconds <= 600) || positionals.some((name) => !Object.hasOwn(benches, name))) return null;
+    return { names: positionals.length === 0 ? Object.keys(benches) : positionals, seconds, json: values.json, profile: values.profile };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,51 @@
+/** A node as the service makes it, with the bench's actor on it, asked from within. For the benches of asking, committing and memory. */
+import pg from 'pg';
+import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { SingleNode } from '../../src/cluster/single-node.ts';
+import { createLog } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
+import { CounterEntity, counter, counterActor, createCounterTable } from '../support/counter.ts';
+import { drive } from '../support/drive.ts';
+import { serveCalls } from '../support/program.ts';
+
+type Load = { inFlight: number; ms: number };
+
+const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`);
+const url = process.env.BENCH_DATABASE_URL!;
+const log = createLog('warn');
+const database = new Database(url, { extraEntities: [CounterEntity] });
+const runtime = new Runtime({ database, placement: new SingleNode(url, 'bench', log), log });
+const { actors } = runtime;
+
+serveCalls({
+  async prepare() {
+    await database.migrate();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(createCounterTable);
+    await client.end();
+    runtime.register([counterActor]);
+    await runtime.start();
+  },
+
+  touch: ({ inFlight, ms }: Load) => drive((n) => actors.ask(counter, ids[n % ids.length]!, 'touch', null), inFlight, ms, false),
+
+  add({ inFlight, ms, oneAccount }: Load & { oneAccount: boolean }) {
+    const inputs = ids.map((id) => ({ accountId: oneAccount ? 'acct_all' : `acct_${id}` }));
+    return drive((n) => actors.ask(counter, ids[n % ids.length]!, 'add', inputs[n % ids.length]!), inFlight, ms, true);
+  },
+
+  /** Brings actors into memory whose rows are there, and says what the heap has grown by. */
+  async activate(wanted: string[]) {
+    const before = heapBytes();
+    const together = 1_000;
+    for (let i = 0; i < wanted.length; i += together)
+      await Promise.all(wanted.slice(i, i + together).map((id) => actors.query(counter, id, 'value', null)));
+    return { grownBytes: heapBytes() - before, held: actors.activationCount };
+  },
+});
+
+function heapBytes(): number {
+  for (let i = 0; i < 3; i++) globalThis.gc!();
+  return process.memoryUsage().heapUsed;
+}
