@@ -18,9 +18,10 @@ const fullAutonomy = 100;
 const maxTurns = 200;
 
 export function advance(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow {
-  if (agent.phase === 'ended' || agent.status === 'paused') return agent;
-  if (agent.phase === 'calling') return agent.effectId === null ? nextCall(agent, ctx, toolbox) : agent;
+  if (agent.status === 'paused' || agent.effectId !== null) return agent;
+  if (agent.phase === 'calling') return nextCall(agent, ctx, toolbox);
   if (agent.phase === 'ready') return askForTurn(agent, ctx);
+  if (agent.phase === 'closing') return close(agent, ctx);
   return agent;
 }
 
@@ -43,37 +44,30 @@ function nextCall(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow
   if (call.name === 'delegate') {
     const { type, prompt } = call.arguments as { type: string; prompt: string };
     ctx.send(task, agent.taskId, 'delegate', { agentId: agent.id, callId: call.id, type, prompt });
-    const delegating = { ...acting, effectId: call.id };
-    return announce(delegating, call, ctx);
+    return announce({ ...acting, effectId: call.id }, call, ctx);
   }
   return announce({ ...acting, effectId: ctx.run('tool', { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
 }
 
+function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext): AgentRow {
+  emit(ctx, agent, 'agent.action', { tool: call.name, call_id: call.id, arguments: shown(call.arguments) });
+  return agent;
+}
+
+/** What the answer asked for after `finish` is not done; each call is told so, because a conversation with a call unanswered goes nowhere. */
+
 function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext, toolbox: Toolbox): AgentRow {
   const { summary } = call.arguments as { summary: string };
-  const noted = callDone({ ...agent, calls: [call] }, ctx, { result: { finished: agent.guidance.length === 0 }, isError: false });
-  return advance(finish(noted, summary, ctx), ctx, toolbox);
+  let next = callDone(agent, ctx, { result: { finished: agent.guidance.length === 0 }, isError: false });
+  while (next.calls.length > 0) next = callDone(next, ctx, { result: { error: 'Not done: finish was called before it.' }, isError: true });
+  return advance({ ...next, phase: 'closing', result: summary }, ctx, toolbox);
 }
 
 /** Closing words end the agent, unless a person has said something it has not heard, or it still owes the task its output.json. */
-export function finish(agent: AgentRow, words: string, ctx: TurnContext): AgentRow {
-  if (agent.guidance.length > 0) return { ...agent, calls: [], phase: 'ready' };
-  if (agent.outputSchema === null) return end(agent, ctx, 'complete', words);
-  return {
-    ...agent,
-    calls: [],
-    phase: 'checking',
-    result: words,
-    currentTool: null,
-    updatedAt: ctx.nowMs,
-    effectId: ctx.run('checkOutput', {}),
-  };
-}
-
-function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext): AgentRow {
-  emit(ctx, agent, 'agent.action', { tool: call.name, call_id: call.id, arguments: shown(call.arguments) });
-  report(ctx, agent);
-  return agent;
+function close(agent: AgentRow, ctx: TurnContext): AgentRow {
+  if (agent.guidance.length > 0) return askForTurn({ ...agent, result: null }, ctx);
+  if (agent.outputSchema === null) return end(agent, ctx, 'complete', agent.result);
+  return { ...agent, status: 'thinking', updatedAt: ctx.nowMs, effectId: ctx.run('checkOutput', {}) };
 }
 
 function needsApproval(agent: AgentRow, call: PendingCall, toolbox: Toolbox): boolean {
@@ -84,10 +78,7 @@ function needsApproval(agent: AgentRow, call: PendingCall, toolbox: Toolbox): bo
 function waitFor(agent: AgentRow, ctx: TurnContext, pending: Approval | null): AgentRow {
   const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
   const waiting: AgentRow = { ...agent, status: 'waiting', currentTool: call.name, updatedAt: ctx.nowMs };
-  if (pending !== null) {
-    report(ctx, waiting);
-    return waiting;
-  }
+  if (pending !== null) return waiting;
   const approval: Approval = {
     id: ctx.newId(idPrefixes.approval),
     agentId: agent.id,
@@ -118,7 +109,7 @@ export function callDone(agent: AgentRow, ctx: TurnContext, { result, isError }:
   return { ...next, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
 }
 
-/** Ends the agent. `words` are its closing words, or what went wrong. */
+/** Ends the agent, and what runs for it. `words` are its closing words, or what went wrong. */
 export function end(agent: AgentRow, ctx: TurnContext, status: 'complete' | 'error' | 'cancelled', words: string | null): AgentRow {
   if (agent.effectId?.startsWith(idPrefixes.effect)) ctx.cancel(agent.effectId);
   const ended: AgentRow = {
@@ -137,6 +128,5 @@ export function end(agent: AgentRow, ctx: TurnContext, status: 'complete' | 'err
   if (status === 'complete') emit(ctx, ended, 'agent.completed', { result: words });
   else if (status === 'error') emit(ctx, ended, 'agent.error', { error: words });
   else emit(ctx, ended, 'agent.cancelled');
-  report(ctx, ended);
   return ended;
 }

@@ -16,7 +16,7 @@ import {
 import { advance, callDone, end, record } from './advance.ts';
 import { type AgentAction, type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';
-import { action, alive, emit, existing, newAgent, progressAfter, report, withApproval } from './state.ts';
+import { action, alive, emit, existing, newAgent, progressAfter, report, reportChange, withApproval } from './state.ts';
 
 type State = AgentRow | null;
 
@@ -25,8 +25,13 @@ export function agentActor(
   toolbox: Toolbox,
   effects: Record<'model' | 'tool' | 'checkOutput', EffectDefinition>,
 ): ActorDefinition<AgentRow, AgentContract> {
-  /** Starts what follows; the caller of an action is answered with the status the action itself brings. */
-  const go = (agent: AgentRow, ctx: TurnContext): Turn<State, undefined> => ({ state: advance(agent, ctx, toolbox), reply: undefined });
+  /** Starts what follows, and tells the task what it must show from now on. `before` is the agent as the task was last told of it. */
+  const proceed = (before: AgentRow, agent: AgentRow, ctx: TurnContext): AgentRow => {
+    const next = advance(agent, ctx, toolbox);
+    reportChange(ctx, before, next);
+    return next;
+  };
+  const go = (before: AgentRow, agent: AgentRow, ctx: TurnContext) => nothing(proceed(before, agent, ctx));
   const nothing = (state: State): Turn<State, undefined> => ({ state, reply: undefined });
   /** An effect's outcome counts only while the agent waits for just that effect. */
   const awaits = (state: State, effectId: string): state is AgentRow =>
@@ -47,7 +52,7 @@ export function agentActor(
         const text = context === '' ? agent.prompt : `${agent.prompt}\n\nWhat came before:\n${context}`;
         const begun = record({ ...agent, phase: 'ready' }, ctx, { role: 'user', text });
         emit(ctx, begun, 'agent.started', { title: agent.title });
-        return go(begun, ctx);
+        return go(agent, begun, ctx);
       },
 
       turnGranted(state, _input, ctx) {
@@ -60,16 +65,7 @@ export function agentActor(
           return nothing(back);
         }
         const turn = agent.turn + 1;
-        const next: AgentRow = {
-          ...agent,
-          turn,
-          phase: 'modelling',
-          status: 'thinking',
-          updatedAt: ctx.nowMs,
-          effectId: ctx.run('model', { turn }),
-        };
-        report(ctx, next);
-        return nothing(next);
+        return nothing({ ...agent, turn, phase: 'modelling', updatedAt: ctx.nowMs, effectId: ctx.run('model', { turn }) });
       },
 
       modelled(state, { effectId, outcome }, ctx) {
@@ -77,7 +73,7 @@ export function agentActor(
         const idle: AgentRow = { ...state, effectId: null };
         if (outcome.kind !== 'done') {
           report(ctx, idle, { turn: { tokens: 0, costMillicents: 0, model: null } });
-          return nothing(end(idle, ctx, 'error', outcome.kind === 'failed' ? outcome.message : 'The model did not answer'));
+          return go(state, end(idle, ctx, 'error', outcome.kind === 'failed' ? outcome.message : 'The model did not answer'), ctx);
         }
         const reply = outcome.value;
         const turn = { tokens: reply.inputTokens + reply.outputTokens, costMillicents: reply.costMillicents, model: reply.model };
@@ -90,28 +86,28 @@ export function agentActor(
           updatedAt: ctx.nowMs,
         };
         report(ctx, counted, { turn });
-        return go(takeReply(counted, reply, ctx, toolbox), ctx);
+        return go(counted, takeReply(counted, reply, ctx, toolbox), ctx);
       },
 
       toolDone(state, { effectId, outcome }, ctx) {
         if (!awaits(state, effectId) || state.calls.length === 0) return nothing(state);
-        return go(callDone(state, ctx, told(outcome)), ctx);
+        return go(state, callDone(state, ctx, told(outcome)), ctx);
       },
 
       delegated(state, { callId, outcome }, ctx) {
         if (!awaits(state, callId)) return nothing(state);
-        return go(callDone(state, ctx, outcome), ctx);
+        return go(state, callDone(state, ctx, outcome), ctx);
       },
 
       outputChecked(state, { effectId, outcome }, ctx) {
         if (!awaits(state, effectId)) return nothing(state);
         const problem = outcome.kind === 'done' ? outcome.value.problem : 'output.json could not be checked.';
-        return go(outputChecked({ ...state, effectId: null }, problem, ctx), ctx);
+        return go(state, outputChecked({ ...state, effectId: null }, problem, ctx), ctx);
       },
 
       taskEnded(state, _input, ctx) {
         if (state === null || state.phase === 'ended') return nothing(state);
-        return nothing(end(state, ctx, 'cancelled', null));
+        return go(state, end(state, ctx, 'cancelled', null), ctx);
       },
 
       pause(state, _input, ctx) {
@@ -119,9 +115,8 @@ export function agentActor(
         if (agent.status === 'paused') throw new AppError('conflict', 'The agent is paused already');
         const paused: AgentRow = { ...agent, status: 'paused', updatedAt: ctx.nowMs };
         emit(ctx, paused, 'agent.paused');
-        report(ctx, paused);
         const inFlight = agent.effectId === null ? '' : ' It finishes what is in flight and starts nothing after it.';
-        return { state: paused, reply: action(agent, 'paused', `Agent paused.${inFlight}`) };
+        return { state: proceed(agent, paused, ctx), reply: action(agent, 'paused', `Agent paused.${inFlight}`) };
       },
 
       resume(state, _input, ctx) {
@@ -129,24 +124,29 @@ export function agentActor(
         if (agent.status !== 'paused') throw new AppError('conflict', `The agent is not paused (${agent.status})`);
         const resumed = unpaused(agent, ctx);
         emit(ctx, resumed, 'agent.resumed');
-        report(ctx, resumed);
-        return { state: advance(resumed, ctx, toolbox), reply: action(agent, 'acting', 'Agent resumed where it left off.') };
+        const next = proceed(agent, resumed, ctx);
+        const status = next.status === 'waiting' ? 'waiting' : 'acting';
+        return { state: next, reply: action(agent, status, 'Agent resumed where it left off.') };
       },
 
       guide(state, { message }, ctx) {
         const agent = alive(state);
+        if (agent.guidance.length >= maxGuidance) {
+          throw new AppError('conflict', `The agent has ${maxGuidance} messages that it has not heard yet; wait until it has`);
+        }
         const heard: AgentRow = {
           ...(agent.status === 'paused' ? unpaused(agent, ctx) : agent),
-          guidance: [...agent.guidance, message].slice(-maxGuidance),
+          guidance: [...agent.guidance, message],
         };
         emit(ctx, heard, 'agent.guided', { message });
-        const next = advance(heard, ctx, toolbox);
+        const next = proceed(agent, heard, ctx);
         const status = next.status === 'waiting' ? 'waiting' : 'thinking';
         return { state: next, reply: action(agent, status, 'Guidance received; the agent uses it in its next step.') };
       },
 
       cancel(state, _input, ctx) {
-        const ended = end(alive(state), ctx, 'cancelled', null);
+        const agent = alive(state);
+        const ended = proceed(agent, end(agent, ctx, 'cancelled', null), ctx);
         return { state: ended, reply: action(ended, 'cancelled', 'Agent cancelled.') };
       },
 
@@ -163,14 +163,14 @@ export function agentActor(
         report(ctx, next, { approval: decided });
         const told = { error: `A person rejected this: ${reason ?? 'no reason given'}. Do not do it again; revise your approach.` };
         const after = approved ? next : callDone(next, ctx, { result: told, isError: true });
-        return { state: advance(after, ctx, toolbox), reply: answer(agent, status, approved) };
+        return { state: proceed(next, after, ctx), reply: answer(agent, status, approved) };
       },
     },
     queries: { get: (state) => state },
   });
 }
 
-/** Guidance kept until the next model turn. */
+/** Messages of people that may wait for the next model turn; none is dropped for a newer one. */
 const maxGuidance = 50;
 
 function unpaused(agent: AgentRow, ctx: TurnContext): AgentRow {

@@ -3,21 +3,21 @@ import type { ModelReply, ToolCall } from '../../providers/model/port.ts';
 import type { AgentType, Toolbox } from '../../providers/tools/port.ts';
 import type { AgentRow, PendingCall } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
-import { callDone, end, finish, record } from './advance.ts';
-import { emit, report } from './state.ts';
+import { callDone, end, record } from './advance.ts';
+import { emit } from './state.ts';
 
 /** Answers in a row without a usable call or text, and turns in a row with just the same calls, before the agent is stopped. */
 const maxBadTurns = 3;
 const maxRepeats = 5;
-/** Calls of one answer; a model that asks for more is told to go in smaller steps. */
+/** Calls of one answer; those beyond it are dropped, and the history shows the model that it never made them. */
 const maxCallsPerTurn = 20;
 
-/** Takes the answer into the history. The agent comes back in phase `calling`, `ready` for another turn, `checking`, or ended. */
+/** Takes the answer into the history. The agent comes back in phase `calling`, `ready` for another turn, `closing`, or ended. */
 export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext, toolbox: Toolbox): AgentRow {
   const toolCalls = uniqueIds(reply.toolCalls.slice(0, maxCallsPerTurn), agent.turn);
   let next = record(agent, ctx, { role: 'assistant', text: reply.text, toolCalls });
   emit(ctx, next, 'agent.thinking', { turn: agent.turn, text: reply.text.slice(0, 8_000), tools: toolCalls.map((call) => call.name) });
-  if (toolCalls.length === 0) return reply.text.trim() === '' ? emptyAnswer(next, ctx) : finish(next, reply.text, ctx);
+  if (toolCalls.length === 0) return reply.text.trim() === '' ? emptyAnswer(next, ctx) : { ...next, phase: 'closing', result: reply.text };
   next = countRepeats(next, toolCalls);
   if (next.repeated.times >= maxRepeats) {
     return end(
@@ -71,14 +71,17 @@ function emptyAnswer(agent: AgentRow, ctx: TurnContext): AgentRow {
 
 /** @param problem what is wrong with output.json, null when it is right */
 export function outputChecked(agent: AgentRow, problem: string | null, ctx: TurnContext): AgentRow {
-  if (problem === null) return end(agent, ctx, 'complete', agent.result);
+  if (problem === null) {
+    // A paused agent ends when it is resumed, one that was told something meanwhile goes on: both by way of `closing`.
+    const mayEnd = agent.status !== 'paused' && agent.guidance.length === 0;
+    return mayEnd ? end(agent, ctx, 'complete', agent.result) : agent;
+  }
   const outputRefusals = agent.outputRefusals + 1;
   if (outputRefusals >= maxBadTurns) return end(agent, ctx, 'error', `output.json does not satisfy the task's output_schema: ${problem}`);
   const next = record(agent, ctx, {
     role: 'user',
     text: `You have not finished: ${problem} Write output.json so that it satisfies the schema, then call finish.`,
   });
-  report(ctx, next);
   return { ...next, outputRefusals, result: null, phase: 'ready' };
 }
 

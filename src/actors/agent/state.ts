@@ -64,10 +64,21 @@ export function emit(ctx: TurnContext, agent: AgentRow, type: string, data: obje
   });
 }
 
-/** Tells the task what it shows of this agent. */
+/** Tells the task what it shows of this agent, and what else it must know. */
 export function report(ctx: TurnContext, agent: AgentRow, news: Partial<Pick<AgentReport, 'turn' | 'approval'>> = {}): void {
   const { id: agentId, status, currentTool, progress, result, error } = agent;
   ctx.send(task, agent.taskId, 'report', { agentId, status, currentTool, progress, result, error, turn: null, approval: null, ...news });
+}
+
+/** Reports where the task shows something else of the agent as it was before. */
+export function reportChange(ctx: TurnContext, before: AgentRow, after: AgentRow): void {
+  const isSame =
+    before.status === after.status &&
+    before.currentTool === after.currentTool &&
+    before.progress === after.progress &&
+    before.result === after.result &&
+    before.error === after.error;
+  if (!isSame) report(ctx, after);
 }
 
 /** Long arguments and results stand whole in the agent's history; an event shows their beginning. */

@@ -76,6 +76,7 @@ function create(
     prompt,
     after,
     delegatedBy,
+    owesOutput: outputSchema !== null,
     begun: false,
     status: 'idle',
     currentTool: null,

@@ -4,8 +4,9 @@ import type { Model, ModelReply } from '../../providers/model/port.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
 import type { EffectDefinition } from '../runtime/define-actor.ts';
+import { budgetIsSpent } from './grants.ts';
 import { task as taskRef } from './messages.ts';
-import { type Planned, planRequest, readPlan } from './plan.ts';
+import { type Planned, planRequest, type ReadPlan, readPlan } from './plan.ts';
 
 /** A model that answers no plan is told why and asked again this often. */
 const maxTries = 3;
@@ -24,16 +25,26 @@ export function taskEffects(services: { model: Model; database: Database; actors
         const request = planRequest(task, await filesOf(services.database, task.workspaceId));
         let tokens = 0;
         let costMillicents = 0;
+        const planned = (result: ReadPlan): Planned => ({ result, tokens, costMillicents });
         for (let attempt = 1; ; attempt++) {
-          const reply: ModelReply = await services.model.turn(request, { signal, idempotencyKey: `${effectId}/${attempt}` });
+          let reply: ModelReply;
+          try {
+            reply = await services.model.turn(request, { signal, idempotencyKey: `${effectId}/${attempt}` });
+          } catch (error) {
+            // What earlier tries cost is counted all the same.
+            if (attempt > 1 && error instanceof AppError && !signal.aborted) return planned({ problem: error.message });
+            throw error;
+          }
           tokens += reply.inputTokens + reply.outputTokens;
           costMillicents += reply.costMillicents;
           const read = readPlan(reply, task.config.max_agents);
-          if ('plan' in read) return { plan: read.plan, tokens, costMillicents, model: reply.model };
-          if (attempt === maxTries)
-            throw new AppError('unavailable', `The model made no usable plan in ${maxTries} tries. ${read.problem}`);
+          if ('plan' in read) return planned(read);
+          if (attempt === maxTries) return planned({ problem: `The model made no usable plan in ${maxTries} tries. ${read.problem}` });
+          if (budgetIsSpent({ ...task, tokensUsed: task.tokensUsed + tokens })) {
+            return planned({ problem: `The model made no usable plan before max_credits were spent. ${read.problem}` });
+          }
           request.messages.push(
-            { role: 'assistant', text: reply.text.slice(0, 8_000), toolCalls: [] },
+            { role: 'assistant', text: reply.text.slice(0, 8_000) || '(nothing)', toolCalls: [] },
             { role: 'user', text: read.problem },
           );
         }

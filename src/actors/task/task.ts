@@ -45,16 +45,12 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         const idle: TaskRow = { ...state, planEffectId: null, updatedAt: ctx.nowMs };
         if (outcome.kind !== 'done')
           return nothing(fail(idle, ctx, outcome.kind === 'failed' ? outcome.message : 'Planning was interrupted'));
-        const { plan, tokens, costMillicents } = outcome.value;
-        const counted: TaskRow = {
-          ...idle,
-          status: 'running',
-          tokensUsed: idle.tokensUsed + tokens,
-          costMillicents: idle.costMillicents + costMillicents,
-        };
-        const running = employ(counted, plan, ctx);
+        const { result, tokens, costMillicents } = outcome.value;
+        const counted: TaskRow = { ...idle, tokensUsed: idle.tokensUsed + tokens, costMillicents: idle.costMillicents + costMillicents };
+        if ('problem' in result) return nothing(fail(counted, ctx, result.problem));
+        const running = employ({ ...counted, status: 'running' }, result.plan, ctx);
         emit(ctx, running, 'task.running', { agents: running.agents.map(({ id, type, title }) => ({ id, type, title })) });
-        return nothing(beginReady(running, ctx));
+        return nothing(settle(beginReady(running, ctx), ctx));
       },
 
       requestTurn(state, { agentId }, ctx) {
@@ -82,7 +78,7 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
       },
 
       delivered(state, file, ctx) {
-        if (state === null || state.status === 'cancelled') return nothing(state);
+        if (state === null) return nothing(state);
         const row = deliverableOf(state, file, ctx.nowMs);
         const known = state.deliverables.includes(row.id);
         ctx.append(Deliverable, row);
@@ -161,30 +157,27 @@ function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
 /** What follows from the agents' states for the task's own: it ends, pauses, goes on. */
 function settle(task: TaskRow, ctx: TurnContext): TaskRow {
   const working = live(task);
-  if (working.length === 0) {
-    if (task.agents.some((one) => one.status === 'complete')) {
-      const complete = ended(task, 'complete', ctx);
-      emit(ctx, complete, 'task.completed', { deliverables_count: complete.deliverables.length });
-      return complete;
-    }
-    const errors = task.agents.flatMap((one) => (one.error === null ? [] : [`${one.title}: ${one.error}`]));
-    return fail(task, ctx, errors.length > 0 ? errors.join('; ') : 'All agents were cancelled');
-  }
+  if (working.length === 0) return conclude(task, ctx);
   const allPaused = working.every((one) => one.status === 'paused');
-  if (allPaused && task.status === 'running') return paused(task, 'agents', ctx);
-  if (!allPaused && task.status === 'paused' && task.pauseReason === 'agents') {
-    const running: TaskRow = { ...task, status: 'running', pauseReason: null };
-    emit(ctx, running, 'task.running');
-    return grantTurns(running, ctx);
-  }
-  if (task.status === 'running' && budgetIsSpent(task)) return paused(task, 'budget', ctx);
-  return grantTurns(task, ctx);
+  const pauseReason = budgetIsSpent(task) ? 'budget' : allPaused ? 'agents' : null;
+  if (pauseReason === task.pauseReason) return grantTurns(task, ctx);
+  const next: TaskRow = { ...task, status: pauseReason === null ? 'running' : 'paused', pauseReason };
+  if (pauseReason === null) emit(ctx, next, 'task.running');
+  else emit(ctx, next, 'task.paused', { pause_reason: pauseReason });
+  return grantTurns(next, ctx);
 }
 
-function paused(task: TaskRow, reason: string, ctx: TurnContext): TaskRow {
-  const next: TaskRow = { ...task, status: 'paused', pauseReason: reason };
-  emit(ctx, next, 'task.paused', { pause_reason: reason });
-  return next;
+/** All agents have ended: one that completed makes the task complete, unless the output.json that was asked for is missing. */
+function conclude(task: TaskRow, ctx: TurnContext): TaskRow {
+  const owing = task.agents.find((one) => one.owesOutput && one.status !== 'complete');
+  if (owing === undefined && task.agents.some((one) => one.status === 'complete')) {
+    const complete = ended(task, 'complete', ctx);
+    emit(ctx, complete, 'task.completed', { deliverables_count: complete.deliverables.length });
+    return complete;
+  }
+  const errors = task.agents.flatMap((one) => (one.error === null ? [] : [`${one.title}: ${one.error}`]));
+  if (owing?.status === 'cancelled') errors.unshift('The agent that was to write output.json was cancelled');
+  return fail(task, ctx, errors.length > 0 ? errors.join('; ') : 'All agents were cancelled');
 }
 
 function fail(task: TaskRow, ctx: TurnContext, error: string): TaskRow {

@@ -9,9 +9,9 @@ export type ApprovalStatus = 'pending' | 'approved' | 'rejected';
 
 /**
  * What an agent does next, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
- * the task's grant of it), `modelling`, `calling` (tools), `checking` (its output), `ended`.
+ * the task's grant of it), `modelling`, `calling` (tools), `closing` (it has its closing words, and checks its output), `ended`.
  */
-export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'checking' | 'ended';
+export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'closing' | 'ended';
 
 /** `config` of a task as the caller gave it, defaults filled in. */
 export type TaskConfig = {
@@ -40,6 +40,8 @@ export type AgentSummary = {
   /** Agents that must have ended before this one begins. */
   after: string[];
   begun: boolean;
+  /** It writes the task's output.json: without it the task has failed. */
+  owesOutput: boolean;
   /** The agent and the tool call that asked for this one. */
   delegatedBy: { agentId: string; callId: string } | null;
 };

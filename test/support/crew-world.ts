@@ -1,0 +1,229 @@
+/**
+ * A task and its agents in a world without time: messages and outcomes wait until somebody picks one, messages of one sender stay in order,
+ * and after every turn the promises that must always hold are looked at. What the model says and people do is up to the caller.
+ */
+import assert from 'node:assert/strict';
+import { agentActor } from '../../src/actors/agent/agent.ts';
+import type { EffectOutcome } from '../../src/actors/runtime/define-actor.ts';
+import { taskActor } from '../../src/actors/task/task.ts';
+import { AppError } from '../../src/errors.ts';
+import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
+import type { Toolbox } from '../../src/providers/tools/port.ts';
+import type { AgentRow, TaskConfig, TaskRow } from '../../src/storage/entities/work.ts';
+import { type RecordedEvent, RecordedTurn } from './turn-context.ts';
+
+export const toolbox: Toolbox = {
+  instructionsFor: () => '',
+  offersFor: () => ['read_file', 'send_email', 'delegate', 'finish'].map((name) => ({ name, description: name, parameters: {} })),
+  find: (_type, name) =>
+    ['read_file', 'send_email', 'delegate', 'finish'].includes(name) ? { name, highConsequence: name === 'send_email' } : undefined,
+  isRepeatable: (name) => name !== 'send_email',
+  check: (_name, sent) =>
+    typeof sent === 'object' && sent !== null
+      ? { ok: true, args: sent as Record<string, unknown> }
+      : { ok: false, message: 'not an object' },
+  run: () => Promise.reject(new Error('no tool runs here')),
+};
+
+const actors: Record<string, any> = {
+  task: taskActor({ plan: null as never }),
+  agent: agentActor(toolbox, { model: null, tool: null, checkOutput: null } as never),
+};
+
+type Effect = { id: string; kind: string; actorId: string; name: string; input: any };
+type Message = { from: string; kind: string; id: string; command: string; input: any };
+
+export class World {
+  readonly taskId = 'task_1';
+  readonly rows = new Map<string, any>();
+  readonly events: RecordedEvent[] = [];
+  readonly history = new Map<string, ModelMessage[]>();
+  readonly effects: Effect[] = [];
+  private readonly messages: Message[] = [];
+  private readonly said = new Map<string, string[]>();
+  private readonly decided = new Map<string, string>();
+  private nowMs = 0;
+  lastTurnTokens = 0;
+
+  constructor(config: Partial<TaskConfig> = {}) {
+    const full = { max_agents: 3, autonomy_level: 50, auto_deploy: false, deploy_target: null, ...config };
+    this.act('task', this.taskId, 'create', {
+      accountId: 'acct_1',
+      userId: 'usr_1',
+      mode: 'live',
+      prompt: 'do it',
+      config: full,
+      workspaceId: 'ws_1',
+    });
+  }
+
+  get task(): TaskRow {
+    return this.rows.get(this.taskId);
+  }
+  get agents(): AgentRow[] {
+    return this.task.agents.flatMap(({ id }) => this.rows.get(id) ?? []);
+  }
+  get isQuiet(): boolean {
+    return this.messages.length === 0;
+  }
+
+  /** A command from outside. Returns its reply, or the code of its refusal. */
+  act(kind: string, id: string, command: string, input: any): any {
+    const before = this.rows.get(id) ?? null;
+    const ctx = new RecordedTurn(id, ++this.nowMs);
+    let turn: { state: any; reply: any };
+    try {
+      turn = actors[kind].commands[command](before, structuredClone(input), ctx);
+    } catch (error) {
+      if (error instanceof AppError) return error.code;
+      throw error;
+    }
+    this.commit(kind, id, command, before, turn.state, ctx);
+    if (command === 'guide') this.said.set(id, [...(this.said.get(id) ?? []), input.message]);
+    return turn.reply;
+  }
+
+  /** Delivers a message: the oldest one of some sender to some receiver. */
+  deliver(choice: number): void {
+    const first = this.messages.filter(
+      (one, index) => this.messages.findIndex((other) => other.from === one.from && other.id === one.id) === index,
+    );
+    const message = first[choice % first.length]!;
+    this.messages.splice(this.messages.indexOf(message), 1);
+    if (actors[message.kind] === undefined) return;
+    const refusal = this.act(message.kind, message.id, message.command, message.input);
+    assert.notEqual(typeof refusal, 'string', `message ${message.command} was refused: ${refusal}`);
+  }
+
+  complete(effect: Effect, outcome: EffectOutcome<any>): void {
+    this.effects.splice(this.effects.indexOf(effect), 1);
+    if (effect.name === 'model' && outcome.kind === 'done') {
+      this.lastTurnTokens = (outcome.value as ModelReply).inputTokens + (outcome.value as ModelReply).outputTokens;
+    }
+    this.act(effect.kind, effect.actorId, outcomes[effect.name]!, { effectId: effect.id, outcome });
+  }
+
+  private commit(kind: string, id: string, command: string, before: any, after: any, ctx: RecordedTurn): void {
+    for (const effectId of ctx.cancelled) {
+      const at = this.effects.findIndex((one) => one.id === effectId);
+      assert.ok(at >= 0 || before?.effectId === effectId || before?.planEffectId === effectId, 'only an effect of its own is cancelled');
+      if (at >= 0) this.effects.splice(at, 1);
+    }
+    if (after !== null) this.rows.set(id, deepFreeze(after));
+    for (const { name, input, id: effectId } of ctx.effects) this.effects.push({ id: effectId, kind, actorId: id, name, input });
+    for (const message of ctx.messages) this.messages.push({ from: id, ...message });
+    this.events.push(...ctx.events);
+    if (kind === 'agent') {
+      const history = this.history.get(id) ?? [];
+      for (const row of ctx.rows) {
+        assert.equal(row.step, history.length, 'steps are numbered without a gap');
+        history.push(row.entry);
+      }
+      this.history.set(id, history);
+      this.lookAtAgent(command, before, after, ctx);
+    } else this.lookAtTask(before, after);
+  }
+
+  private lookAtAgent(command: string, before: AgentRow | null, after: AgentRow, ctx: RecordedTurn): void {
+    const starts = ctx.effects.length > 0 || ctx.messages.some((one) => one.command === 'requestTurn' || one.command === 'delegate');
+    if (before?.status === 'paused' && command !== 'resume' && command !== 'guide')
+      assert.ok(!starts, `${command} started something of a paused agent`);
+    if (after.status === 'paused') assert.ok(!starts, `${command} started something and left the agent paused`);
+    if (after.status === 'waiting') assert.ok(!starts && after.effectId === null, 'a waiting agent waits');
+    if (before?.phase === 'ended') assert.equal(after, before, 'an ended agent never changes');
+    if (before !== null) assert.ok(after.progress >= before.progress, 'progress never goes back');
+    assert.ok(after.progress >= 0 && after.progress <= 100);
+    const mine = this.effects.filter((one) => one.actorId === after.id);
+    assert.ok(mine.length <= 1, 'one effect at a time');
+    if (after.effectId?.startsWith('eff_')) assert.equal(mine[0]?.id, after.effectId);
+    else assert.equal(mine.length, 0);
+    for (const approval of after.approvals) {
+      const known = this.decided.get(approval.id);
+      if (known !== undefined) assert.equal(approval.status, known, 'an approval is decided once');
+      else if (approval.status !== 'pending') this.decided.set(approval.id, approval.status);
+    }
+    if (ctx.effects.some((one) => one.name === 'model')) {
+      assertConversation(this.history.get(after.id)!);
+      assert.ok(this.task.config.max_credits === undefined || this.effects.filter((one) => one.name === 'model').length <= 1);
+    }
+    if (after.phase === 'asking' && before?.phase !== 'asking') this.assertHeard(after.id);
+    if (after.phase === 'ended' && after.status === 'complete') this.assertHeard(after.id);
+    if (after.phase === 'ended' && before?.phase !== 'ended') {
+      assert.equal(ctx.events.filter((one) => /^agent\.(completed|error|cancelled)$/.test(one.type)).length, 1, 'an end is told once');
+    }
+  }
+
+  private assertHeard(agentId: string): void {
+    const heard = this.history.get(agentId)!.flatMap((entry) => (entry.role === 'user' ? [entry.text] : []));
+    for (const words of this.said.get(agentId) ?? []) assert.ok(heard.includes(`A person says: ${words}`), `"${words}" was not heard`);
+  }
+
+  private lookAtTask(before: TaskRow | null, after: TaskRow): void {
+    assert.ok(after.agents.length <= after.config.max_agents, 'no more agents than allowed');
+    assert.equal(after.status === 'paused', after.pauseReason !== null, 'a paused task says why, and no other');
+    const { max_credits: max } = after.config;
+    if (max !== undefined) {
+      assert.ok(after.granted.length <= 1, 'with a budget one turn at a time');
+      assert.ok(after.tokensUsed <= max * 1_000 + this.largestTurnTokens, 'the budget is overshot by one turn at most');
+    }
+    if (before !== null && ended.has(before.status)) {
+      assert.equal(after.status, before.status, 'an ended task stays as it ended');
+      assert.equal(after.tokensUsed, before.tokensUsed, 'and costs nothing more');
+    }
+  }
+  /** The most any turn in this world costs; set by whoever makes the replies. */
+  largestTurnTokens = 0;
+
+  /** When all messages have arrived, the task shows of each agent what the agent is. */
+  assertShownTruly(): void {
+    if (!this.isQuiet || ended.has(this.task.status)) return;
+    for (const shown of this.task.agents) {
+      const agent = this.rows.get(shown.id) as AgentRow;
+      const pick = ({ status, currentTool, progress, result, error, tokensUsed }: typeof shown | AgentRow) => ({
+        status,
+        currentTool,
+        progress,
+        result,
+        error,
+        tokensUsed,
+      });
+      assert.deepEqual(pick(shown), pick(agent));
+    }
+    assert.deepEqual([...this.task.approvals].sort(byId), this.agents.flatMap((agent) => agent.approvals).sort(byId));
+    const planned = this.task.tokensUsed - this.agents.reduce((sum, agent) => sum + agent.tokensUsed, 0);
+    assert.ok(planned >= 0, 'the task counts what its agents count');
+  }
+}
+
+export const ended = new Set(['complete', 'failed', 'cancelled']);
+const outcomes: Record<string, string> = { plan: 'planned', model: 'modelled', tool: 'toolDone', checkOutput: 'outputChecked' };
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+/** Every call of an answer has exactly one result, given before the next answer: else a provider refuses the conversation. */
+function assertConversation(entries: ModelMessage[]): void {
+  let open = new Set<string>();
+  const seen = new Set<string>();
+  assert.equal(entries[0]?.role, 'user');
+  for (const entry of entries) {
+    if (entry.role === 'tool') assert.ok(open.delete(entry.callId), `${entry.callId} has a result that nobody waits for`);
+    else assert.equal(open.size, 0, `calls without a result: ${[...open]}`);
+    if (entry.role !== 'assistant') continue;
+    for (const call of entry.toolCalls) {
+      assert.ok(!seen.has(call.id), 'call ids are never used again');
+      seen.add(call.id);
+    }
+    open = new Set(entry.toolCalls.map((call) => call.id));
+  }
+  assert.equal(open.size, 0, `calls without a result: ${[...open]}`);
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(deepFreeze);
+  }
+  return value;
+}

@@ -1,0 +1,48 @@
+/** A turn's context that does nothing but remember what was recorded on it: commands are plain functions, so they are tested without a runtime. */
+import type { TurnContext } from '../../src/actors/runtime/define-actor.ts';
+
+export type RecordedMessage = { kind: string; id: string; command: string; input: any };
+export type RecordedEffect = { id: string; name: string; input: any };
+export type RecordedEvent = { type: string; taskId?: string; accountId: string; data: any };
+
+let made = 0;
+
+export class RecordedTurn implements TurnContext {
+  readonly id: string;
+  readonly nowMs: number;
+  readonly events: RecordedEvent[] = [];
+  readonly messages: RecordedMessage[] = [];
+  readonly effects: RecordedEffect[] = [];
+  readonly cancelled: string[] = [];
+  readonly rows: any[] = [];
+
+  constructor(id: string, nowMs = 0) {
+    this.id = id;
+    this.nowMs = nowMs;
+  }
+
+  newId<P extends string>(prefix: P): `${P}${string}` {
+    return `${prefix}${++made}`;
+  }
+  emit(event: RecordedEvent): void {
+    this.events.push(structuredClone(event));
+  }
+  send(to: { kind: string }, id: string, command: string, input: unknown): void {
+    this.messages.push({ kind: to.kind, id, command, input: structuredClone(input) });
+  }
+  run(name: string, input: object): string {
+    const id = this.newId('eff_');
+    this.effects.push({ id, name, input: structuredClone(input) });
+    return id;
+  }
+  cancel(effectId: string): void {
+    this.cancelled.push(effectId);
+  }
+  append(_entity: unknown, row: object): void {
+    this.rows.push(structuredClone(row));
+  }
+  schedule(): void {}
+  unschedule(): void {}
+  defer(): void {}
+  answer(): void {}
+}
