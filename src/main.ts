@@ -18,6 +18,7 @@ import { workspaceNameActor } from './actors/workspace-name/workspace-name.ts';
 import { systemClock } from './clock.ts';
 import { SingleNode } from './cluster/single-node.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { apiDescription } from './edge/api-description.ts';
 import { createApiKeySecrets } from './edge/auth/api-key-secret.ts';
 import { createAuthenticator } from './edge/auth/authenticate.ts';
 import { createPasswords } from './edge/auth/passwords.ts';
@@ -160,17 +161,18 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
   const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   const publicUrl = config.publicUrl ?? address;
   const links = createDownloadLinks(tokens, publicUrl);
+  // In the order of the API reference.
   const routes = [
-    ...healthRoutes(health),
-    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), clock }),
-    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
     ...taskRoutes({ actors, database }),
+    ...deliverableRoutes({ database, files, links }),
     ...agentRoutes({ actors }),
     ...workspaceRoutes({ actors, database, files, links }),
-    ...deliverableRoutes({ database, files, links }),
+    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), clock }),
+    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
+    ...healthRoutes(health),
   ];
   handler = createRouter({
-    routes: [...routes, ...docsRoutes(routes, { publicUrl })],
+    routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
     authenticate: (request) => authenticator.ofRequest(request),
     limits: unlimited,
     around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
