@@ -2,6 +2,7 @@
 import { alternate } from './support/alternate.ts';
 import { Customer } from './support/customer.ts';
 import { httpLoad } from './support/http-load.ts';
+import { processorMs } from './support/other-process.ts';
 import { Program } from './support/program.ts';
 import { makeRow, type Row } from './support/row.ts';
 import { Service } from './support/service.ts';
@@ -27,19 +28,30 @@ export async function benchHttp(surroundings: Surroundings): Promise<Row[]> {
     const headers = [...answer.headers].filter(([name]) => !automatic.has(name));
     const port = await raw.call<number>('listen', { path, authorization, headers, body });
     const p99s = { ours: [] as number[], limit: [] as number[] };
-    const of = (url: string, side: 'ours' | 'limit') => async (ms: number) => {
+    const costs = { ours: [] as number[], limit: [] as number[] };
+    const of = (url: string, pid: number, side: 'ours' | 'limit') => async (ms: number) => {
+      const before = processorMs(pid);
       const load = await httpLoad({ url: url + path, authorization, connections }, ms);
+      const after = processorMs(pid);
       p99s[side].push(load.p99Ms);
+      if (before !== null && after !== null) costs[side].push(((after - before) * 1_000) / load.count);
       return load;
     };
     // The loaders measure whole seconds.
     const seconds = Math.max(5, surroundings.seconds);
-    const { noisy, ours, limit } = await alternate(seconds, of(service.url, 'ours'), of(`http://127.0.0.1:${port}`, 'limit'));
-    const about = `GET /v1/tasks/{id}, ${connections} connections`;
-    return [
+    const { noisy, ours, limit } = await alternate(
+      seconds,
+      of(service.url, service.pid, 'ours'),
+      of(`http://127.0.0.1:${port}`, raw.pid, 'limit'),
+    );
+    const about = `a task of ${body.length.toLocaleString('en-US')} bytes, ${connections} connections`;
+    const rows = [
       makeRow({ bench: 'http', row: about, unit: '/s', ours, limit, reach: { atLeast: 0.55 }, noisy }),
       makeRow({ bench: 'http', row: 'p99', unit: 'ms', ours: median(p99s.ours), limit: median(p99s.limit), reach: null, noisy }),
     ];
+    if (costs.ours.length === 0) return rows;
+    const cost = { ours: median(costs.ours), limit: median(costs.limit) };
+    return [...rows, makeRow({ bench: 'http', row: 'processor time of the server per answer', unit: 'µs', ...cost, reach: null })];
   } finally {
     await Promise.all([service.stop(), raw.end()]);
   }

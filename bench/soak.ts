@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { temporaryFolder } from '../test/support/temporary-folder.ts';
+import { residentBytes } from './support/other-process.ts';
 import { Service } from './support/service.ts';
 import { SoakLoad } from './support/soak-load.ts';
 import { percentile, slope } from './support/statistics.ts';
@@ -79,7 +80,7 @@ async function memoryOf(service: Service): Promise<{ heapBytes: number; resident
   const answered = once(service.process, 'message', { signal: AbortSignal.timeout(10_000) });
   service.process.send({ heap: true });
   const [{ heapBytes }] = await answered;
-  return { heapBytes, residentBytes: service.residentBytes() ?? 0 };
+  return { heapBytes, residentBytes: residentBytes(service.pid) ?? 0 };
 }
 
 function verdict(samples: readonly Sample[], load: SoakLoad): number {

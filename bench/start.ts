@@ -1,5 +1,6 @@
 /** How long a start takes where the data are there already, and what the service weighs when nobody asks anything. */
 import { setTimeout as after } from 'node:timers/promises';
+import { residentBytes } from './support/other-process.ts';
 import { makeRow, type Row } from './support/row.ts';
 import { Service } from './support/service.ts';
 import { isNoisy, median } from './support/statistics.ts';
@@ -21,11 +22,11 @@ export async function benchStart(surroundings: Surroundings): Promise<Row[]> {
   }
   const service = await Service.start({ dataDir, nodeOptions: surroundings.profiled('start') });
   await after(idleForMs);
-  const residentBytes = service.residentBytes();
+  const bytes = residentBytes(service.pid);
   await service.stop();
   const ready = { ours: median(readyMs), limit: readyLimitMs, noisy: isNoisy(readyMs) };
   const rows = [makeRow({ bench: 'start', row: 'start to ready, data there', unit: 'ms', reach: { atMost: 1 }, ...ready })];
-  if (residentBytes === null) return rows;
-  const memory = { ours: residentBytes / 2 ** 20, limit: idleLimitMegabytes };
+  if (bytes === null) return rows;
+  const memory = { ours: bytes / 2 ** 20, limit: idleLimitMegabytes };
   return [...rows, makeRow({ bench: 'start', row: 'resident, idle, without PostgreSQL', unit: 'MB', reach: { atMost: 1 }, ...memory })];
 }

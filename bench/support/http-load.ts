@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 
-export type HttpLoad = { perSecond: number; p99Ms: number };
+export type HttpLoad = { perSecond: number; count: number; p99Ms: number };
 export type HttpTarget = { url: string; authorization: string; connections: number };
 
 const run = promisify(execFile);
@@ -25,6 +25,7 @@ async function loadByWrk({ url, authorization, connections }: HttpTarget, ms: nu
   const [, value, unit] = /99%\s+([\d.]+)(us|ms|s)/.exec(stdout)!;
   return {
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1]),
+    count: Number(/(\d+) requests in/.exec(stdout)![1]),
     p99Ms: Number(value) * { us: 0.001, ms: 1, s: 1_000 }[unit as 'us' | 'ms' | 's'],
   };
 }
@@ -36,5 +37,5 @@ async function loadByAutocannon({ url, authorization, connections }: HttpTarget,
   const { stdout } = await run(process.execPath, args, { maxBuffer: 16 * 1024 * 1024 });
   const { requests, latency, errors, non2xx } = JSON.parse(stdout);
   if (errors > 0 || non2xx > 0) throw new Error(`${errors} connections broke, ${non2xx} answers were not 2xx`);
-  return { perSecond: requests.average, p99Ms: latency.p99 };
+  return { perSecond: requests.average, count: requests.total, p99Ms: latency.p99 };
 }

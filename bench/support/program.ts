@@ -62,6 +62,10 @@ export class Program {
     });
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   /** Rejects with the program's own error, when it ends, or when it does not answer for three minutes. */
   call<T>(name: string, input: unknown = null): Promise<T> {
     const id = this.nextId++;

@@ -1,7 +1,6 @@
 /** The service itself, as `npm start` runs it, in a DATA_DIR of its own and on free ports. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -87,15 +86,5 @@ export class Service {
     const timer = setTimeout(() => this.process.kill('SIGKILL'), endWithinMs);
     await ended;
     clearTimeout(timer);
-  }
-
-  /** Resident memory of the service's own process. Linux only: null elsewhere. */
-  residentBytes(): number | null {
-    try {
-      const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'));
-      return Number(kilobytes![1]) * 1024;
-    } catch {
-      return null;
-    }
   }
 }
