@@ -1,0 +1,135 @@
+/** The commit statement as PostgreSQL runs it: hostile values come back as they went in, and its work grows with the batch, not with its square. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import pg from 'pg';
+import { commitStatement } from '../../src/storage/commit-statement.ts';
+import { CommitUnit } from '../../src/storage/commit-unit.ts';
+import { CommandRecord, DeadLetter, Effect, Message, Timer } from '../../src/storage/entities/runtime.ts';
+import { RawJson } from '../../src/storage/table.ts';
+import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { testRuntime } from '../support/runtime.ts';
+
+const texts = [
+  '',
+  ' ',
+  'NULL',
+  '{}',
+  '"',
+  '\\',
+  '\\\\"',
+  "'; drop table probe; --",
+  'a,b}',
+  '\x1d',
+  '\x1e',
+  '\x1d\x1e\x1d',
+  '\n\r\t\b',
+  '\u{1f600}',
+  'é'.repeat(3),
+];
+
+test('text and JSON of every kind come back as they went in', async (t) => {
+  const node = await testRuntime([probeActor], probeOptions);
+  t.after(() => node.close());
+  const values: unknown[] = [
+    ...texts,
+    'nul\0',
+    '\ud800',
+    null,
+    0,
+    -0.5,
+    1e300,
+    true,
+    [],
+    {},
+    [null],
+    { '': null, '\0': '\x1e' },
+    [[texts]],
+    'x'.repeat(1 << 20),
+  ];
+  await Promise.all([
+    ...texts.map((text, i) => node.actors.ask(probe, `text ${i}`, 'put', { text, note: text })),
+    ...values.map((data, i) => node.actors.ask(probe, `data ${i}`, 'put', { data, text: 'y' })),
+    node.actors.ask(probe, 'long', 'put', { text: 'z'.repeat(1 << 20) }),
+    node.actors.ask(probe, 'half', 'put', { text: 'a\0b\ud800c' }),
+  ]);
+  await node.crashAndRestart();
+  const state = async (id: string) => (await node.actors.query(probe, id, 'state', null))!;
+  for (let i = 0; i < texts.length; i++) assert.equal((await state(`text ${i}`)).text, texts[i]);
+  for (let i = 0; i < values.length; i++) assert.deepEqual((await state(`data ${i}`)).data, values[i]);
+  assert.equal((await state('long')).text.length, 1 << 20);
+  assert.equal((await state('half')).text, 'a\ufffdb\ufffdc', 'what text cannot hold is marked, not lost silently');
+  const notes = await node.sql('select text from probe_note order by id');
+  assert.deepEqual(notes.map(({ text }) => text).sort(), [...texts].sort());
+  assert.deepEqual(
+    (await node.sql(`select seq::int from event order by seq`)).map(({ seq }) => seq),
+    Array.from({ length: texts.length + values.length + 2 }, (_, i) => i + 1),
+  );
+});
+
+for (const accounts of [1, 2_000]) {
+  test(`no join of a commit is a nested loop over its arrays, and no look-up reads a whole table (${accounts} accounts)`, async (t) => {
+    const node = await testRuntime([probeActor], probeOptions);
+    const client = new pg.Client({ connectionString: node.url });
+    await client.connect();
+    t.after(async () => {
+      await client.end();
+      await node.close();
+    });
+    await node.sql(
+      `insert into timer select 'probe', 'a' || i, 't', 1, 'woke', '{}', now() + interval '1 day' from generate_series(1, 20000) i`,
+    );
+    await node.sql(`insert into message select 'm' || i, 1, 'probe', 'a', 'hear', '{}', now() from generate_series(1, 20000) i`);
+    await node.sql(`insert into effect select 'e' || i, 1, 'probe', 'a', 'work', '{}', null, now() from generate_series(1, 20000) i`);
+    await node.sql('analyze');
+    await client.query('set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off');
+    const table = (entity: any) => node.database.table(entity);
+    const tables = {
+      message: table(Message),
+      timer: table(Timer),
+      effect: table(Effect),
+      commandRecord: table(CommandRecord),
+      deadLetter: table(DeadLetter),
+    };
+    const timings: Record<number, number> = {};
+    for (const size of [1, 64, 512, 2_000]) {
+      const { text, values } = commitStatement(units(size, accounts, table), node.placement, 1_000_000 + size, tables);
+      await client.query('begin');
+      const { rows } = await client.query({ text: `explain (analyze, format json) ${text}`, values });
+      await client.query('rollback');
+      const [{ Plan: plan, 'Execution Time': ms }] = rows[0]['QUERY PLAN'];
+      timings[size] = ms;
+      for (const node of nodesOf(plan)) {
+        const scanned = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
+        assert.ok(
+          scanned * (node['Actual Loops'] ?? 1) <= 4 * size + 2_000,
+          `${node['Node Type']} of ${node['Relation Name'] ?? node.Alias} looked at ${scanned} rows in vain, ${size} units`,
+        );
+        if (node['Node Type'] === 'Seq Scan') assert.equal(node['Relation Name'], 'shard', 'only the shards are few enough to read all');
+      }
+    }
+    t.diagnostic(`milliseconds by units: ${JSON.stringify(timings)}`);
+  });
+}
+
+/** Every kind of write in every unit. */
+function units(size: number, accounts: number, table: (entity: any) => any): CommitUnit[] {
+  return Array.from({ length: size }, (_, i) => {
+    const unit = new CommitUnit(i % 1024, { kind: 'probe', id: `a${i + 1}` }, () => {});
+    unit.table = table(probeOptions.entities[0]);
+    unit.row = { id: `a${i + 1}`, value: 1, name: null, ratio: null, heard: [], text: '', data: {} };
+    const createdAt = Date.now();
+    unit.events.push({ accountId: `acct${i % accounts}`, id: `evt${i}`, type: 'x', taskId: null, data: new RawJson({}), createdAt });
+    unit.messages.push({ id: `new${i}`, shard: 1, kind: 'probe', actorId: 'b', command: 'hear', input: 1, createdAt });
+    unit.consumedMessages.push(`m${i + 1}`);
+    unit.consumedEffects.push(`e${i + 1}`);
+    unit.cancelledEffects.push(`e${i + 10_000}`);
+    unit.startedEffects.push(`e${i + 15_000}`);
+    unit.timers = new Map([['t', null]]);
+    unit.commands.push({ id: `c${i}`, reply: 1, createdAt });
+    return unit;
+  });
+}
+
+function nodesOf(plan: any): any[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
