@@ -75,7 +75,7 @@ type Declaration = {
   summary: string;
   description?: string;
   scope: Scope;
-  /** Failures beyond those that follow from the rest (401, 403, 404 with a parameter, 400, 413, 415, 422, 429), e.g. [402, 409]. */
+  /** Failures beyond those that follow from the rest (401, 403, 404 with a parameter, 400, 409, 413, 415, 422, 429, 504), e.g. [402, 409]. */
   errors?: readonly number[];
   /** Goes beyond the interface specification: `x-extension: true` in the description. */
   extension?: boolean;
@@ -140,6 +140,8 @@ export function isIdempotent({ method, idempotent }: AnyRoute): boolean {
 export function errorStatuses(declared: AnyRoute): number[] {
   const { scope, body, errors = [] } = declared;
   const statuses = new Set<number>([...errors, 429, 500, 503]);
+  if (declared.method !== 'GET') statuses.add(504);
+  if (isIdempotent(declared)) for (const status of [409, 422]) statuses.add(status);
   if (scope !== null) statuses.add(401);
   if (scope !== null && scope !== 'any') statuses.add(403);
   if (parameterNames(declared.path).length > 0) statuses.add(404);
