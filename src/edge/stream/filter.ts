@@ -44,6 +44,8 @@ export function isTopic(topic: unknown): topic is string {
 function topicTest(topic: string): Filter {
   const value = topic.slice(topic.indexOf(':') + 1);
   if (topic.startsWith('task:')) return (event) => event.taskId === value;
+  // Two names of one event (contract §8); the stream shows it by the first.
+  if (value === 'agent.approval_needed') return (event) => event.type === 'approval.required';
   if (value.endsWith('*')) return (event) => event.type.startsWith(value.slice(0, -1));
   return (event) => event.type === value;
 }

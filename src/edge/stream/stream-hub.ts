@@ -3,7 +3,8 @@
  *
  * H1 A subscriber sees each event of its account once, in order of `seq`: an event that is not the next one is either known already or
  *    means a gap, and a gap is filled from PostgreSQL before anything later is sent.
- * H2 A subscriber who reads too slowly is ended; nothing is left out for it silently. A replay waits for its reader instead.
+ * H2 A subscriber who reads too slowly is ended; nothing is left out for it silently. A replay waits for its reader instead, and holds
+ *    nothing meanwhile but what is on its way.
  */
 import type { Log } from '../../log.ts';
 import type { EventDraft } from '../../storage/commit-unit.ts';
@@ -50,6 +51,12 @@ export class StreamHub {
   constructor(database: Database, log: Log) {
     this.database = database;
     this.log = log;
+  }
+
+  get subscribers(): number {
+    let count = 0;
+    for (const account of this.accounts.values()) count += account.subscribers.size;
+    return count;
   }
 
   /** Takes committed events; what arrives in one tick leaves together. */
@@ -102,7 +109,7 @@ export class StreamHub {
     for (const account of this.touched) {
       const { batch } = account;
       account.batch = [];
-      account.newest = Math.max(account.newest, batch[batch.length - 1]!.seq);
+      for (const event of batch) account.newest = Math.max(account.newest, event.seq);
       for (const subscriber of account.subscribers) if (subscriber.mode === 'live') this.deliver(subscriber, batch);
     }
     this.touched.clear();
@@ -144,31 +151,35 @@ export class StreamHub {
   /** Reads on from the position until nothing newer was published; the switch to live is in one step with that look. */
   private async catchUp(subscriber: Subscriber): Promise<void> {
     while (subscriber.mode === 'replaying') {
-      const found = await this.page(subscriber);
+      const publishedBefore = this.newestPublished(subscriber);
+      const found = await this.sendPage(subscriber);
       await this.readerKeepsUp(subscriber);
-      if (found > 0 || this.isBehind(subscriber)) continue;
-      if (subscriber.mode !== 'replaying') return;
+      if (found > 0 || subscriber.mode !== 'replaying') continue;
+      // What is published is committed, so a look that began later sees it.
+      if (publishedBefore > subscriber.position) throw new Error(`event ${publishedBefore} was published and is not in the database`);
+      if (this.newestPublished(subscriber) > subscriber.position) continue;
       subscriber.mode = 'live';
       subscriber.onLive?.();
       subscriber.onLive = null;
     }
   }
 
-  /** Something was published that the subscriber has not seen, and that a page read before it could not hold. */
-  private isBehind(subscriber: Subscriber): boolean {
-    const account = this.accounts.get(subscriber.accountId);
-    return account !== undefined && (account.newest > subscriber.position || account.batch.length > 0);
+  private newestPublished({ accountId }: Subscriber): number {
+    const account = this.accounts.get(accountId);
+    return account === undefined ? 0 : account.batch.reduce((newest, event) => Math.max(newest, event.seq), account.newest);
   }
 
-  private async page(subscriber: Subscriber): Promise<number> {
+  /** Sends what comes next, as far as the reader takes it. Returns how many events there were. */
+  private async sendPage(subscriber: Subscriber): Promise<number> {
+    const { reader } = subscriber;
     const { rows } = await this.database.read({
       name: 'stream_page',
       text: `select seq, id, type, task_id as "taskId", data::text as data, created_at as "createdAt" from event where account_id = $1 and seq > $2 order by seq limit ${pageSize}`,
       values: [subscriber.accountId, subscriber.position],
     });
-    subscriber.reader.cork(() => {
+    reader.cork(() => {
       for (const { data, ...row } of rows) {
-        if (subscriber.mode !== 'replaying') return;
+        if (subscriber.mode !== 'replaying' || reader.bufferedBytes() > replayAheadBytes) return;
         this.send(subscriber, streamEvent({ ...row, accountId: subscriber.accountId }, data));
       }
     });

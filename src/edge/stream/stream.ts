@@ -16,12 +16,16 @@ export type StreamParts = {
   /** Whether the principal's key or session still stands. */
   standing(principal: Principal): boolean | Promise<boolean>;
   retentionDays: number;
+  /** Milliseconds that a client may take to say who it is. Default 10,000. */
+  authTimeoutMs?: number;
   log: Log;
 };
 
-const authTimeoutMs = 10_000;
+const defaultAuthTimeoutMs = 10_000;
 const sweepMs = 500;
 const maxTopics = 100;
+/** Keys and sessions asked at once whether they still stand. */
+const standingBatch = 100;
 
 type Client = {
   state: 'new' | 'authenticating' | 'open' | 'closed';
@@ -35,10 +39,14 @@ export class Stream implements WebSocketHandlers<Client> {
   private readonly sockets = new Set<Socket>();
   private readonly parts: StreamParts;
   private readonly sweeper: NodeJS.Timeout;
+  private isAsking = false;
 
   constructor(parts: StreamParts) {
     this.parts = parts;
-    this.sweeper = setInterval(() => void this.sweep(), sweepMs);
+    this.sweeper = setInterval(() => {
+      this.endTheSilent();
+      void this.endTheRevoked();
+    }, sweepMs);
     this.sweeper.unref();
   }
 
@@ -58,7 +66,7 @@ export class Stream implements WebSocketHandlers<Client> {
     if (data.state === 'new') return void this.authenticate(socket, parsed).catch((err: unknown) => this.failed(socket, err));
     if (parsed.type === 'ping') return void socket.send('{"type":"pong"}');
     if (data.state === 'open' && parsed.type === 'subscribe') return this.narrow(socket, parsed.topics);
-    end(socket, closeCodes.badMessage, `Not understood here: ${String(parsed.type).slice(0, 40)}`);
+    end(socket, closeCodes.badMessage, 'After auth come {"type":"subscribe","topics":[…]} and {"type":"ping"}');
   }
 
   drain(socket: Socket): void {
@@ -84,9 +92,8 @@ export class Stream implements WebSocketHandlers<Client> {
   private async authenticate(socket: Socket, { type, token, resume_from: resumeFrom }: Message): Promise<void> {
     if (type !== 'auth' || typeof token !== 'string')
       return end(socket, closeCodes.badMessage, 'The first message is {"type":"auth","token":"…"}');
-    if (resumeFrom !== undefined && !(Number.isSafeInteger(resumeFrom) && (resumeFrom as number) >= 0)) {
-      return end(socket, closeCodes.badMessage, 'resume_from is the seq of the last event you have');
-    }
+    const from = resumeFrom ?? undefined;
+    if (from !== undefined && !isSeq(from)) return end(socket, closeCodes.badMessage, 'resume_from is the seq of the last event you have');
     socket.data.state = 'authenticating';
     const principal = await this.parts.authenticate(token);
     if (principal === null || principal.kind === 'link') return end(socket, closeCodes.badToken, 'The token is not valid');
@@ -97,7 +104,6 @@ export class Stream implements WebSocketHandlers<Client> {
     socket.data.principal = principal;
     subscriber.filter = filterFor(principal, []);
     const newest = await this.newestSeq(principal.accountId);
-    const from = resumeFrom as number | undefined;
     const resumed = from !== undefined && (await this.canResume(principal.accountId, from, newest));
     if (isClosed(socket)) return;
     socket.data.state = 'open';
@@ -150,25 +156,31 @@ export class Stream implements WebSocketHandlers<Client> {
     end(socket, closeCodes.leaving, 'The stream cannot go on here; reconnect and resume');
   }
 
-  /** Ends what has not said who it is, and what may not listen any more. */
-  private async sweep(): Promise<void> {
-    const now = performance.now();
-    const principals = new Map<string, { principal: Principal; sockets: Socket[] }>();
+  private endTheSilent(): void {
+    const openedBeforeMs = performance.now() - (this.parts.authTimeoutMs ?? defaultAuthTimeoutMs);
     for (const socket of this.sockets) {
-      const { state, openedAtMs, principal } = socket.data;
-      if (state !== 'open') {
-        if (now - openedAtMs > authTimeoutMs) end(socket, closeCodes.authTimeout, 'No auth message within 10 seconds');
-        continue;
-      }
-      const known = principals.get(principal!.id);
-      if (known === undefined) principals.set(principal!.id, { principal: principal!, sockets: [socket] });
-      else known.sockets.push(socket);
+      if (socket.data.principal === null && socket.data.openedAtMs < openedBeforeMs)
+        end(socket, closeCodes.authTimeout, 'No auth message in time');
     }
-    for (const { principal, sockets } of principals.values()) {
-      // A database that does not answer is no reason to send anybody away; the next look is half a second off.
-      const stands = await Promise.resolve(this.parts.standing(principal)).catch(() => true);
-      if (!stands) for (const socket of sockets) end(socket, closeCodes.badToken, 'The token was revoked');
-    }
+  }
+
+  private async endTheRevoked(): Promise<void> {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    const principals = new Map<string, Principal>();
+    for (const { data } of this.sockets) if (data.principal !== null) principals.set(data.principal.id, data.principal);
+    const all = [...principals.values()];
+    for (let i = 0; i < all.length; i += standingBatch)
+      await Promise.all(all.slice(i, i + standingBatch).map((one) => this.endIfRevoked(one)));
+    this.isAsking = false;
+  }
+
+  private async endIfRevoked(principal: Principal): Promise<void> {
+    // A database that does not answer is no reason to send anybody away; the next look is half a second off.
+    const stands = await (async () => this.parts.standing(principal))().catch(() => true);
+    if (stands) return;
+    for (const socket of this.sockets)
+      if (socket.data.principal?.id === principal.id) end(socket, closeCodes.badToken, 'The token was revoked');
   }
 }
 
@@ -181,6 +193,10 @@ function parse(text: string): Message | null {
   } catch {
     return null;
   }
+}
+
+function isSeq(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function end(socket: Socket, code: number, reason: string): void {

@@ -1,0 +1,420 @@
+/** `/ws` from the outside: a real server, sockets, runtime and database; only who a token is, is made up. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { actorRef, defineActor } from '../../../src/actors/runtime/define-actor.ts';
+import type { Principal } from '../../../src/edge/auth/principal.ts';
+import { createServer, type HttpServer } from '../../../src/edge/http/server.ts';
+import type { Connection } from '../../../src/edge/http/web-socket.ts';
+import { Stream } from '../../../src/edge/stream/stream.ts';
+import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
+import { silentLog } from '../../../src/log.ts';
+import type { EventDraft } from '../../../src/storage/commit-unit.ts';
+import { ProbeEntity, type ProbeState, probeOptions } from '../../support/probe-actor.ts';
+import { type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
+import { StreamClient } from '../../support/stream-client.ts';
+
+type Said = { type: string; taskId?: string; data?: object };
+type SpeakerContract = { commands: { say(input: { account: string; events: Said[] }): null }; queries: Record<string, never> };
+const speaker = actorRef<SpeakerContract>('speaker');
+/** Emits what it is told to. */
+const speakerActor = defineActor<ProbeState, SpeakerContract>({
+  ref: speaker,
+  entity: ProbeEntity,
+  mailboxLimit: 10_000,
+  commands: {
+    say(state, { account, events }, ctx) {
+      for (const { type, taskId, data = {} } of events) ctx.emit({ accountId: account, type, taskId, data });
+      const blank = { id: ctx.id, value: 0, name: null, ratio: null, heard: [], text: '', data: {} } as unknown as ProbeState;
+      return { state: { ...(state ?? blank), value: (state?.value ?? 0) + 1 }, reply: null };
+    },
+  },
+  queries: { said: (state) => state?.value ?? 0 },
+});
+
+let runtime: TestRuntime;
+let server: HttpServer;
+let port: number;
+let hub: StreamHub;
+let stream: Stream;
+let gappyHub: StreamHub;
+let patient: Stream[];
+const revoked = new Set<string>();
+const connections: Connection<unknown>[] = [];
+let connectionsOpened = 0;
+/** What was committed for the account whose events a test tells the hub in its own way. */
+const told: (EventDraft & { seq: number })[] = [];
+
+/** Tokens are `account` or `account scope,scope`. `nobody` names nobody, `down` cannot be looked up. */
+async function authenticate(token: string): Promise<Principal | null> {
+  if (token === 'nobody') return null;
+  if (token === 'down') throw new Error('the database is away');
+  const [accountId, scopes] = token.split(' ') as [string, string?];
+  const kind = scopes === 'link' ? 'link' : 'api_key';
+  return { accountId, userId: 'usr_1', kind, scopes: scopes === undefined ? 'all' : new Set(scopes.split(',')), mode: 'live', id: token };
+}
+
+before(async () => {
+  runtime = await testRuntime([speakerActor], probeOptions);
+  server = await createServer({
+    handler: () => ({ status: 404, headers: null, body: null }),
+    log: silentLog,
+    maxHeaderBytes: 16_384,
+    accessLog: false,
+  });
+  const { database } = runtime;
+  const parts = { database, authenticate, standing: (one: Principal) => !revoked.has(one.id), retentionDays: 7, log: silentLog };
+  hub = new StreamHub(database, silentLog);
+  gappyHub = new StreamHub(database, silentLog);
+  stream = new Stream({ ...parts, hub });
+  const impatient = new Stream({ ...parts, hub, authTimeoutMs: 50 });
+  const gappy = new Stream({ ...parts, hub: gappyHub });
+  const leaving = new Stream({ ...parts, hub });
+  patient = [stream, impatient, gappy, leaving];
+  const limits = { maxMessageBytes: 64 * 1024, maxBufferedBytes: 1024 * 1024, idleTimeoutS: 120 };
+  const watched = {
+    open(connection: Connection<any>) {
+      connectionsOpened++;
+      connections.push(connection);
+      stream.open(connection);
+    },
+    message: (connection: Connection<any>, message: string | Buffer) => stream.message(connection, message),
+    drain: (connection: Connection<any>) => stream.drain(connection),
+    close: (connection: Connection<any>) => stream.close(connection),
+  };
+  server.webSocket('/ws', watched, limits);
+  server.webSocket('/impatient', impatient, limits);
+  server.webSocket('/gappy', gappy, limits);
+  server.webSocket('/leaving', leaving, limits);
+  runtime.runtime.onEvents((events, seqs) => {
+    hub.publish(events, seqs);
+    events.forEach((event, i) => {
+      if (event.accountId === 'acct_gappy') told.push({ ...event, seq: seqs[i]! });
+    });
+  });
+  ({ port } = await server.listen('127.0.0.1', 0));
+});
+after(async () => {
+  for (const one of patient) one.goAway(0);
+  await server.close(0);
+  await runtime.close();
+});
+
+const say = (account: string, ...events: Said[]) => runtime.actors.ask(speaker, `${account}-speaker`, 'say', { account, events });
+const words = (count: number, bytes = 0): Said[] =>
+  Array.from({ length: count }, (_, n) => ({ type: 'task.running', taskId: 'task_1', data: { n, padding: 'x'.repeat(bytes) } }));
+
+async function subscribe(token: string, resumeFrom?: number, path?: string): Promise<StreamClient> {
+  const client = await StreamClient.open(port, path);
+  client.send({ type: 'auth', token, resume_from: resumeFrom });
+  await client.untilMessage('auth_ok');
+  return client;
+}
+
+/** Every event names the one sent before it. Returns the numbers. */
+function assertChain(client: StreamClient, from: number): number[] {
+  let last = from;
+  for (const { prev, event } of client.events) {
+    assert.equal(prev, last, `event ${event.seq} follows ${last}`);
+    assert.ok(event.seq > last);
+    last = event.seq;
+  }
+  return client.events.map(({ event }) => event.seq);
+}
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+for (const [what, first] of [
+  ['is another type', '{"type":"subscribe","topics":[]}'],
+  ['has no token', '{"type":"auth"}'],
+  ['has a token that is no text', '{"type":"auth","token":5}'],
+  ['is not JSON', 'hello'],
+  ['is a list', '[]'],
+  ['is null', 'null'],
+  ['is a tower of brackets', '['.repeat(60_000)],
+  ['has a type with a trap in it', '{"type":{"toString":null,"valueOf":1}}'],
+  ['resumes from nowhere', '{"type":"auth","token":"acct_a","resume_from":-1}'],
+  ['resumes from a fraction', '{"type":"auth","token":"acct_a","resume_from":1.5}'],
+  ['resumes from a text', '{"type":"auth","token":"acct_a","resume_from":"1"}'],
+] as const) {
+  test(`a first message that ${what} closes with 4400`, async () => {
+    const client = await StreamClient.open(port);
+    client.sendText(first);
+    assert.equal(await client.ended(), 4400);
+  });
+}
+
+test('a binary message closes with 4400, one over the limit ends the connection', async () => {
+  const binary = await StreamClient.open(port);
+  binary.sendBinary(Buffer.from('{"type":"auth","token":"acct_a"}'));
+  assert.equal(await binary.ended(), 4400);
+  const huge = await subscribe('acct_a');
+  huge.sendText(`{"type":"ping","x":"${'x'.repeat(70_000)}"}`);
+  assert.notEqual(await huge.ended(), 1000);
+});
+
+test('a token that names nobody, or a download link, closes with 4401; one that cannot be looked up asks to come again', async () => {
+  for (const [token, code] of [
+    ['nobody', 4401],
+    ['acct_a link', 4401],
+    ['down', 1012],
+  ] as const) {
+    const client = await StreamClient.open(port);
+    client.send({ type: 'auth', token });
+    assert.equal(await client.ended(), code);
+  }
+});
+
+test('who says nothing in time is sent away with 4408; who has said who it is stays', async () => {
+  const known = await subscribe('acct_a', undefined, '/impatient');
+  const silent = await StreamClient.open(port, '/impatient');
+  assert.equal(await silent.ended(), 4408);
+  known.send({ type: 'ping' });
+  await known.untilMessage('pong');
+  known.vanish();
+});
+
+test('after auth, a second auth, an unknown type and a message with a trap each close with 4400', async () => {
+  for (const message of ['{"type":"auth","token":"acct_a"}', '{"type":"nonsense"}', '{"type":{"toString":1}}', '{}', '"ping"']) {
+    const client = await subscribe('acct_a');
+    client.sendText(message);
+    assert.equal(await client.ended(), 4400, message);
+  }
+});
+
+test('live events arrive in order, each naming the one before', async () => {
+  await say('acct_live', ...words(3));
+  const client = await subscribe('acct_live');
+  assert.equal(client.messages[0].seq, 3);
+  assert.equal(client.messages[0].resumed, false);
+  for (let i = 0; i < 10; i++) await say('acct_live', ...words(2));
+  await client.until(() => client.events.length === 20);
+  assert.deepEqual(assertChain(client, 3), range(4, 23));
+  const { event } = client.events[0];
+  assert.deepEqual(Object.keys(event), ['id', 'seq', 'type', 'account_id', 'created_at', 'data']);
+  client.vanish();
+});
+
+test('nobody hears another account', async () => {
+  const client = await subscribe('acct_mine');
+  await say('acct_theirs', ...words(5));
+  await say('acct_mine', ...words(1));
+  await client.until(() => client.events.length === 1);
+  assert.equal(client.events[0].event.account_id, 'acct_mine');
+  client.vanish();
+});
+
+const seeds = Number(process.env.SEEDS ?? 12);
+test(`readers who vanish and resume while events are committed at full speed see each once, in order (${seeds} readers)`, {
+  timeout: 120_000,
+}, async () => {
+  const account = 'acct_fast';
+  let isWriting = true;
+  const writing = Promise.all(
+    range(1, 8).map(async (writer) => {
+      while (isWriting) await runtime.actors.ask(speaker, `${account}-${writer}`, 'say', { account, events: words(1 + (writer % 3)) });
+    }),
+  );
+  const readers = range(1, seeds).map(async (seed) => {
+    const seen: number[] = [];
+    for (let visit = 0; visit < 6; visit++) {
+      const from = seen.at(-1) ?? 0;
+      const client = await subscribe(account, from);
+      assert.equal(client.messages[0].resumed, true);
+      const wanted = 1 + ((seed * 7919 + visit * 104_729) % 400);
+      await client.until(() => client.events.length >= wanted);
+      client.vanish();
+      seen.push(...assertChain(client, from));
+      const replayed = client.messages.findIndex((message) => message.type === 'replayed');
+      if (replayed > 1) assert.equal(client.messages[replayed].seq, client.messages[replayed - 1].event.seq);
+    }
+    assert.deepEqual(seen, range(1, seen.length));
+  });
+  await Promise.all(readers).finally(() => (isWriting = false));
+  await writing;
+});
+
+test('topics and scopes leave events out, and the numbers of those that are sent still make a chain', async () => {
+  const account = 'acct_topics';
+  const mixed = (): Said[] => [
+    { type: 'task.running', taskId: 'task_1' },
+    { type: 'approval.required', taskId: 'task_2' },
+    { type: 'card.created' },
+    { type: 'agent.thinking', taskId: 'task_1' },
+    { type: 'approval.approved', taskId: 'task_2' },
+  ];
+  await say(account, ...mixed());
+  const narrow = async (token: string, topics: string[]) => {
+    const client = await subscribe(token);
+    client.send({ type: 'subscribe', topics });
+    assert.deepEqual((await client.untilMessage('subscribed')).topics, topics);
+    return client;
+  };
+  const clients = {
+    byTask: await narrow(account, ['task:task_1']),
+    byType: await narrow(account, ['type:approval.*']),
+    byOtherName: await narrow(account, ['type:agent.approval_needed']),
+    both: await narrow(account, ['task:task_1', 'type:card.created']),
+    none: await narrow(account, ['task:task_none']),
+    reader: await subscribe(`${account} tasks.read`),
+    agents: await subscribe(`${account} agents.read,commerce.read`, 0),
+  };
+  await say(account, ...mixed(), ...mixed());
+  const all = await subscribe(account, 5);
+  await all.until(() => all.events.length === 10);
+  const types = (client: StreamClient) => client.events.map(({ event }) => event.type);
+  await clients.agents.until(() => clients.agents.events.length === 12);
+  await clients.both.until(() => clients.both.events.length === 6);
+  await clients.byType.until(() => clients.byType.events.length === 4);
+  assert.deepEqual(assertChain(clients.byTask, 5), [6, 9, 11, 14]);
+  assert.deepEqual(assertChain(clients.byType, 5), [7, 10, 12, 15]);
+  assert.deepEqual(types(clients.byOtherName), ['approval.required', 'approval.required']);
+  assert.deepEqual(assertChain(clients.both, 5), [6, 8, 9, 11, 13, 14]);
+  assert.deepEqual(types(clients.none), []);
+  assert.deepEqual(types(clients.reader), ['task.running', 'task.running']);
+  assertChain(clients.reader, 5);
+  assert.deepEqual(assertChain(clients.agents, 0), [2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 14, 15]);
+  for (const client of [...Object.values(clients), all]) client.vanish();
+});
+
+test('topics that are none close with 4400', async () => {
+  for (const topics of [undefined, 'type:*', [5], ['nonsense'], ['type:a b'], ['task:'], Array(101).fill('type:*')]) {
+    const client = await subscribe('acct_a');
+    client.send({ type: 'subscribe', topics });
+    assert.equal(await client.ended(), 4400, JSON.stringify(topics)?.slice(0, 40));
+  }
+});
+
+test('resuming from beyond the newest event, or from before what is kept, is a reset and goes on live', async () => {
+  const account = 'acct_reset';
+  await say(account, ...words(5));
+  await runtime.sql(`update event set created_at = now() - interval '8 days' where account_id = $1 and seq <= 3`, [account]);
+  for (const from of [6, 99, 0, 2]) {
+    const client = await subscribe(account, from);
+    assert.equal(client.messages[0].resumed, false, `from ${from}`);
+    assert.deepEqual(await client.untilMessage('reset'), { type: 'reset', oldest_seq: 4 });
+    client.vanish();
+  }
+  const exact = await subscribe(account, 5);
+  assert.deepEqual(await exact.untilMessage('replayed'), { type: 'replayed', seq: 5 });
+  const kept = await subscribe(account, 3);
+  await kept.untilMessage('replayed');
+  assert.deepEqual(assertChain(kept, 3), [4, 5]);
+  const reset = await subscribe(account, 99);
+  await reset.untilMessage('reset');
+  await say(account, ...words(1));
+  await reset.until(() => reset.events.length === 1);
+  assertChain(reset, 5);
+  for (const client of [exact, kept, reset]) client.vanish();
+});
+
+test('a replay waits for a reader that stops reading, with little on its way, and loses nothing when it reads on', {
+  timeout: 120_000,
+}, async () => {
+  const account = 'acct_paced';
+  for (let i = 0; i < 40; i++) await say(account, ...words(50, 8_000));
+  const client = await StreamClient.open(port);
+  const connection = connections.at(-1)!;
+  client.send({ type: 'auth', token: account, resume_from: 0 });
+  await client.untilMessage('auth_ok');
+  client.pause();
+  await until(() => connection.bufferedBytes() > 256 * 1024, 'the reader to be behind');
+  for (let i = 0; i < 40; i++) {
+    await say(account, ...words(5, 8_000));
+    assert.ok(connection.bufferedBytes() < 512 * 1024, `${connection.bufferedBytes()} bytes wait`);
+  }
+  client.resume();
+  await client.untilMessage('replayed');
+  await client.until(() => client.events.length === 2_200);
+  assert.deepEqual(assertChain(client, 0), range(1, 2_200));
+  client.vanish();
+});
+
+test('a live reader that is over a mebibyte behind is sent away with 4430, and loses nothing by resuming', {
+  timeout: 120_000,
+}, async () => {
+  const account = 'acct_slow';
+  const client = await subscribe(account);
+  client.pause();
+  let said = 0;
+  const connection = connections.at(-1) as Connection<{ state: string }>;
+  while (connection.data.state === 'open' && said < 20_000) {
+    await say(account, ...words(50, 8_000));
+    said += 50;
+  }
+  client.resume();
+  assert.equal(await client.ended(), 4430);
+  const seen = assertChain(client, 0);
+  assert.ok(seen.length < said, 'it was behind');
+  const again = await subscribe(account, seen.at(-1) ?? 0);
+  await again.untilMessage('replayed');
+  assert.deepEqual([...seen, ...assertChain(again, seen.at(-1) ?? 0)], range(1, said));
+  again.vanish();
+});
+
+test('events that are told twice, in the wrong order, or not at all reach the reader once and in order', async () => {
+  const account = 'acct_gappy';
+  const client = await subscribe(account, 0, '/gappy');
+  await client.untilMessage('replayed');
+  for (let i = 0; i < 30; i++) await say(account, ...words(3));
+  assert.equal(told.length, 90);
+  const publish = (...events: (EventDraft & { seq: number })[]) =>
+    gappyHub.publish(
+      events,
+      events.map((event) => event.seq),
+    );
+  publish(told[1]!);
+  publish(told[1]!, told[0]!);
+  publish(told[5]!, told[4]!, told[3]!);
+  publish(told[2]!);
+  for (let i = 10; i < 89; i += 7) publish(told[i]!);
+  publish(told[89]!);
+  await client.until(() => client.events.length === 90);
+  assert.deepEqual(assertChain(client, 0), range(1, 90));
+  client.vanish();
+});
+
+test('a reader of an event that was told but is nowhere is sent away to resume, and nobody looks for it for ever', async () => {
+  const account = 'acct_gappy';
+  await say(account, ...words(1));
+  const client = await subscribe(account, 0, '/gappy');
+  await client.untilMessage('replayed');
+  const last = told.at(-1)!;
+  gappyHub.publish([last], [last.seq + 9]);
+  assert.equal(await client.ended(), 4430);
+});
+
+test('a revoked key ends its sockets with 4401 and nobody else’s', async () => {
+  const [one, two, other] = await Promise.all([subscribe('acct_key a.read'), subscribe('acct_key a.read'), subscribe('acct_key b.read')]);
+  revoked.add('acct_key a.read');
+  assert.deepEqual([await one!.ended(), await two!.ended()], [4401, 4401]);
+  other!.send({ type: 'ping' });
+  await other!.untilMessage('pong');
+  other!.vanish();
+});
+
+test('a leaving node tells every client when to come again and closes with 1012', async () => {
+  const clients = await Promise.all([subscribe('acct_a', undefined, '/leaving'), StreamClient.open(port, '/leaving')]);
+  patient[3]!.goAway(1_000);
+  for (const client of clients) {
+    assert.equal(await client.ended(), 1012);
+    const { reconnect_after_ms: afterMs } = client.messages.at(-1);
+    assert.ok(afterMs >= 0 && afterMs <= 1_000);
+  }
+});
+
+test('a thousand sockets that vanish at any moment leave nothing behind', { timeout: 60_000 }, async () => {
+  await until(() => stream.connections === 0 && hub.subscribers === 0, 'the sockets of other tests to be gone');
+  await say('acct_many', ...words(50));
+  const before = connectionsOpened;
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(
+      range(1, 100).map(async (n) => {
+        const client = await StreamClient.open(port);
+        if (n % 4 > 0) client.send({ type: 'auth', token: `acct_many${n % 10}`, resume_from: n % 2 === 0 ? 0 : undefined });
+        if (n % 4 === 2) await client.untilMessage('auth_ok');
+        client.vanish();
+      }),
+    );
+  }
+  assert.equal(connectionsOpened - before, 1_000);
+  await until(() => stream.connections === 0 && hub.subscribers === 0, 'all sockets to be gone');
+});
