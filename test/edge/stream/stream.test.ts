@@ -14,7 +14,10 @@ import { type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
 import { StreamClient } from '../../support/stream-client.ts';
 
 type Said = { type: string; taskId?: string; data?: object };
-type SpeakerContract = { commands: { say(input: { account: string; events: Said[] }): null }; queries: Record<string, never> };
+type SpeakerContract = {
+  commands: { say(input: { account: string; events: Said[] }): null };
+  queries: { said(input: null): number };
+};
 const speaker = actorRef<SpeakerContract>('speaker');
 /** Emits what it is told to. */
 const speakerActor = defineActor<ProbeState, SpeakerContract>({
