@@ -161,6 +161,8 @@ export class SingleNode implements Placement {
         throw error;
       }
       await client.end();
+      // Taken on another way meanwhile.
+      if (this.isOnly) return;
       if (this.stopping) throw new AppError('draining', 'The node stops');
       if (Date.now() >= deadlineMs)
         throw new AppError('conflict', 'Another node runs on this database: stop it, or give both the same REDIS_URL to form a cluster');

@@ -7,7 +7,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 type Direction = 'to server' | 'to client';
 type Connection = { name: string; client: Socket; server: Socket };
-type Hold = { name: RegExp; direction: Direction; queue: { to: Socket; chunk: Buffer }[]; arrived: () => void };
+type Hold = {
+  connections: Set<Connection> | null;
+  name: RegExp;
+  direction: Direction;
+  queue: { to: Socket; chunk: Buffer }[];
+  arrived: () => void;
+};
 
 export type Held = {
   /** Resolves when the first bytes have been held back. */
@@ -46,11 +52,11 @@ export class TcpProxy {
     return url.href;
   }
 
-  /** From now on bytes of connections of that name, in that direction, wait. */
-  hold(name: RegExp, direction: Direction): Held {
+  /** From now on bytes of connections of that name, in that direction, wait; with `'open now'` those of later connections do not. */
+  hold(name: RegExp, direction: Direction, which: 'all' | 'open now' = 'all'): Held {
     let arrived = () => {};
     const seen = new Promise<void>((resolve) => (arrived = resolve));
-    const hold: Hold = { name, direction, queue: [], arrived };
+    const hold: Hold = { connections: which === 'all' ? null : new Set(this.connections), name, direction, queue: [], arrived };
     this.holds.add(hold);
     return {
       arrived: seen,
@@ -103,6 +109,7 @@ export class TcpProxy {
   private pass(connection: Connection, direction: Direction, to: Socket, chunk: Buffer): void {
     for (const hold of this.holds) {
       if (hold.direction !== direction || !hold.name.test(connection.name)) continue;
+      if (hold.connections !== null && !hold.connections.has(connection)) continue;
       hold.queue.push({ to, chunk });
       hold.arrived();
       return;

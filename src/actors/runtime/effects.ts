@@ -69,6 +69,12 @@ export class Effects {
     }
   }
 
+  /** Looks again for what had to stay in the database, if anything had. */
+  async sweep(): Promise<void> {
+    if (!this.leftBehind || this.stopped) return;
+    await this.recover().catch((error) => this.parts.log.warn({ err: error }, 'waiting effects could not be read; trying again'));
+  }
+
   /** Goes on with what stands in the database, oldest first, as far as there is room. */
   async recover(): Promise<void> {
     this.leftBehind = true;
@@ -134,9 +140,7 @@ export class Effects {
     if (held !== undefined) this.queue.delete(held);
     this.inHand.delete(id);
     if (this.reading) this.ended.add(id);
-    if (this.leftBehind && !this.stopped && !this.reading && this.inHand.size <= this.maxInHand / 2) {
-      this.recover().catch((error) => this.parts.log.warn({ err: error }, 'waiting effects could not be read; trying again'));
-    }
+    if (!this.reading && this.inHand.size <= this.maxInHand / 2) void this.sweep();
   }
 
   private next(): void {
