@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import Type, { type Static, type TSchema } from 'typebox';
 import Value from 'typebox/value';
 
@@ -91,6 +91,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     nodeName: values.nodeName ?? `${safeHostName()}-${randomBytes(3).toString('hex')}`,
     adminPortGiven: Boolean(env[variables.adminPort.name]),
   });
+}
+
+/** Where a command was typed, and whether that terminal can move its cursor. Nothing of it is a setting of the service. */
+export function readCaller(): { folder: string; dumbTerminal: boolean } {
+  const { INIT_CWD: typedIn, npm_package_json: packageFile, TERM: terminal } = process.env;
+  // npm moves to the package's folder and leaves word of where it was called.
+  const moved = typedIn && packageFile && dirname(packageFile) === process.cwd();
+  return { folder: moved ? typedIn : process.cwd(), dumbTerminal: !terminal || terminal === 'dumb' };
 }
 
 function readVariable(variable: Variable<TSchema, unknown>, given: string | undefined): unknown {

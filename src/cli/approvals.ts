@@ -1,0 +1,147 @@
+/**
+ * What agents may not do alone: asked of the person at the terminal, or decided as the options say, or left to whoever is told how. One question at
+ * a time; a decision made elsewhere meanwhile takes the question back.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from './client.ts';
+import { Failure, isUnreachable } from './failure.ts';
+import { oneLine, plainText } from './plain-text.ts';
+import { NobodyThere, question, type Terminal } from './question.ts';
+import type { Task, TaskApproval, TaskEvent } from './task.ts';
+import type { View } from './view.ts';
+
+/** Longer arguments are asked about with their beginning, and with word of what is not shown. */
+const maxShownChars = 20_000;
+const retryMs = 2_000;
+const lookAgainMs = 200;
+
+export type ApprovalParts = {
+  client: Client;
+  taskId: string;
+  decisions: 'ask' | 'approve' | 'reject';
+  /** Null where nobody can be asked. */
+  terminal: Terminal | null;
+  /** The command that follows this task again. */
+  attachCommand: string;
+  view: View;
+  /** Ends every question and wait. */
+  signal: AbortSignal;
+  onInterrupt(): void;
+};
+
+type Decision = { approved: boolean; reason?: string };
+
+export type Approvals = {
+  /** Looks at every event; asks where one asks. */
+  event(event: TaskEvent): void;
+};
+
+export function createApprovals(parts: ApprovalParts): Approvals {
+  const { client, taskId, decisions, view, signal } = parts;
+  const seen = new Set<string>();
+  const decidedElsewhere = new Map<string, AbortController>();
+  let { terminal } = parts;
+  let work: Promise<void> = Promise.resolve();
+
+  async function settle(id: string, decided: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        const task = await client.request<Task>('GET', `/v1/tasks/${encodeURIComponent(taskId)}`);
+        const approval = task.approvals.find((one) => one.id === id);
+        if (decided.aborted || (approval !== undefined && approval.status !== 'pending')) return;
+        if (approval === undefined) {
+          // The agent has told the world already; the task hears of it by a message of its own.
+          await sleep(lookAgainMs, undefined, { signal: AbortSignal.any([signal, decided]) });
+          continue;
+        }
+        const title = task.agents.find((agent) => agent.id === approval.agent_id)?.title ?? 'An agent';
+        const decision = await decide(approval, title, decided);
+        if (decision !== null) await send(approval, decision);
+        return;
+      } catch (error) {
+        if (signal.aborted || decided.aborted) return;
+        if (!isUnreachable(error)) return view.notice(`Approval ${oneLine(id)}: ${(error as Error).message}`);
+        await sleep(retryMs, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  async function decide(approval: TaskApproval, title: string, decided: AbortSignal): Promise<Decision | null> {
+    if (decisions !== 'ask') return { approved: decisions === 'approve', ...(decisions === 'reject' && { reason: 'Rejected by --no' }) };
+    if (terminal === null) return tell(approval);
+    view.hold();
+    try {
+      return await askPerson(terminal, approval, title, AbortSignal.any([signal, decided]));
+    } catch (error) {
+      if (!(error instanceof NobodyThere)) throw error;
+      terminal = null;
+      return tell(approval);
+    } finally {
+      view.release();
+      if (decided.aborted) view.notice('This was decided elsewhere.');
+    }
+  }
+
+  async function askPerson(to: Terminal, approval: TaskApproval, title: string, until: AbortSignal): Promise<Decision> {
+    const asking = { signal: until, onInterrupt: parts.onInterrupt };
+    to.output.write(`\n${oneLine(title, 100)} wants to ${oneLine(approval.action, 60)}:\n${readable(approval.arguments)}\n`);
+    for (;;) {
+      const answer = (await question(to, 'Approve? [y/n] ', asking)).trim().toLowerCase();
+      if (answer === 'y' || answer === 'yes') return { approved: true };
+      if (answer === 'n' || answer === 'no') break;
+    }
+    const reason = (await question(to, 'Why not? The agent is told (Enter for no reason): ', asking)).trim().slice(0, 2_000);
+    return reason === '' ? { approved: false } : { approved: false, reason };
+  }
+
+  /** Says how to decide from elsewhere, and lets the task wait. */
+  function tell(approval: TaskApproval): null {
+    view.notice(
+      `${oneLine(approval.action, 60)} waits for your approval:\n${readable(approval.arguments)}\n` +
+        `Decide with the command ${parts.attachCommand}, at a terminal or with --yes or --no; or by\n` +
+        `  curl -X POST ${client.url}${approvePath(approval)} -H "Authorization: Bearer $TROUPE_TOKEN" -H "Content-Type: application/json" -d '{"approved": true}'`,
+    );
+    return null;
+  }
+
+  async function send(approval: TaskApproval, decision: Decision): Promise<void> {
+    try {
+      await client.request('POST', approvePath(approval), { json: decision });
+    } catch (error) {
+      if (!(error instanceof Failure && error.status === 409)) throw error;
+      view.notice(error.message);
+    }
+  }
+
+  return {
+    event({ type, data }) {
+      const id = data.approval_id;
+      if (typeof id !== 'string') return;
+      if (type === 'approval.required' && !seen.has(id)) {
+        seen.add(id);
+        const decided = new AbortController();
+        decidedElsewhere.set(id, decided);
+        // Each sees to its own failures, so the next always has its turn.
+        work = work.then(() => settle(id, decided.signal)).finally(() => decidedElsewhere.delete(id));
+      }
+      if (type === 'approval.approved' || type === 'approval.rejected') decidedElsewhere.get(id)?.abort();
+    },
+  };
+}
+
+function approvePath({ id, agent_id: agentId }: TaskApproval): string {
+  return `/v1/agents/${encodeURIComponent(agentId)}/approve/${encodeURIComponent(id)}`;
+}
+
+/** One argument a line; a text of several lines below its name. What is not shown is said, as somebody answers for all of it. */
+function readable(args: unknown): string {
+  const entries = typeof args === 'object' && args !== null && !Array.isArray(args) ? Object.entries(args) : [['', args] as const];
+  const text = entries
+    .map(([name, value]) => {
+      const said = plainText(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')).trimEnd();
+      return `  ${oneLine(name, 60)}${name === '' ? '' : ': '}${said.includes('\n') ? `\n${said.replace(/^/gm, '    ')}` : said}`;
+    })
+    .join('\n');
+  if (text.length <= maxShownChars) return text;
+  return `${text.slice(0, maxShownChars).toWellFormed()}\n  … and ${text.length - maxShownChars} characters more, not shown here`;
+}

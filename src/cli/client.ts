@@ -1,0 +1,181 @@
+/**
+ * The service over HTTP. A request that got no answer, or was told to come later, is made again where that is safe: reads always, commands under
+ * their Idempotency-Key. Whatever goes wrong ends as a `Failure` whose one line says what to do.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from './failure.ts';
+import { oneLine } from './plain-text.ts';
+
+export type Call = {
+  json?: unknown;
+  /** Made anew for each try, since a body is read once. */
+  form?: () => FormData;
+  /** How often a request without an answer is made again; 0 where the caller tries again itself. */
+  retries?: number;
+  timeoutMs?: number;
+};
+
+export type Client = {
+  readonly url: string;
+  readonly token: string | null;
+  /** The answer's JSON; null for an answer without a body. */
+  request<T>(method: 'GET' | 'POST' | 'DELETE', path: string, call?: Call): Promise<T>;
+  /** An answer whose body the caller reads. */
+  open(path: string): Promise<Response>;
+};
+
+export type ClientParts = {
+  /** Without a slash at its end. */
+  url: string;
+  token: string | null;
+  /** Ends every wait. */
+  signal: AbortSignal;
+  notice(line: string): void;
+};
+
+const requestTimeoutMs = 60_000;
+const downloadTimeoutMs = 3_600_000;
+const maxRetries = 4;
+const firstBackoffMs = 250;
+/** How long one request waits in all for a service that asks for patience. */
+const maxPatienceMs = 15 * 60_000;
+const maxAnswerBytes = 32 * 2 ** 20;
+
+export function createClient({ url, token, signal, notice }: ClientParts): Client {
+  async function answered(method: string, path: string, call: Call): Promise<Response> {
+    const headers: Record<string, string> = { Accept: 'application/json' };
+    if (token !== null) headers.Authorization = `Bearer ${token}`;
+    if (method === 'POST') headers['Idempotency-Key'] = randomUUID();
+    if (call.json !== undefined) headers['Content-Type'] = 'application/json';
+    const retries = call.retries ?? maxRetries;
+    let patienceMs = maxPatienceMs;
+    for (let attempt = 0; ; attempt++) {
+      signal.throwIfAborted();
+      const last = attempt >= retries;
+      const response = await once(method, path, call, headers, last);
+      if (response?.ok) return response;
+      let waitMs = firstBackoffMs * 2 ** Math.min(attempt, 5);
+      if (response !== null) {
+        const detail = await readDetail(response);
+        const later = askedToWaitMs(response);
+        const mayRepeat = response.status === 429 ? later <= patienceMs : !last && isPassing(response.status, attempt);
+        if (!mayRepeat) throw refusal(url, response, detail);
+        waitMs = Math.max(waitMs, later);
+        if (response.status === 429) notice(`Too many requests: waiting ${Math.ceil(waitMs / 1000)} s, as the service asks`);
+      }
+      patienceMs -= waitMs;
+      await sleep(waitMs, undefined, { signal });
+    }
+  }
+
+  /** Null when there was no answer and another try is due. */
+  async function once(method: string, path: string, call: Call, headers: Record<string, string>, last: boolean): Promise<Response | null> {
+    const limit = AbortSignal.timeout(call.timeoutMs ?? requestTimeoutMs);
+    const body = call.form?.() ?? (call.json === undefined ? undefined : JSON.stringify(call.json));
+    try {
+      return await fetch(url + path, { method, headers, body, redirect: 'manual', signal: AbortSignal.any([signal, limit]) });
+    } catch (error) {
+      signal.throwIfAborted();
+      // Nobody listens there: waiting some more would not help whoever forgot to start the service.
+      if (last || codeOf(error) === 'ECONNREFUSED' || codeOf(error) === 'ENOTFOUND') throw unreachable(url, error);
+      return null;
+    }
+  }
+
+  return {
+    url,
+    token,
+    async request<T>(method: 'GET' | 'POST' | 'DELETE', path: string, call: Call = {}) {
+      const response = await answered(method, path, call);
+      try {
+        const text = await readBounded(response);
+        return (text === '' ? null : JSON.parse(text)) as T;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof SyntaxError) throw new Failure('refused', `${url} answers, but not as Troupe does: check the --url`);
+        throw unreachable(url, error);
+      }
+    },
+    open: (path) => answered('GET', path, { timeoutMs: downloadTimeoutMs }),
+  };
+}
+
+/** Worth another try with the same key: a busy or leaving node, or our own first try that is still being answered. */
+function isPassing(status: number, attempt: number): boolean {
+  return status === 502 || status === 503 || status === 504 || (status === 409 && attempt > 0);
+}
+
+function askedToWaitMs(response: Response): number {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
+  return response.status === 429 ? 1000 : 0;
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > maxAnswerBytes) throw new Failure('refused', `The service's answer is larger than ${maxAnswerBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** `detail` of an error body in words; a 422 names its fields. */
+async function readDetail(response: Response): Promise<string> {
+  try {
+    const { detail } = JSON.parse(await readBounded(response)) as { detail?: unknown };
+    if (typeof detail === 'string') return oneLine(detail, 500);
+    if (!Array.isArray(detail)) return '';
+    return oneLine(
+      detail.map((issue: { loc: unknown[]; msg: unknown }) => `${issue.loc.slice(1).join('.')}: ${issue.msg}`).join('; '),
+      1_000,
+    );
+  } catch {
+    return '';
+  }
+}
+
+function refusal(url: string, response: Response, detail: string): Failure {
+  const { status } = response;
+  return new Failure('refused', refusalText(url, response, detail), { status });
+}
+
+function refusalText(url: string, { status, headers }: Response, detail: string): string {
+  const said = detail === '' ? `status ${status}` : detail;
+  if (status === 401) return `The service does not accept the token (${said}): give a valid one by --token or TROUPE_TOKEN`;
+  if (status === 402) return `The account's plan does not allow this (${said}): upgrade the plan, or wait for the next billing period`;
+  if (status === 403) return `The token may not do this (${said}): use one with the scopes tasks, agents and workspaces, read and write`;
+  if (status === 422) return `The service cannot use this (${said})`;
+  if (status === 429)
+    return `Too many requests, and the service asks to wait for ${headers.get('retry-after') ?? 'long'} s (${said}): try again then`;
+  if (status >= 300 && status < 400)
+    return `${url} sends elsewhere (${oneLine(headers.get('location') ?? '')}): give the right address by --url`;
+  if (status >= 500)
+    return `The service failed (${said}): try again; its log tells more under request ${oneLine(headers.get('x-request-id') ?? 'unknown')}`;
+  return `The service refuses: ${said}`;
+}
+
+export function unreachable(url: string, cause: unknown): Failure {
+  const hint = isLoopback(url) ? 'start it with `npm start`, or give its address by --url' : 'check the --url and the network';
+  const said = cause instanceof Error && cause.cause instanceof Error ? oneLine(cause.cause.message) : 'the connection was cut';
+  const why = cause instanceof Error && cause.name === 'TimeoutError' ? 'no answer in time' : (codeOf(cause) ?? said);
+  return new Failure('unreachable', `The service cannot be reached at ${url} (${why}): ${hint}`, { cause });
+}
+
+/** Whether the service is on this very machine. */
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** The system's code of a failed connection; fetch keeps it some causes deep. */
+function codeOf(error: unknown): string | null {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+|ERR_[A-Z_]+|[A-Z_]*CERT[A-Z_]*)$/.test(code)) return code;
+  }
+  return null;
+}

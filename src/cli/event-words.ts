@@ -1,0 +1,76 @@
+/** What an event says to a person, on one line. */
+import { fileSize, oneLine } from './plain-text.ts';
+import { labelOf, type Progress } from './progress.ts';
+import type { TaskEvent } from './task.ts';
+
+export type EventWords = {
+  /** The agent it is about, or the task. */
+  who: string;
+  text: string;
+  tone: 'plain' | 'good' | 'bad' | 'ask' | 'faint';
+  /** Steps of agents: many, and of the moment. */
+  step: boolean;
+};
+
+type Say = (data: Record<string, unknown>) => Omit<EventWords, 'who' | 'step'> & { step?: boolean };
+
+const plain = (text: string) => ({ text, tone: 'plain' as const });
+const step = (text: string) => ({ text, tone: 'faint' as const, step: true });
+const good = (text: string) => ({ text, tone: 'good' as const });
+const bad = (text: string) => ({ text, tone: 'bad' as const });
+const ask = (text: string) => ({ text, tone: 'ask' as const });
+
+const sayings: Record<string, Say> = {
+  'task.created': () => plain('created'),
+  'task.planning': () => plain('planning'),
+  'task.running': ({ agents }) => plain(Array.isArray(agents) ? `plan: ${planOf(agents)}` : 'goes on'),
+  'task.paused': ({ pause_reason: reason }) => ask(`paused (${oneLine(String(reason))})`),
+  'task.completed': ({ deliverables_count: count }) => good(`complete, ${count === 1 ? '1 file' : `${count} files`}`),
+  'task.failed': ({ error }) => bad(`failed: ${said(error)}`),
+  'task.cancelled': () => bad('cancelled'),
+  'agent.started': ({ title }) => plain(`starts: ${said(title)}`),
+  'agent.thinking': ({ turn, text }) => step(text === '' || text === undefined ? `step ${turn}` : `step ${turn}: ${said(text)}`),
+  'agent.action': ({ tool, arguments: args }) => step(`${said(tool)} ${compact(args)}`),
+  'agent.tool_result': ({ tool, is_error: isError, result }) =>
+    isError ? bad(`${said(tool)} failed: ${compact(result)}`) : step(`${said(tool)} done`),
+  'agent.waiting': ({ tool }) => step(`waits before ${said(tool)}`),
+  'agent.completed': () => good('finished'),
+  'agent.error': ({ error }) => bad(`failed: ${said(error)}`),
+  'agent.paused': () => ask('paused'),
+  'agent.resumed': () => plain('goes on'),
+  'agent.guided': ({ message }) => plain(`was told: ${said(message)}`),
+  'agent.cancelled': () => bad('cancelled'),
+  'approval.required': ({ action, arguments: args }) => ask(`needs approval: ${said(action)} ${compact(args)}`),
+  'approval.approved': ({ action }) => good(`approved: ${said(action)}`),
+  'approval.rejected': ({ action, reason }) => bad(`rejected: ${said(action)}${reason ? ` (${said(reason)})` : ''}`),
+  'deliverable.created': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} (${fileSize(Number(bytes))})`),
+  'deliverable.updated': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} again (${fileSize(Number(bytes))})`),
+};
+
+/** A type nobody has words for is shown by its name. */
+export function eventWords({ type, data }: TaskEvent, progress: Progress): EventWords {
+  const say = Object.hasOwn(sayings, type) ? sayings[type]! : () => step(oneLine(type, 60));
+  const who = typeof data.agent_id === 'string' ? labelOf(progress, data.agent_id) : 'task';
+  return { step: false, ...say(data), who };
+}
+
+function planOf(agents: unknown[]): string {
+  return agents
+    .map((one) => ({ type: '', title: '', ...(one as object) }))
+    .map(({ type, title }) => `${oneLine(type, 30)} "${oneLine(title, 80)}"`)
+    .join(', ');
+}
+
+function said(value: unknown): string {
+  return oneLine(String(value ?? ''), 160);
+}
+
+/** Arguments and results with each value cut short: which file it is matters here, not what stands in it. */
+function compact(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return oneLine(JSON.stringify(value) ?? '', 80);
+  const parts = Object.entries(value).map(([name, part]) => {
+    const text = typeof part === 'string' ? part : (JSON.stringify(part) ?? '');
+    return `${oneLine(name, 40)}: ${oneLine(text, 60)}`;
+  });
+  return oneLine(parts.join(', '), 160);
+}

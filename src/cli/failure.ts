@@ -1,0 +1,36 @@
+/** How a command ends when it does not simply succeed: one line for the person at the terminal, and the code the shell sees. */
+
+export const exitCodes = {
+  complete: 0,
+  /** The task failed, or the service refused a request. */
+  failed: 1,
+  usage: 2,
+  cancelled: 3,
+  unreachable: 4,
+  /** The task waits for money, not for anybody at this terminal. */
+  paused: 5,
+} as const;
+
+export type FailureKind = 'usage' | 'refused' | 'unreachable';
+
+/** The message is one line that says what is wrong and what to do next; it holds no secrets. */
+export class Failure extends Error {
+  readonly kind: FailureKind;
+  /** HTTP status of a refusal; null where no answer came. */
+  readonly status: number | null;
+
+  constructor(kind: FailureKind, message: string, options: { status?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Failure';
+    this.kind = kind;
+    this.status = options.status ?? null;
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.kind === 'refused' ? 'failed' : this.kind];
+  }
+}
+
+export function isUnreachable(error: unknown): error is Failure {
+  return error instanceof Failure && error.kind === 'unreachable';
+}

@@ -1,0 +1,85 @@
+/**
+ * Follows one task to its end: its recorded history first, then the live stream from just there on. A lost stream is resumed; where there is
+ * none to be had, the history is asked for again and again. Each event comes once, in order, whichever way it came.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from './client.ts';
+import { isUnreachable } from './failure.ts';
+import { openEventSocket } from './socket.ts';
+import { endsTask, hasEnded, type Task, type TaskEvent } from './task.ts';
+
+/** How long a service may be out of reach before following it is given up. */
+const patienceMs = 5 * 60_000;
+const pageSize = 100;
+const firstPauseMs = 250;
+const longestPauseMs = 3_000;
+
+export type FollowParts = { client: Client; taskId: string; signal: AbortSignal; notice(line: string): void };
+
+/** Ends after the event that ends the task. Throws `Failure` when the service refuses, or stays out of reach for five minutes. */
+export async function* followTask({ client, taskId, signal, notice }: FollowParts): AsyncGenerator<TaskEvent, void> {
+  const path = `/v1/tasks/${encodeURIComponent(taskId)}`;
+  let seq = 0;
+  let over = false;
+  let socketWanted = true;
+  let failures = 0;
+  let lostAtMs: number | null = null;
+
+  /** True when the event is new; repeated ones come where history and stream overlap. */
+  function take(event: TaskEvent): boolean {
+    if (event.seq <= seq) return false;
+    seq = event.seq;
+    failures = 0;
+    over ||= endsTask(event);
+    return true;
+  }
+
+  async function* history(): AsyncGenerator<TaskEvent, void> {
+    for (let more = true; more; ) {
+      const page = await client.request<EventPage>('GET', `${path}/events?after=${seq}&limit=${pageSize}`, { retries: 1 });
+      for (const event of page.data) if (take(event)) yield event;
+      more = page.has_more && page.data.length > 0;
+    }
+  }
+
+  async function* live(): AsyncGenerator<TaskEvent, void> {
+    const socket = await openEventSocket(client.url, { token: client.token!, taskId, resumeFrom: seq, signal });
+    if (socket === 'refused') socketWanted = false;
+    if (typeof socket === 'string') return;
+    try {
+      if (!socket.resumed) yield* history();
+      const events = socket.events();
+      while (!over) {
+        const next = await events.next();
+        if (next.done === true) {
+          socketWanted &&= next.value !== 'refused';
+          return;
+        }
+        if (take(next.value)) yield next.value;
+      }
+    } finally {
+      socket.close();
+    }
+  }
+
+  for (;;) {
+    try {
+      // Asked before the history is read, so that an end seen here has its events in there.
+      over ||= hasEnded(await client.request<Task>('GET', path, { retries: 1 }));
+      yield* history();
+      if (lostAtMs !== null) notice('Reached the service again');
+      lostAtMs = null;
+      if (!over && socketWanted) yield* live();
+      if (over) return;
+    } catch (error) {
+      if (signal.aborted || !isUnreachable(error)) throw error;
+      if (lostAtMs === null) notice('Lost the service; trying again ...');
+      lostAtMs ??= performance.now();
+      if (performance.now() - lostAtMs > patienceMs) throw error;
+    }
+    signal.throwIfAborted();
+    await sleep(Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures++, 10)), undefined, { signal });
+  }
+}
+
+type EventPage = { data: TaskEvent[]; has_more: boolean };

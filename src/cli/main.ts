@@ -1,0 +1,48 @@
+/** `npm run troupe -- COMMAND …`: the commands there are, their help, and how each failure reads on one line. */
+import { type Config, ConfigError, readCaller, readConfig } from '../config.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { type Caller, run } from './run.ts';
+import { runUsage } from './run-options.ts';
+
+type Command = {
+  summary: string;
+  usage: string;
+  /** The exit code; throws `Failure`. */
+  run(args: string[], config: Config, caller: Caller): Promise<number>;
+};
+
+const commands: Record<string, Command> = {
+  run: { summary: 'start a task, watch it, save what it delivers', usage: runUsage, run },
+};
+
+process.exitCode = await main(process.argv.slice(2));
+// A connection kept for later must not keep the shell waiting.
+process.stdout.write('', () => process.exit());
+
+async function main([name, ...args]: string[]): Promise<number> {
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    process[name === undefined ? 'stderr' : 'stdout'].write(help());
+    return name === undefined ? exitCodes.usage : exitCodes.complete;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
+    process.stderr.write(`There is no command ${JSON.stringify(name.slice(0, 40))}.\n${help()}`);
+    return exitCodes.usage;
+  }
+  try {
+    return await command.run(args, readConfig(), readCaller());
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      process.stderr.write(`${error.message}\n`);
+      return exitCodes.usage;
+    }
+    if (!(error instanceof Failure)) throw error;
+    process.stderr.write(`${error.message}\n${error.kind === 'usage' ? `Usage: ${command.usage}\n` : ''}`);
+    return error.exitCode;
+  }
+}
+
+function help(): string {
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}\n`);
+  return `Usage: npm run troupe -- COMMAND [options]\n\nCommands\n${lines.join('')}\nnpm run troupe -- COMMAND --help tells more.\n`;
+}

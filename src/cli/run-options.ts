@@ -1,0 +1,199 @@
+/** The options of `troupe run`: read, checked, and explained. Nothing is asked of the service here. */
+import { access, constants, readFile, stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Failure } from './failure.ts';
+import { oneLine } from './plain-text.ts';
+
+export type RunOptions = {
+  /** What to start; null with `attach`. */
+  start: { prompt: string; config: Record<string, unknown>; workspaceId: string | null; files: string[] } | null;
+  /** The task to follow that runs already. */
+  attach: string | null;
+  url: string | null;
+  token: string | null;
+  /** Absolute; null for `troupe-out/<task id>`. */
+  outDir: string | null;
+  decisions: 'ask' | 'approve' | 'reject';
+  output: 'human' | 'json';
+  cancelOnInterrupt: boolean;
+};
+
+const options = {
+  file: { type: 'string', multiple: true },
+  workspace: { type: 'string' },
+  out: { type: 'string' },
+  autonomy: { type: 'string' },
+  'max-agents': { type: 'string' },
+  'max-credits': { type: 'string' },
+  model: { type: 'string' },
+  schema: { type: 'string' },
+  yes: { type: 'boolean' },
+  no: { type: 'boolean' },
+  json: { type: 'boolean' },
+  attach: { type: 'string' },
+  'cancel-on-interrupt': { type: 'boolean' },
+  url: { type: 'string' },
+  token: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** These say what the task is like, so they mean nothing for one that runs already. */
+const startOptions = ['file', 'workspace', 'autonomy', 'max-agents', 'max-credits', 'model', 'schema'] as const;
+const maxSchemaBytes = 1_000_000;
+
+export const runUsage = 'npm run troupe -- run "prompt" [--file FILE …] [--out DIR] [options], or --help for all of them';
+
+export const runHelp = `Usage: npm run troupe -- run "prompt" [options]
+
+Starts a task, shows its agents at work, asks you where they need an approval, and saves what they deliver.
+
+What to do
+  --file FILE            give the agents this file; may be repeated
+  --workspace ID         let them work in this workspace; files given are added to it
+  --autonomy N           0 to 100, default 80; below 100 they ask before what cannot be taken back
+  --max-agents N         1 to 20, default 3
+  --max-credits N        pause the task when it has cost this much
+  --model NAME           the model to use
+  --schema FILE          a JSON Schema; the task delivers an output.json that satisfies it
+
+While it runs
+  --yes, --no            approve, or reject, whatever agents ask for
+  --json                 print events as JSON lines, and a last line with the result
+  --cancel-on-interrupt  Ctrl-C cancels the task; without it Ctrl-C only leaves, and the task goes on
+  --attach TASK          follow a task that runs already, or save again what an ended one delivered
+
+Where
+  --out DIR              save deliverables here, default troupe-out/<task id>; no file is overwritten
+  --url URL              the service, default PUBLIC_URL or this machine's
+  --token TOKEN          access token or API key, default TROUPE_TOKEN; without either, a service on this machine
+                         gets an account of its own for you, kept in DATA_DIR/cli.json
+
+Ends with 0 complete, 1 failed or refused, 2 wrong use, 3 cancelled, 4 service out of reach, 5 paused for lack of credits, 130 after Ctrl-C.
+
+Examples
+  npm run troupe -- run "Analyse sales.csv and tell me what stands out" --file examples/sales.csv
+  npm run troupe -- run "E-mail a summary of notes.txt to ann@example.com" --file notes.txt --no
+  npm run troupe -- run --attach task_01k…`;
+
+/** `help` when help was asked for. Throws a `Failure` (usage) that names the option, before anything has been created. */
+export async function readRunOptions(args: string[], folder: string): Promise<RunOptions | 'help'> {
+  const { values, positionals } = parse(args);
+  if (values.help) return 'help';
+  if (values.yes && values.no) throw wrong('--yes and --no contradict each other');
+  const rest = {
+    url: values.url === undefined ? null : serviceUrl(values.url),
+    token: values.token === undefined ? null : checkedToken(values.token),
+    outDir: values.out === undefined ? null : await folderToBe(resolve(folder, given('--out', values.out))),
+    decisions: values.yes ? ('approve' as const) : values.no ? ('reject' as const) : ('ask' as const),
+    output: values.json ? ('json' as const) : ('human' as const),
+    cancelOnInterrupt: values['cancel-on-interrupt'] ?? false,
+  };
+  if (values.attach !== undefined) {
+    const idle = startOptions.find((name) => values[name] !== undefined);
+    if (idle !== undefined) throw wrong(`--${idle} says what a new task is like; --attach follows one that runs already`);
+    if (positionals.length > 0) throw wrong('--attach follows a task that runs already and takes no prompt');
+    return { ...rest, start: null, attach: given('--attach', values.attach) };
+  }
+  const prompt = positionals.join(' ');
+  if (prompt.trim() === '') throw wrong('Say what to do, in quotes');
+  const config: Record<string, unknown> = {};
+  if (values.autonomy !== undefined) config.autonomy_level = integer('--autonomy', values.autonomy, 0, 100);
+  if (values['max-agents'] !== undefined) config.max_agents = integer('--max-agents', values['max-agents'], 1, 20);
+  if (values['max-credits'] !== undefined) config.max_credits = credits(values['max-credits']);
+  if (values.model !== undefined) config.model = given('--model', values.model);
+  if (values.schema !== undefined) config.output_schema = await schemaIn(resolve(folder, given('--schema', values.schema)));
+  const files = (values.file ?? []).map((path) => resolve(folder, given('--file', path)));
+  for (const file of files) await mustBeFile('--file', file);
+  mustDiffer(files);
+  const workspaceId = values.workspace === undefined ? null : given('--workspace', values.workspace);
+  return { ...rest, start: { prompt, config, workspaceId, files }, attach: null };
+}
+
+/** The address without a slash at its end. Throws a `Failure` for what is no plain http or https address. */
+export function serviceUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw wrong(`--url must be an http:// or https:// address, not ${JSON.stringify(oneLine(text))}`);
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw wrong('--url must be an address alone, without a password, a query or a fragment');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    // Its first sentence names the option; the rest is about dashes.
+    throw wrong((error as Error).message.split(/\.\s/)[0]!);
+  }
+}
+
+function given(option: string, value: string): string {
+  if (value.trim() === '' || value.includes('\0')) throw wrong(`${option} is empty`);
+  return value;
+}
+
+function checkedToken(value: string): string {
+  if (!/^[\x21-\x7e]{1,4096}$/.test(value)) throw wrong('--token must be a token without spaces');
+  return value;
+}
+
+function integer(option: string, value: string, min: number, max: number): number {
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max)) throw wrong(`${option} must be a whole number from ${min} to ${max}`);
+  return number;
+}
+
+function credits(value: string): number {
+  const number = /^\d{1,12}(\.\d{1,6})?$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number > 0)) throw wrong('--max-credits must be a number above 0');
+  return number;
+}
+
+async function mustBeFile(option: string, path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) throw wrong(`${option} ${shown(path)} is not there`);
+  if (found.isDirectory()) throw wrong(`${option} ${shown(path)} is a folder: name a file`);
+  if (!found.isFile()) throw wrong(`${option} ${shown(path)} is not a plain file: save what it gives to one first`);
+  await access(path, constants.R_OK).catch(() => {
+    throw wrong(`${option} ${shown(path)} may not be read by you`);
+  });
+}
+
+/** In the workspace a second file of the same name would take the first one's place. */
+function mustDiffer(files: string[]): void {
+  const names = files.map((path) => basename(path).normalize('NFC'));
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw wrong(`Two files are called ${shown(twice)}: rename one of them`);
+}
+
+async function schemaIn(path: string): Promise<object> {
+  await mustBeFile('--schema', path);
+  if ((await stat(path)).size > maxSchemaBytes) throw wrong(`--schema ${shown(path)} is larger than ${maxSchemaBytes} bytes`);
+  let schema: unknown;
+  try {
+    schema = JSON.parse((await readFile(path, 'utf8')).replace(/^\ufeff/, ''));
+  } catch (error) {
+    throw wrong(`--schema ${shown(path)} cannot be read as JSON: ${oneLine((error as Error).message)}`);
+  }
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    throw wrong(`--schema ${shown(path)} must hold a JSON object`);
+  return schema;
+}
+
+async function folderToBe(path: string): Promise<string> {
+  const found = await stat(path).catch(() => null);
+  if (found !== null && !found.isDirectory()) throw wrong(`--out ${shown(path)} is not a folder`);
+  return path;
+}
+
+function shown(path: string): string {
+  return oneLine(path, 500);
+}
+
+function wrong(what: string): Failure {
+  return new Failure('usage', what);
+}

@@ -1,0 +1,201 @@
+/** `troupe run`: a prompt and files become a task, which is followed to its end; what it delivers is saved. */
+import { randomBytes } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { createApprovals } from './approvals.ts';
+import { type Client, createClient, isLoopback } from './client.ts';
+import { safeFileName, saveDeliverables } from './deliverables.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { followTask } from './follow.ts';
+import { Interrupted, type Interrupts, watchInterrupts } from './interrupts.ts';
+import { ownAccountClient } from './own-account.ts';
+import { oneLine, plainText } from './plain-text.ts';
+import { applyEvent, applyTask, newProgress } from './progress.ts';
+import type { Terminal } from './question.ts';
+import { type RunOptions, readRunOptions, runHelp } from './run-options.ts';
+import { hasEnded, type Task, waitsForMoney } from './task.ts';
+import { uploadFiles } from './uploads.ts';
+import type { View } from './view.ts';
+import { jsonView } from './view-json.ts';
+import { liveView } from './view-live.ts';
+import { logView } from './view-log.ts';
+
+/** How often a task at work is looked at, for what no event tells: how far each agent is, what it has cost. */
+const lookEveryMs = 1_000;
+
+/** Where the command was typed. */
+export type Caller = { folder: string; dumbTerminal: boolean };
+
+/** The exit code; throws `Failure`. */
+export async function run(args: string[], config: Config, caller: Caller): Promise<number> {
+  const options = await readRunOptions(args, caller.folder);
+  if (options === 'help') {
+    process.stdout.write(`${runHelp}\n`);
+    return exitCodes.complete;
+  }
+  const view = viewFor(options, caller);
+  const interrupts = watchInterrupts();
+  let taskId: string | null = options.attach;
+  try {
+    const client = await clientOf(options, config, view, interrupts.signal);
+    taskId ??= await createTask(client, options.start!);
+    if (options.attach === null) view.notice(`Task ${oneLine(taskId)}`);
+    const followed = { client, taskId, options, view, interrupts, attachCommand: attachCommand(taskId, options) };
+    const task = await follow(followed);
+    const files = await save(followed, caller.folder);
+    view.end();
+    tellEnd(task, files, followed);
+    return exitCodeOf(task, interrupts);
+  } catch (error) {
+    view.end();
+    const { reason } = interrupts.signal;
+    if (!(reason instanceof Interrupted)) throw taskId === null ? error : withWayBack(error, attachCommand(taskId, options));
+    const left = 'Left; the task goes on. Follow it again';
+    process.stderr.write(taskId === null ? 'Left before the task was created.\n' : `${left}: ${attachCommand(taskId, options)}\n`);
+    return reason.exitCode;
+  } finally {
+    view.end();
+  }
+}
+
+type Followed = { client: Client; taskId: string; options: RunOptions; view: View; interrupts: Interrupts; attachCommand: string };
+
+/** The task outlives this command, unless the service says that there is none. */
+function withWayBack(error: unknown, command: string): unknown {
+  if (!(error instanceof Failure) || error.status === 404) return error;
+  return new Failure(error.kind, `${error.message}\nThe task goes on; follow it again: ${command}`, {
+    status: error.status ?? undefined,
+    cause: error,
+  });
+}
+
+function viewFor({ output }: RunOptions, { dumbTerminal }: Caller): View {
+  if (output === 'json') return jsonView(process.stdout, process.stderr);
+  return process.stdout.isTTY && !dumbTerminal ? liveView(process.stdout) : logView(process.stdout, process.stderr);
+}
+
+async function clientOf(options: RunOptions, config: Config, view: View, signal: AbortSignal): Promise<Client> {
+  const url = options.url ?? (config.publicUrl ?? ownUrl(config)).replace(/\/+$/, '');
+  const notice = (line: string) => view.notice(line);
+  const clientFor = (token: string | null) => createClient({ url, token, signal, notice });
+  const token = options.token ?? config.token;
+  if (token !== null) return clientFor(token);
+  if (isLoopback(url)) return ownAccountClient({ path: join(config.dataDir, 'cli.json'), clientFor, notice });
+  throw new Failure('usage', `${url} is not on this machine, so it needs a token: give one by --token or TROUPE_TOKEN`);
+}
+
+/** Where `npm start` with the same settings listens. */
+function ownUrl({ host, port }: Config): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port === 0 ? 8080 : port}`;
+}
+
+async function createTask(client: Client, { prompt, config, workspaceId, files }: NonNullable<RunOptions['start']>): Promise<string> {
+  const nowText = `${new Date().toISOString().slice(0, 19)}Z ${randomBytes(2).toString('hex')}`;
+  const workspace = files.length === 0 ? workspaceId : await uploadFiles(client, { prompt, files, workspaceId, nowText });
+  const json = { prompt, config, ...(workspace === null ? {} : { workspace_id: workspace }) };
+  const { id } = await client.request<{ id: string }>('POST', '/v1/tasks', { json });
+  return id;
+}
+
+/** The task when it has ended, or waits for what nobody at this terminal can give. */
+async function follow({ client, taskId, options, view, interrupts, attachCommand }: Followed): Promise<Task> {
+  const { signal } = interrupts;
+  const path = `/v1/tasks/${encodeURIComponent(taskId)}`;
+  const look = () => client.request<Task>('GET', path, { retries: 1 });
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const progress = newProgress();
+  const onInterrupt = () => interrupts.interrupt();
+  const approvals = createApprovals({
+    client,
+    taskId,
+    decisions: options.decisions,
+    terminal: personAt(),
+    attachCommand,
+    view,
+    signal: until,
+    onInterrupt,
+  });
+  if (options.cancelOnInterrupt) interrupts.onFirst = () => void cancel(client, path, view);
+
+  /** Looks at the task while it is followed; a look that fails is nobody's concern, as following it tells the same. */
+  async function keepLooking(): Promise<void> {
+    while (!until.aborted) {
+      const task = await look().catch(() => null);
+      if (task !== null && !over.signal.aborted) {
+        applyTask(progress, task);
+        view.refresh(progress);
+        if (waitsForMoney(task)) over.abort();
+      }
+      await sleep(lookEveryMs, undefined, { signal: until }).catch(() => {});
+    }
+  }
+
+  const looking = keepLooking();
+  try {
+    for await (const event of followTask({ client, taskId, signal: until, notice: view.notice })) {
+      applyEvent(progress, event);
+      view.event(event, progress);
+      approvals.event(event);
+    }
+  } catch (error) {
+    if (signal.aborted || !over.signal.aborted) throw error;
+  } finally {
+    over.abort();
+    await looking;
+  }
+  return client.request<Task>('GET', path);
+}
+
+/** A person who sees what is asked, and can answer. */
+function personAt(): Terminal | null {
+  if (!process.stdin.isTTY) return null;
+  const output = [process.stdout, process.stderr].find(({ isTTY }) => isTTY);
+  return output === undefined ? null : { input: process.stdin, output };
+}
+
+async function cancel(client: Client, path: string, view: View): Promise<void> {
+  view.notice('Cancelling the task ... (Ctrl-C again leaves without waiting)');
+  try {
+    await client.request('POST', `${path}/cancel`, { json: {} });
+  } catch (error) {
+    view.notice(`The task was not cancelled: ${(error as Error).message}`);
+  }
+}
+
+function save({ client, taskId, options, interrupts }: Followed, folder: string): Promise<string[]> {
+  const outDir = options.outDir ?? resolve(folder, 'troupe-out', safeFileName(taskId));
+  return saveDeliverables(client, taskId, outDir, interrupts.signal);
+}
+
+function tellEnd(task: Task, files: string[], { options, attachCommand }: Followed): void {
+  if (options.output === 'json') {
+    const { id: task_id, status, error, pause_reason } = task;
+    process.stdout.write(`${JSON.stringify({ type: 'result', task_id, status, error, pause_reason, files })}\n`);
+    return;
+  }
+  const words = task.agents.filter(({ result }) => result !== null);
+  for (const { title, result } of words) {
+    process.stdout.write(`\n${words.length > 1 ? `${oneLine(title)}:\n` : ''}${plainText(result!)}\n`);
+  }
+  if (files.length > 0) process.stdout.write(`\nSaved:\n${files.map((path) => `  ${path}\n`).join('')}`);
+  if (task.status === 'failed') process.stderr.write(`The task failed: ${oneLine(task.error ?? 'no reason given', 4_000)}\n`);
+  if (task.status === 'cancelled') process.stderr.write('The task was cancelled.\n');
+  if (!hasEnded(task)) {
+    const lack = task.pause_reason === 'budget' ? 'has cost what --max-credits allows' : "has reached a limit of the account's plan";
+    process.stderr.write(`The task ${lack} and is paused. When it can go on, follow it again: ${attachCommand}\n`);
+  }
+}
+
+function attachCommand(taskId: string, { url }: RunOptions): string {
+  return `npm run troupe -- run --attach ${oneLine(taskId)}${url === null ? '' : ` --url ${url}`}`;
+}
+
+function exitCodeOf({ status }: Task, { signal }: Interrupts): number {
+  if (signal.reason instanceof Interrupted) return signal.reason.exitCode;
+  if (status === 'complete') return exitCodes.complete;
+  if (status === 'cancelled') return exitCodes.cancelled;
+  return status === 'failed' ? exitCodes.failed : exitCodes.paused;
+}

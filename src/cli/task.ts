@@ -1,0 +1,42 @@
+/** Tasks and events as the service's answers show them; only what the commands read. */
+
+export type TaskAgent = {
+  id: string;
+  type: string;
+  title: string;
+  status: string;
+  current_tool: string | null;
+  progress: number;
+  result: string | null;
+  error: string | null;
+};
+
+export type TaskApproval = { id: string; agent_id: string; action: string; arguments: unknown; status: string };
+
+export type Task = {
+  id: string;
+  status: string;
+  prompt: string;
+  agents: TaskAgent[];
+  approvals: TaskApproval[];
+  cost: number;
+  pause_reason: string | null;
+  error: string | null;
+};
+
+export type TaskEvent = { id: string; seq: number; type: string; created_at: string; data: Record<string, unknown> };
+
+const endings: readonly string[] = ['task.completed', 'task.failed', 'task.cancelled'];
+
+export function hasEnded(task: Task): boolean {
+  return task.status === 'complete' || task.status === 'failed' || task.status === 'cancelled';
+}
+
+export function endsTask(event: TaskEvent): boolean {
+  return endings.includes(event.type);
+}
+
+/** Paused by what this terminal cannot change: the budget is spent, or the plan's limit is reached. */
+export function waitsForMoney({ status, pause_reason: reason }: Task): boolean {
+  return status === 'paused' && (reason === 'budget' || reason === 'plan_limit');
+}

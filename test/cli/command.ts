@@ -1,0 +1,72 @@
+/** The command as a person starts it: a process of its own, with or without a terminal. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+export type Command = {
+  readonly child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves as soon as the output so far, of both streams, holds it; rejects when the command ends without. */
+  says(what: string | RegExp): Promise<void>;
+  type(text: string): void;
+  readonly exit: Promise<number | null>;
+};
+
+export type Where = { url?: string; dataDir: string; folder: string; env?: Record<string, string> };
+
+const node = [process.execPath, '--disable-warning=ExperimentalWarning', resolve('src/cli/main.ts')];
+
+/** Without a terminal: standard input is at its end. */
+export function troupe(args: string[], where: Where): Command {
+  return watch([...node, ...args], where, 'ignore');
+}
+
+/** At a pseudo-terminal of util-linux's `script`; standard error is on it too. */
+export function troupeAtTerminal(args: string[], where: Where): Command {
+  const line = [...node, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  return watch(
+    ['script', '-qfec', `stty cols 100 rows 30; exec ${line}`, '/dev/null'],
+    { ...where, env: { TERM: 'xterm', SHELL: '/bin/sh', ...where.env } },
+    'pipe',
+  );
+}
+
+/** Why there is no terminal to be had here; false where there is. */
+export const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0 ? false : "util-linux's script is not installed";
+
+function watch([command, ...args]: string[], { url, dataDir, folder, env }: Where, stdin: 'ignore' | 'pipe'): Command {
+  const child = spawn(command!, args, {
+    cwd: folder,
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...(url === undefined ? {} : { PUBLIC_URL: url }), ...env },
+    stdio: [stdin, 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  const listeners = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]!.setEncoding('utf8').on('data', (chunk: string) => {
+      said[name] += chunk;
+      for (const listener of listeners) listener();
+    });
+  }
+  const exit = new Promise<number | null>((done) => child.once('close', done));
+  return {
+    child,
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    says(what) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          const all = said.stdout + said.stderr;
+          if (typeof what === 'string' ? !all.includes(what) : !what.test(all)) return;
+          listeners.delete(look);
+          resolve();
+        };
+        listeners.add(look);
+        look();
+        exit.then((code) => reject(new Error(`ended with ${code} and never said ${what}:\n${said.stdout}${said.stderr}`)));
+      });
+    },
+    type: (text) => void child.stdin!.write(text),
+    exit,
+  };
+}

@@ -1,0 +1,81 @@
+/** What the command says when it is used wrongly, or when nobody answers. No service runs here. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import test from 'node:test';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { troupe } from './command.ts';
+
+async function outcome(
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; out: string; error: string; left: string[] }> {
+  const folder = await temporaryFolder('troupe-person-');
+  try {
+    const command = troupe(args, { folder: folder.path, dataDir: join(folder.path, 'data'), env });
+    const code = await command.exit;
+    return { code, out: command.stdout(), error: command.stderr(), left: await readdir(folder.path) };
+  } finally {
+    await folder.remove();
+  }
+}
+
+test('help is on standard output and ends with 0; no command at all ends with 2', async () => {
+  for (const args of [['--help'], ['help'], ['run', '--help'], ['run', '-h']]) {
+    const { code, out, error } = await outcome(args);
+    assert.deepEqual([code, error], [0, '']);
+    assert.match(out, /^Usage: npm run troupe -- /);
+  }
+  assert.equal((await outcome([])).code, 2);
+});
+
+test('wrong use is one line, the usage, and exit 2', async () => {
+  const wrong: [string[], RegExp][] = [
+    [['frob'], /There is no command "frob"/],
+    [['constructor'], /There is no command "constructor"/],
+    [['run'], /Say what to do/],
+    [['run', '  '], /Say what to do/],
+    [['run', 'x', '--nope'], /Unknown option '--nope'/],
+    [['run', 'x', '--max-agents'], /'--max-agents <value>' argument missing/],
+    [['run', 'x', '--max-agents', '21'], /--max-agents must be a whole number from 1 to 20/],
+    [['run', 'x', '--autonomy', '1e2'], /--autonomy must be a whole number from 0 to 100/],
+    [['run', 'x', '--max-credits', '0'], /--max-credits must be a number above 0/],
+    [['run', 'x', '--url', 'localhost:8080'], /--url must be an http:\/\/ or https:\/\/ address/],
+    [['run', 'x', '--url', 'http://me:pw@127.0.0.1'], /without a password/],
+    [['run', 'x', '--yes', '--no'], /contradict/],
+    [['run', 'x', '--attach', 'task_1'], /takes no prompt/],
+    [['run', '--attach', 'task_1', '--model', 'm'], /--model says what a new task is like/],
+    [['run', 'x', '--url', 'http://service.example'], /needs a token/],
+  ];
+  for (const [args, words] of wrong) {
+    const { code, out, error, left } = await outcome(args);
+    assert.equal(code, 2, `${args.join(' ')}: ${error}`);
+    assert.match(error, words);
+    assert.match(error, /Usage: npm run troupe/);
+    assert.deepEqual([out, left], ['', []]);
+  }
+});
+
+test('a setting that cannot be used is told as at the start of the service', async () => {
+  const { code, error } = await outcome(['run', 'x'], { PORT: 'many' });
+  assert.equal(code, 2);
+  assert.match(error, /^PORT is "many", but must be/);
+});
+
+test('a service that is not running is one line that says how to start it, and exit 4', async () => {
+  const { code, out, error, left } = await outcome(['run', 'Say hello', '--url', await freeAddress()]);
+  assert.equal(code, 4);
+  assert.match(error, /^The service cannot be reached at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\): start it with `npm start`/);
+  assert.deepEqual([out, left], ['', []]);
+});
+
+async function freeAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}`;
+}
