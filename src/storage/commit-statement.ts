@@ -88,8 +88,7 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
     ctes.push(`started as (update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[]))`);
 
   const { accounts, owners } = numberedEvents(units, bind, ctes);
-  const seqs =
-    accounts.length === 0 ? 'null' : '(select array_agg(c.last_seq order by a.i) from accounts a join counted c on c.account_id = a.id)';
+  const seqs = accounts.length === 0 ? 'null' : '(select array_agg(last_seq order by i) from numbers)';
   const kept = `(select array_agg(shard) from owned)`;
   const text = `with ${ctes.join(',\n')}\nselect case when exists (select from ok) then ${checks.join(' and ')} else false end, case when exists (select from ok) then null else ${kept} end, ${seqs}`;
   let name = names.get(text);
@@ -160,7 +159,7 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
   ctes.push(
     `accounts as materialized (select id, n, i - 1 as i from unnest(${bind(encodeArray({ codec: 'text', property: 'id' }, names))}::text[], ${bind(`{${counts.join(',')}}`)}::int[]) with ordinality u(id, n, i))`,
     'counted as (insert into event_counter as c (account_id, last_seq) select a.id, a.n from ok, accounts a order by a.id on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning account_id, last_seq)',
-    'numbers as materialized (select a.i, a.id, c.last_seq - a.n as base from accounts a join counted c on c.account_id = a.id)',
+    'numbers as materialized (select a.i, a.id, c.last_seq, c.last_seq - a.n as base from accounts a join counted c on c.account_id = a.id)',
   );
   const columns = [
     { property: 'account', codec: 'plain', type: 'int' },
