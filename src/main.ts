@@ -1,5 +1,6 @@
 /** One node: reads the configuration, builds the parts in the order they need each other, starts them, and stops them in reverse. */
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { accountActor } from './actors/account/account.ts';
 import { agentActor } from './actors/agent/agent.ts';
 import { agentEffects } from './actors/agent/effects.ts';
@@ -39,6 +40,7 @@ import { taskRoutes } from './edge/routes/tasks.ts';
 import { workspaceRoutes } from './edge/routes/workspaces.ts';
 import { Stream } from './edge/stream/stream.ts';
 import { StreamHub } from './edge/stream/stream-hub.ts';
+import { AppError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
 import { createEmbeddedMail } from './providers/mail/embedded.ts';
 import { createSmtpMail } from './providers/mail/smtp.ts';
@@ -128,7 +130,14 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
     node: config.nodeName,
     startedAtMs,
     readiness: () => (draining ? 'draining' : canary.status() === 'ok' ? 'ready' : canary.status()),
-    checks: async () => ({ progress: canary.status(), model: model.name === 'offline' ? 'ok' : 'ok' }),
+    clock,
+    checks: {
+      database: () => database.read({ name: 'health', text: 'select 1' }),
+      files: () => files.put(`health/${config.nodeName}`, Readable.from(['ok']), 16),
+      progress: async () => {
+        if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
+      },
+    },
   };
   const idempotencyKeys = new IdempotencyKeys(database, clock);
   // Links in answers need the port, which may only be known once the server listens.
@@ -214,9 +223,15 @@ function filesDir(config: Config): string {
 }
 
 async function startPostgres(config: Config, log: Log, stops: Stops): Promise<string> {
-  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost: endAtOnce });
   stops.push(() => postgres.stop());
   return postgres.url;
+}
+
+/** As after a crash, which a start survives without a hand: an orderly stop would wait for commits that can no longer come. */
+function endAtOnce(): never {
+  process.stderr.write('The embedded PostgreSQL has ended, so this service ends too: start it again, nothing that was answered is lost\n');
+  process.exit(1);
 }
 
 /** Stops what was started, last first. One part that fails to stop does not keep the others up. */

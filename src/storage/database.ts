@@ -1,5 +1,5 @@
 /** The database as everyone but the commit path sees it: MikroORM for lists, reports and migrations, and tables derived from its metadata. */
-import type { EntityName, EntitySchema } from '@mikro-orm/core';
+import { DriverException, type EntityName, type EntitySchema } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
@@ -29,14 +29,24 @@ export class Database {
       extensions: [Migrator],
       migrations: { migrationsList: [FirstTables], snapshot: false, tableName: 'migration' },
       pool: { min: 0, max: 4 },
-      driverOptions: { application_name: `${applicationName} lists`, statement_timeout: 30_000 },
+      driverOptions: {
+        application_name: `${applicationName} lists`,
+        statement_timeout: listTimeoutMs,
+        // For a database that has gone silent: also a list ends.
+        query_timeout: listTimeoutMs + 5_000,
+        connectionTimeoutMillis: connectTimeoutMs,
+      },
       ensureDatabase: false,
+      // The migrator would tell each step to people; what fails is thrown.
+      logger: () => {},
     } as never);
     this.pool = new pg.Pool({
       connectionString: url,
       max: options.poolSize ?? 6,
       application_name: `${applicationName} reads`,
       statement_timeout: 15_000,
+      // Longer than the server's: for a connection that went silent.
+      query_timeout: 20_000,
       connectionTimeoutMillis: 5_000,
       types: plainTypes,
     });
@@ -83,7 +93,7 @@ export class Database {
       return await this.pool.query(query as pg.QueryConfig);
     } catch (error) {
       if (isSqlError(error)) throw error;
-      throw new AppError('unavailable', 'The database does not answer; try again shortly', { cause: error, retryAfterS: 2 });
+      throw unanswered(error);
     }
   }
 
@@ -92,10 +102,23 @@ export class Database {
     return this.read(statement);
   }
 
-  /** Runs the migrations that are missing, once, whichever node is first: the others wait for the lock. */
+  /**
+   * Runs the migrations that are missing, once, whichever node is first: the others wait for the lock. Rejects with one line that names the
+   * database when it cannot be reached within 5 seconds or does not let us in.
+   */
   async migrate(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.url, application_name: 'troupe migrations' });
-    await client.connect();
+    const client = new pg.Client({
+      connectionString: this.url,
+      application_name: 'troupe migrations',
+      connectionTimeoutMillis: connectTimeoutMs,
+    });
+    // A connection that breaks fails the statement on it; unheard, it would end the process.
+    client.on('error', () => {});
+    await client.connect().catch((error: Error) => {
+      const { host, pathname } = new URL(this.url);
+      const why = error.message || (error as NodeJS.ErrnoException).code;
+      throw new Error(`The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause: error });
+    });
     try {
       await client.query('select pg_advisory_lock($1)', [migrationLock]);
       await this.orm.migrator.up();
@@ -110,6 +133,8 @@ export class Database {
 }
 
 const migrationLock = 7_081_735;
+const connectTimeoutMs = 5_000;
+const listTimeoutMs = 30_000;
 
 /** True for an error that PostgreSQL itself answered; false where nobody knows what it did. */
 export function isSqlError(error: unknown): error is Error & { code: string } {
@@ -117,6 +142,17 @@ export function isSqlError(error: unknown): error is Error & { code: string } {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') && !/^(08|57P0)/.test(code);
 }
 
+/** `unavailable` for what MikroORM throws when PostgreSQL could not be asked or took too long; any other error as it is. */
+export function unavailableIfUnreachable(error: unknown): unknown {
+  if (!(error instanceof DriverException) || (isSqlError(error) && error.code !== queryCanceled)) return error;
+  return unanswered(error);
+}
+
+function unanswered(cause: unknown): AppError {
+  return new AppError('unavailable', 'The database does not answer; try again shortly', { cause, retryAfterS: 2 });
+}
+
+const queryCanceled = '57014';
 const int8 = 20;
 const timestamptz = 1184;
 /** Numbers for bigint (all of ours are below 2^53) and milliseconds for timestamps. */

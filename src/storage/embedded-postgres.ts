@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Log } from '../log.ts';
 import { keptSecret } from './kept-secret.ts';
+import { processIdentity } from './live-process.ts';
 import { findPostgresLauncher, type PostgresLauncher } from './postgres-launcher.ts';
 import { endLeftovers, isPostmasterOf, type Postmaster, readPostmaster, stopPostmaster, waitUntilReady } from './postmaster.ts';
 
@@ -26,6 +27,8 @@ export type EmbeddedPostgres = {
 export type EmbeddedPostgresOptions = {
   dataDir: string;
   log: Log;
+  /** Called once when it ends without having been told to. What is committed is safe; until the next start nothing more can be. */
+  onLost?(): void;
   /** Server settings over the defaults below. */
   settings?: Readonly<Record<string, string>>;
 };
@@ -34,6 +37,7 @@ const userName = 'troupe';
 const portAttempts = 5;
 const logLimitBytes = 4 * 1024 * 1024;
 const logCheckMs = 60_000;
+const lifeCheckMs = 1_000;
 
 /** For a small node with short statements. Durability is not traded for speed: a commit is on disk before it is answered. */
 const defaultSettings = {
@@ -62,7 +66,7 @@ type Cluster = { folder: string; logPath: string; launcher: PostgresLauncher; se
  * Makes the cluster on first use and starts it, or takes over the one a killed service left running. Resolves when it accepts connections.
  * Rejects with what is wrong and what to do; when PostgreSQL itself refused to start, with the last lines of its log.
  */
-export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {} }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await mkdir(dataDir, { recursive: true });
   const root = await realpath(dataDir);
   const folder = join(root, 'postgres');
@@ -86,9 +90,18 @@ export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: Emb
   const postmaster = (await adoptOrphan(cluster, fingerprint, urlAt)) ?? (await launch(cluster));
 
   const trimming = setInterval(() => void trimLog(cluster), logCheckMs).unref();
+  const identity = await processIdentity(postmaster.pid);
+  // Looked at, not waited for: an adopted one is nobody's child.
+  const watching = setInterval(async () => {
+    if ((await processIdentity(postmaster.pid)) === identity || stopped !== null) return;
+    clearInterval(watching);
+    log.error({ pid: postmaster.pid }, 'the embedded PostgreSQL has ended although nobody stopped it');
+    onLost?.();
+  }, lifeCheckMs).unref();
   let stopped: Promise<void> | null = null;
   const stop = () => {
     clearInterval(trimming);
+    clearInterval(watching);
     stopped ??= stopPostmaster(postmaster.pid);
     return stopped;
   };
@@ -216,7 +229,7 @@ async function launchAt(cluster: Cluster, port: number): Promise<Postmaster> {
     const stdio = ['ignore', logFile.fd, logFile.fd] as const;
     const child = cluster.launcher.spawn('postgres', ['-D', cluster.folder, ...settings], { detached: true, stdio: [...stdio] });
     child.unref();
-    child.once('exit', (code, signal) => cluster.log.info({ pid: child.pid, code, signal }, 'the embedded PostgreSQL ended'));
+    child.once('exit', (code, signal) => cluster.log.debug({ pid: child.pid, code, signal }, 'the embedded PostgreSQL ended'));
     await once(child, 'spawn');
     return await waitUntilReady(cluster.folder, child.pid!);
   } finally {

@@ -16,6 +16,8 @@ export type Service = {
   kill(): Promise<void>;
   /** Asks it to stop, as Ctrl-C does; resolves with its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Resolves with its exit code when it ends, whoever ended it. */
+  ended(): Promise<number | null>;
   /** Starts it again on the same DATA_DIR. */
   restart(): Promise<void>;
 };
@@ -46,6 +48,9 @@ export async function startService(t: TestContext, env: Record<string, string> =
       const gone = once(running.child, 'exit');
       running.child.kill(signal);
       return (await gone)[0] as number | null;
+    },
+    async ended() {
+      return (await once(running.child, 'exit'))[0] as number | null;
     },
     async restart() {
       running = await launch(dataDir, env);

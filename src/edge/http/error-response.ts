@@ -1,6 +1,7 @@
 /** Failures as answers: `{"detail": …}` and nothing else of the inside. */
 import { AppError, errorCodes } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { unavailableIfUnreachable } from '../../storage/database.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 const jsonType = 'application/json';
@@ -11,7 +12,8 @@ export function refusal(status: number, detail: string, headers: Record<string, 
 }
 
 /** The answer to whatever a handler threw. What is no public `AppError` is logged with the request's id and answered without its text. */
-export function errorResponse(error: unknown, request: HttpRequest, log: Log): HttpResponse {
+export function errorResponse(thrown: unknown, request: HttpRequest, log: Log): HttpResponse {
+  const error = unavailableIfUnreachable(thrown);
   if (!(error instanceof AppError)) {
     log.error({ err: error, request_id: request.requestId, method: request.method, path: request.path }, 'request failed unexpectedly');
     return refusal(500, 'Internal Server Error');
