@@ -133,7 +133,7 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
     clock,
     checks: {
       database: () => database.read({ name: 'health', text: 'select 1' }),
-      files: () => files.put(`health/${config.nodeName}`, Readable.from(['ok']), 16),
+      files: () => files.put('health/probe', Readable.from(['ok']), 16),
       progress: async () => {
         if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
       },

@@ -1,5 +1,7 @@
 /** Health: what balancers, orchestrators and people ask. */
 import Type from 'typebox';
+import type { Clock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { answer } from './answer.ts';
 
@@ -7,15 +9,27 @@ export type Health = {
   version: string;
   node: string;
   startedAtMs: number;
+  clock: Clock;
   /** `ready`, or why not, e.g. `draining`, `the database does not answer`. */
   readiness(): string;
-  /** Parts by name, each `ok` or what is wrong with it. */
-  checks(): Promise<Record<string, string>>;
+  /** Parts of the service by name. A check resolves when its part works and rejects when it does not; it is not waited for longer than 2 s. */
+  checks: Record<string, () => Promise<unknown>>;
 };
+
+const checkTimeoutMs = 2_000;
+/** Anybody may ask, so what was found holds for a while. */
+const checksHoldMs = 5_000;
 
 const Texts = Type.Record(Type.String(), Type.String());
 
 export function healthRoutes(health: Health): AnyRoute[] {
+  const { clock } = health;
+  let checked: { atMs: number; found: Promise<Record<string, string>> } | null = null;
+  const checks = () => {
+    const nowMs = clock.nowMs();
+    if (checked === null || Math.abs(nowMs - checked.atMs) >= checksHoldMs) checked = { atMs: nowMs, found: runChecks(health.checks) };
+    return checked.found;
+  };
   return [
     route({
       method: 'GET',
@@ -26,10 +40,10 @@ export function healthRoutes(health: Health): AnyRoute[] {
         200: Type.Object({ status: Type.String(), version: Type.String(), node: Type.String(), uptime_s: Type.Integer(), checks: Texts }),
       },
       async handler() {
-        const checks = await health.checks();
-        const status = Object.values(checks).every((state) => state === 'ok') ? 'ok' : 'degraded';
-        const uptime = Math.floor((Date.now() - health.startedAtMs) / 1_000);
-        return answer(200, { status, version: health.version, node: health.node, uptime_s: uptime, checks });
+        const found = await checks();
+        const status = Object.values(found).every((state) => state === 'ok') ? 'ok' : 'degraded';
+        const uptimeS = Math.floor((clock.nowMs() - health.startedAtMs) / 1_000);
+        return answer(200, { status, version: health.version, node: health.node, uptime_s: uptimeS, checks: found });
       },
     }),
     route({
@@ -57,10 +71,25 @@ export function healthRoutes(health: Health): AnyRoute[] {
       summary: 'Whether the browser service can be reached',
       scope: null,
       responses: { 200: Type.Object({ status: Type.String(), detail: Type.String() }) },
-      handler: () => ({
-        status: 200,
-        json: { status: 'not_configured', detail: 'No browser service is configured; fetch_url reads pages without one' },
-      }),
+      handler: () =>
+        answer(200, { status: 'not_configured', detail: 'No browser service is configured; fetch_url reads pages without one' }),
     }),
   ];
+}
+
+/** By name: `ok`, or what is wrong. */
+async function runChecks(checks: Health['checks']): Promise<Record<string, string>> {
+  const found = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)]));
+  return Object.fromEntries(found);
+}
+
+async function stateOf(check: () => Promise<unknown>): Promise<string> {
+  const { promise: late, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(resolve, checkTimeoutMs, `no answer within ${checkTimeoutMs / 1_000} s`);
+  const state = check().then(
+    () => 'ok',
+    // Whoever asks need not be known to us: only what is meant for callers is shown.
+    (error: unknown) => (error instanceof AppError ? error.message : 'it failed'),
+  );
+  return Promise.race([state, late]).finally(() => clearTimeout(timer));
 }

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Health, healthRoutes } from '../../../src/edge/routes/health.ts';
+import { AppError } from '../../../src/errors.ts';
+import { startEdge } from '../../support/http-edge.ts';
+
+async function startHealth(t: { after(fn: () => unknown): void }, given: Partial<Health> = {}) {
+  const state = { nowMs: 1_000_000, readiness: 'ready' };
+  const clock = { nowMs: () => state.nowMs };
+  const health: Health = { version: '1.2.3', node: 'a', startedAtMs: 0, clock, readiness: () => state.readiness, checks: {}, ...given };
+  const edge = await startEdge(healthRoutes(health));
+  t.after(() => edge.server.close(0));
+  const get = async (path: string) => {
+    const response = await fetch(edge.url + path);
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  return { state, get };
+}
+
+test('health tells the version, the node, the uptime and each part', async (t) => {
+  const { get } = await startHealth(t, { checks: { database: async () => 1, files: async () => {} } });
+  const expected = { status: 'ok', version: '1.2.3', node: 'a', uptime_s: 1_000, checks: { database: 'ok', files: 'ok' } };
+  assert.deepEqual(await get('/health'), { status: 200, body: expected });
+  assert.deepEqual((await get('/v1/health')).body, expected);
+});
+
+test('a part that fails makes it degraded; what is not meant for callers is not told', async (t) => {
+  const { get } = await startHealth(t, {
+    checks: {
+      database: () => Promise.reject(new AppError('unavailable', 'The database does not answer')),
+      files: () => Promise.reject(new Error('EACCES: /secret/path')),
+    },
+  });
+  const { status, body } = await get('/health');
+  assert.deepEqual([status, body.status], [200, 'degraded']);
+  assert.deepEqual(body.checks, { database: 'The database does not answer', files: 'it failed' });
+});
+
+test('a part that never answers holds nobody up, and however many ask, it is asked once', async (t) => {
+  let asked = 0;
+  const { state, get } = await startHealth(t, {
+    checks: {
+      files: () => {
+        asked++;
+        return new Promise(() => {});
+      },
+    },
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => get('/health')));
+  for (const { body } of answers) assert.deepEqual(body.checks, { files: 'no answer within 2 s' });
+  assert.equal(asked, 1);
+  state.nowMs += 10_000;
+  await get('/health');
+  assert.equal(asked, 2);
+});
+
+test('a node that is not ready says why with 503, and is alive all the same', async (t) => {
+  const { state, get } = await startHealth(t);
+  assert.deepEqual(await get('/health/ready'), { status: 200, body: { status: 'ready' } });
+  state.readiness = 'draining';
+  assert.deepEqual(await get('/health/ready'), { status: 503, body: { status: 'draining' } });
+  assert.equal((await get('/health/live')).status, 200);
+  assert.equal((await get('/health/browser')).body.status, 'not_configured');
+});
