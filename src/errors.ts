@@ -50,6 +50,6 @@ export class AppError extends Error {
 }
 
 /** A 422 about one field, e.g. `invalidField(['body', 'name'], 'Name is taken', 'value_error')`. */
-export function invalidField(loc: (string | number)[], msg: string, type = 'value_error', input?: unknown): AppError {
+export function invalidField(loc: (string | number)[], msg: string, type = 'value_error', input: unknown = null): AppError {
   return new AppError('invalid', msg, { issues: [{ loc, msg, type, input, ctx: {} }] });
 }
