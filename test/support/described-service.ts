@@ -36,6 +36,8 @@ export async function openSite(t: TestContext) {
   }
 
   [site.own, site.foreign] = await Promise.all([resourcesOf(site, ann), resourcesOf(site, bob)]);
+  // Tries whether files can be stored, by a file that stays.
+  await call(site, ann, 'GET', '/v1/health');
   const weak = await call(site, ann, 'POST', '/v1/api-keys', { name: 'weak', scopes: ['billing.read'] });
   site.weakKey = weak.json.key;
   return site;
@@ -120,7 +122,7 @@ export async function leftBehind({ dataDir }: { dataDir: string }): Promise<Reco
     const counts: Record<string, unknown> = {};
     for (const { name } of rows) counts[name] = Number((await database.query(`select count(*) from "${name}"`)).rows[0].count);
     const entries = await readdir(join(dataDir, 'files'), { recursive: true, withFileTypes: true });
-    return { ...counts, files: entries.filter((entry) => entry.isFile()).map((entry) => entry.name) };
+    return { ...counts, files: entries.flatMap((entry) => (entry.isFile() ? entry.name : [])).sort() };
   } finally {
     await database.end();
   }

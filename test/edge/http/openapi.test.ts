@@ -131,8 +131,9 @@ test('the failures that can occur are listed with their bodies', () => {
     '429',
     '500',
     '503',
+    '504',
   ]);
-  assert.deepEqual(Object.keys(document.paths['/auth/login']!.post!.responses), ['200', '429', '500', '503']);
+  assert.deepEqual(Object.keys(document.paths['/auth/login']!.post!.responses), ['200', '429', '500', '503', '504']);
   assert.deepEqual(Object.keys(document.paths['/tasks/{id}/files/{file_id}']!.get!.responses), [
     '200',
     '401',
