@@ -45,10 +45,10 @@ type Account = { subscribers: Set<Subscriber>; newest: number; batch: StreamEven
 export class StreamHub {
   private readonly accounts = new Map<string, Account>();
   private readonly touched = new Set<Account>();
-  private readonly database: Database;
+  private readonly database: Pick<Database, 'read'>;
   private readonly log: Log;
 
-  constructor(database: Database, log: Log) {
+  constructor(database: Pick<Database, 'read'>, log: Log) {
     this.database = database;
     this.log = log;
   }

@@ -40,6 +40,8 @@ let port: number;
 let hub: StreamHub;
 let stream: Stream;
 let gappyHub: StreamHub;
+/** Runs when the gappy hub has read a page and has not looked at it yet. */
+let afterRead: (() => Promise<void>) | null = null;
 let patient: Stream[];
 const revoked = new Set<string>();
 const connections: Connection<unknown>[] = [];
@@ -47,9 +49,11 @@ let connectionsOpened = 0;
 /** What was committed for the account whose events a test tells the hub in its own way. */
 const told: (EventDraft & { seq: number })[] = [];
 
-/** Tokens are `account` or `account scope,scope`. `nobody` names nobody, `down` cannot be looked up. */
+const slowLookUp = Promise.withResolvers<void>();
+/** Tokens are `account` or `account scope,scope`. `nobody` names nobody, `down` cannot be looked up, `slow` takes until it is told. */
 async function authenticate(token: string): Promise<Principal | null> {
   if (token === 'nobody') return null;
+  if (token === 'slow') await slowLookUp.promise;
   if (token === 'down') throw new Error('the database is away');
   const [accountId, scopes] = token.split(' ') as [string, string?];
   const kind = scopes === 'link' ? 'link' : 'api_key';
@@ -67,7 +71,12 @@ before(async () => {
   const { database } = runtime;
   const parts = { database, authenticate, standing: (one: Principal) => !revoked.has(one.id), retentionDays: 7, log: silentLog };
   hub = new StreamHub(database, silentLog);
-  gappyHub = new StreamHub(database, silentLog);
+  const read: typeof database.read = async (query) => {
+    const found = await database.read(query);
+    await afterRead?.();
+    return found;
+  };
+  gappyHub = new StreamHub({ read }, silentLog);
   stream = new Stream({ ...parts, hub });
   const impatient = new Stream({ ...parts, hub, authTimeoutMs: 50 });
   const gappy = new Stream({ ...parts, hub: gappyHub });
@@ -375,6 +384,21 @@ test('events that are told twice, in the wrong order, or not at all reach the re
   client.vanish();
 });
 
+test('an event that is told while a page that cannot hold it is read arrives without another one to push it', async () => {
+  const account = 'acct_gappy';
+  const before = told.length;
+  afterRead = async () => {
+    afterRead = null;
+    await say(account, ...words(1));
+    gappyHub.publish([told.at(-1)!], [told.at(-1)!.seq]);
+  };
+  const client = await subscribe(account, before, '/gappy');
+  await client.untilMessage('replayed');
+  await client.until(() => client.events.length === 1);
+  assert.equal(client.events[0].event.seq, before + 1);
+  client.vanish();
+});
+
 test('a reader of an event that was told but is nowhere is sent away to resume, and nobody looks for it for ever', async () => {
   const account = 'acct_gappy';
   await say(account, ...words(1));
@@ -402,6 +426,19 @@ test('a leaving node tells every client when to come again and closes with 1012'
     const { reconnect_after_ms: afterMs } = client.messages.at(-1);
     assert.ok(afterMs >= 0 && afterMs <= 1_000);
   }
+});
+
+test('a client that goes while its token is looked up is not subscribed afterwards', async () => {
+  await until(() => stream.connections === 0 && hub.subscribers === 0, 'the sockets of other tests to be gone');
+  const client = await StreamClient.open(port);
+  client.send({ type: 'auth', token: 'slow' });
+  await until(() => (connections.at(-1) as Connection<{ state: string }>).data.state === 'authenticating');
+  client.vanish();
+  await until(() => stream.connections === 0);
+  slowLookUp.resolve();
+  const next = await subscribe('acct_a');
+  next.vanish();
+  await until(() => stream.connections === 0 && hub.subscribers === 0, 'nobody to be subscribed');
 });
 
 test('a thousand sockets that vanish at any moment leave nothing behind', { timeout: 60_000 }, async () => {
