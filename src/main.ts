@@ -223,9 +223,15 @@ function filesDir(config: Config): string {
 }
 
 async function startPostgres(config: Config, log: Log, stops: Stops): Promise<string> {
-  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost: endAtOnce });
-  stops.push(() => postgres.stop());
-  return postgres.url;
+  const starting = startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost: endAtOnce });
+  // Known to the stop before it runs: Ctrl-C may come in the middle of a start.
+  stops.push(() =>
+    starting.then(
+      (postgres) => postgres.stop(),
+      () => {},
+    ),
+  );
+  return (await starting).url;
 }
 
 /** As after a crash, which a start survives without a hand: an orderly stop would wait for commits that can no longer come. */

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { processesIn, processIdentity } from '../../src/storage/live-process.ts';
@@ -45,6 +47,18 @@ test('signals end the service and all it started, kill -9 needs no hand, and eve
   assert.equal(await (await caller.fetch('GET', `/v1/workspaces/${id}/files/kept.txt`)).text(), 'kept words');
   assert.equal(await service.stop(), 0);
   assert.equal(await processIdentity(orphan), null, 'and stopped in the end');
+});
+
+test('Ctrl-C in the middle of a start leaves nothing running', { timeout }, async (t) => {
+  const folder = await temporaryFolder();
+  t.after(() => folder.remove());
+  const dataDir = join(folder.path, 'data');
+  const child = spawnService({ DATA_DIR: dataDir });
+  const ended = once(child, 'exit');
+  while (!existsSync(join(dataDir, 'postgres', 'postmaster.pid'))) await delay(2);
+  child.kill('SIGINT');
+  assert.deepEqual(await ended, [0, null]);
+  assert.deepEqual(await processesIn(folder.path), []);
 });
 
 test('a second process on the same DATA_DIR stops with one line and harms nothing', { timeout }, async (t) => {
@@ -182,12 +196,16 @@ async function postmasterPid({ dataDir }: Service): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 }
 
-/** A start with these settings ends with 1 and says this one line. */
-async function endsWith(env: Record<string, string>, line: RegExp): Promise<void> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
+function spawnService(env: Record<string, string>) {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
     env: { PATH: process.env.PATH, ADMIN_PORT: '0', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+}
+
+/** A start with these settings ends with 1 and says this one line. */
+async function endsWith(env: Record<string, string>, line: RegExp): Promise<void> {
+  const child = spawnService(env);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const [code] = await once(child, 'close');
