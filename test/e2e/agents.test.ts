@@ -381,6 +381,23 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.match(JSON.stringify(world.requestsOf('lost-helper').at(-1)!.body.messages), /without a result \(cancelled\)/);
   });
 
+  await t.test('words with characters that no database takes, and usage that nobody believes, do no harm', async () => {
+    const odd = 'a\u0000b\ud800c';
+    for (const [name, behaviour] of [
+      ['odd-words', text(odd)],
+      ['odd-finish', finish(odd)],
+      ['odd-arguments', callTool('read_file', { path: odd, [odd]: odd })],
+      ['odd-file', callTool('write_file', { path: 'odd.txt', content: odd })],
+      ['odd-tool', callTool(`${odd}${'x'.repeat(100_000)}`, {})],
+      ['odd-usage', say({ text: 'done', usage: { prompt_tokens: 4_000_000_000, completion_tokens: -1.5 } })],
+      ['no-usage', say({ text: 'done', usage: null })],
+    ] as const) {
+      const task = await world.play(name, turns(behaviour));
+      assert.equal(task.status, 'complete', `${name}: ${task.error}`);
+      assert.ok(Number.isInteger(task.total_tokens_used) && task.total_tokens_used < 10_000, `${name}: ${task.total_tokens_used}`);
+    }
+  });
+
   await t.test('many calls in one answer are each answered, also those after finish', async () => {
     const read = (n: number) => ({ name: 'read_file', arguments: { path: `no-${n}.txt` } });
     const name = 'many-calls';
