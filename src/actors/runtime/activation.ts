@@ -17,6 +17,9 @@ export class Activation {
   sending: TurnUnit | null = null;
   /** Envelopes that wait for the state to be loaded or for room in the batch; null while there are none, which is nearly always. */
   mailbox: Envelope[] | null = null;
+  /** Set by every use, cleared by passivation's sweep, which notes the time: so a use costs no look at the clock. */
+  used = true;
+  /** When a sweep last found it used. */
   lastUsedMs = 0;
 
   constructor(kind: Kind, id: string, shard: number) {

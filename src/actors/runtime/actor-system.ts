@@ -146,12 +146,11 @@ export class ActorSystem {
   ): ReturnType<C['queries'][K]> | Promise<ReturnType<C['queries'][K]>> {
     const kind = this.kind(to.kind);
     const activation = kind.activations.get(id);
-    const nowMs = this.options.clock.nowMs();
     if (activation !== undefined && activation.phase === 'ready') {
-      activation.lastUsedMs = nowMs;
+      activation.used = true;
       return this.turns.look(kind, activation.committed, name, input) as never;
     }
-    return this.send(kind, id, newEnvelope(name, input, nowMs + defaultDeadlineMs, null, { kind: 'query' })) as never;
+    return this.send(kind, id, newEnvelope(name, input, this.options.clock.nowMs() + defaultDeadlineMs, null, { kind: 'query' })) as never;
   }
 
   /** Delivers durable work: a message, an effect's outcome, a timer. Returns false when there is no room now; it stays in the database. */
@@ -272,7 +271,7 @@ export class ActorSystem {
   private accept(kind: Kind, id: string, shard: number, envelope: Envelope, mailboxLimit: number): AppError | null {
     if (this.state === 'closed') return new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 });
     const activation = this.activations.get(kind, id, shard);
-    activation.lastUsedMs = this.options.clock.nowMs();
+    activation.used = true;
     return this.mailboxes.accept(activation, envelope, mailboxLimit);
   }
 

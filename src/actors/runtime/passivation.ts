@@ -49,6 +49,10 @@ export class Passivation {
         this.cursor = null;
         break;
       }
+      if (activation.used) {
+        activation.used = false;
+        activation.lastUsedMs = nowMs;
+      }
       const { idleTimeoutMs } = activation.kind;
       const allowedMs = pressure || activation.committed === null ? Math.min(shortIdleMs, idleTimeoutMs) : idleTimeoutMs;
       if (nowMs - activation.lastUsedMs >= allowedMs && this.system.passivate(activation)) passivated++;

@@ -11,7 +11,8 @@ import type { ActorRef, NewEvent, TurnContext } from './define-actor.ts';
 
 export class TurnRecord implements TurnContext {
   readonly id: string;
-  readonly nowMs: number;
+  private readonly clock: Clock;
+  private readAtMs: number | null = null;
   private readonly activation: Activation;
   private readonly database: Database;
   events: EventDraft[] | null = null;
@@ -26,8 +27,14 @@ export class TurnRecord implements TurnContext {
   constructor(activation: Activation, clock: Clock, database: Database) {
     this.activation = activation;
     this.id = activation.id;
-    this.nowMs = clock.nowMs();
+    this.clock = clock;
     this.database = database;
+  }
+
+  /** One time for the whole turn, read when it is first wanted: reading the clock is a good part of a turn that does little. */
+  get nowMs(): number {
+    this.readAtMs ??= this.clock.nowMs();
+    return this.readAtMs;
   }
 
   newId<P extends IdPrefix>(prefix: P): `${P}${string}` {

@@ -108,6 +108,7 @@ test('idle actors leave memory when their time is up, made-up ones sooner, all o
   assert.equal(passivation.sweep(), 1);
   short = false;
   assert.equal(await node.actors.ask(probe, 'real', 'touch', null), 1);
+  assert.equal(passivation.sweep(), 0, 'it was used since the last look');
   nowMs += 300_000;
   assert.equal(passivation.sweep(), 1);
   assert.equal(node.actors.activationCount, 0);
