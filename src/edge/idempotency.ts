@@ -40,9 +40,8 @@ export function createIdempotency({
   const running = new Map<string, string>();
 
   return async function around(context, next) {
-    const header = context.request.header('idempotency-key');
-    if (header === '' || context.principal === null) return next();
-    const of: KeyOfCaller = { accountId: context.principal.accountId, key: readKey(header) };
+    if (!context.request.has('idempotency-key') || context.principal === null) return next();
+    const of: KeyOfCaller = { accountId: context.principal.accountId, key: readKey(context.request.header('idempotency-key')) };
     const print = fingerprint(context);
     const name = `${of.accountId}\n${of.key}`;
     const inFlight = running.get(name);

@@ -79,6 +79,13 @@ export class HttpRequest {
     return '';
   }
 
+  /** Whether a header of that (lower-case) name was sent at all. uWebSockets.js takes bytes beyond ASCII at a value's end for white space. */
+  has(name: string): boolean {
+    const { headers } = this;
+    for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return true;
+    return false;
+  }
+
   /** For the server: keeps what could not be read any more once the client has gone. */
   settle(): void {
     void this.remoteAddress;
