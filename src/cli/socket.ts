@@ -33,7 +33,9 @@ export async function openEventSocket(
   let wake = () => {};
   const hello = Promise.withResolvers<boolean | SocketEnd>();
   const end = (how: SocketEnd) => {
-    ended ??= how;
+    // Closing a socket that is still connecting fires its error at once, which would come here again.
+    if (ended !== null) return;
+    ended = how;
     clearInterval(pings);
     clearTimeout(impatience);
     signal.removeEventListener('abort', leave);

@@ -63,7 +63,7 @@ function watch([command, ...args]: string[], { url, dataDir, folder, env }: Wher
         };
         listeners.add(look);
         look();
-        exit.then((code) => reject(new Error(`ended with ${code} and never said ${what}:\n${said.stdout}${said.stderr}`)));
+        void exit.then((code) => reject(new Error(`ended with ${code} and never said ${what}:\n${said.stdout}${said.stderr}`)));
       });
     },
     type: (text) => void child.stdin!.write(text),

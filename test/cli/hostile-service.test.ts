@@ -9,6 +9,7 @@ import test, { type TestContext } from 'node:test';
 import { createClient } from '../../src/cli/client.ts';
 import { safeFileName, saveDeliverables } from '../../src/cli/deliverables.ts';
 import { oneLine, plainText } from '../../src/cli/plain-text.ts';
+import { openEventSocket } from '../../src/cli/socket.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, n: number) => void;
@@ -140,6 +141,16 @@ test('refusals are one clean line, whatever the service writes, and never hold t
   assert.match(await said('/html'), /answers, but not as Troupe does/);
   assert.match(await said('/moved'), /sends elsewhere \(https:\/\/elsewhere\.example\/\)/);
   assert.match(await said('/500'), /The service failed .* request req_1/);
+});
+
+test('a stream given up while it is still connecting ends once, as lost', async (t) => {
+  const { client, requests } = await serverThat(t, () => {});
+  const leaving = new AbortController();
+  const opening = openEventSocket(client.url, { token: 't', taskId: 'task_1', resumeFrom: 0, signal: leaving.signal });
+  leaving.abort();
+  assert.equal(await opening, 'lost');
+  assert.equal(await openEventSocket(client.url, { token: 't', taskId: 'task_1', resumeFrom: 0, signal: leaving.signal }), 'lost');
+  assert.equal(requests.length, 0);
 });
 
 test('text of agents cannot move the cursor, hide, or turn a line around', () => {

@@ -1,6 +1,8 @@
 /** `troupe run` against the whole service: what a person without a terminal, or a script, sees of it. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { testDatabase } from '../support/database.ts';
@@ -15,7 +17,7 @@ const mailOrder = 'E-mail a summary of notes.txt to ann@example.com';
 async function serviceFor(t: TestContext, env: Record<string, string> = {}): Promise<Service> {
   const database = await testDatabase();
   t.after(() => database.close());
-  return startService(t, Object.assign(env, { DATABASE_URL: database.url }));
+  return startService(t, { ...env, DATABASE_URL: database.url });
 }
 
 /** A folder of the person's own, with a small text file in it. */
@@ -24,6 +26,32 @@ async function person(t: TestContext, url: string): Promise<Where> {
   t.after(() => folder.remove());
   await writeFile(join(folder.path, 'notes.txt'), 'Hello there. This is a note about the plan.\n');
   return { url, dataDir: join(folder.path, 'data'), folder: folder.path };
+}
+
+/** An address that stays the same whichever port the service has after a restart. */
+async function addressInFrontOf(t: TestContext, service: Service): Promise<string> {
+  const sockets = new Set<Socket>();
+  const relay = createServer((client) => {
+    const server = connect(Number(new URL(service.url).port), '127.0.0.1');
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  t.after(() => {
+    relay.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
 }
 
 function taskIdIn(output: string): string {
@@ -45,9 +73,7 @@ async function api(where: Where, path: string, json?: unknown): Promise<any> {
 }
 
 test('a person without an account', { timeout: 240_000 }, async (t) => {
-  // The same object is read at a restart, when the port must be the first one.
-  const env: Record<string, string> = {};
-  const service = await serviceFor(t, env);
+  const service = await serviceFor(t);
 
   await t.test('gets the report of a CSV saved, a plain log, and exit 0; the key is for this user alone and never shown', async (t) => {
     const where = await person(t, service.url);
@@ -254,10 +280,9 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
   });
 
   await t.test('a service that dies and comes back is followed on: every event once', async (t) => {
-    const where = await person(t, service.url);
+    const where = await person(t, await addressInFrontOf(t, service));
     const command = troupe(['run', mailOrder, '--file', 'notes.txt', '--json'], where);
     await command.says('waits for your approval');
-    env.PORT = new URL(service.url).port;
     await service.kill();
     await command.says('Lost the service');
     await service.restart();
