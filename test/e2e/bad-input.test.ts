@@ -21,6 +21,7 @@ import {
   validBody,
   validHeaders,
 } from '../support/described-service.ts';
+import { bentIds, wrongValues } from '../support/hostile-values.ts';
 import type { Answer } from '../support/http-client.ts';
 
 const prefixes = ['/v1', ''];
@@ -136,34 +137,6 @@ async function refusesBrokenBodies(site: Site): Promise<void> {
   }
 }
 
-const wrongValues: unknown[] = [
-  null,
-  true,
-  0,
-  -1,
-  1.5,
-  -0.001,
-  1e308,
-  2 ** 53,
-  '',
-  ' ',
-  'text',
-  '1',
-  'NaN',
-  [],
-  {},
-  [[]],
-  [null],
-  { a: { b: 1 } },
-  'x'.repeat(100_000),
-  '\n',
-  JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`),
-  Array(1_000).fill('x'),
-  { __proto__: null, constructor: 1, toString: 2 },
-  'a@b',
-  '😀'.repeat(50_000),
-];
-
 async function refusesWrongFields(site: Site): Promise<void> {
   for (const operation of site.api.operations) {
     if (operation.body === null || operation.body === 'multipart') continue;
@@ -246,36 +219,6 @@ async function refusesWrongQueries(site: Site): Promise<void> {
 }
 
 const unknownIds: Ids = new Proxy({}, { get: () => `task_${'0'.repeat(26)}` });
-const bentIds = [
-  '%2e%2e',
-  '%2e%2e%2f%2e%2e%2fetc%2fpasswd',
-  '%00',
-  'a%00b',
-  '%ff',
-  '%c0%ae',
-  '%',
-  '%zz',
-  '..%5c..',
-  '*',
-  '%27%20or%201=1--',
-  '%F0%9F%98%80',
-  'null',
-  '0',
-  '-1',
-  '__proto__',
-  'constructor',
-  '%0d%0aX-Injected:%201',
-  'x'.repeat(10_000),
-  '%e2%80%ae',
-  '%25252e',
-  "'",
-  'a;b',
-  '~',
-  '%ed%a0%80',
-  '.hidden',
-  'CON',
-];
-
 async function refusesForeignIds(site: Site): Promise<void> {
   for (const operation of site.api.operations) {
     const parameters = operation.parameters.filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);

@@ -118,7 +118,7 @@ async function refusesTooLong(site: Site): Promise<void> {
   const content = Buffer.alloc(maxFileBytes + 1, row);
   refused(await upload(site, Buffer.concat([head, content, tail])), [413], 'told its length');
 
-  // Without an end and without a length: the answer comes while it is still being sent.
+  // Without an end and without a length: it is cut while it is being sent. TCP may lose the answer to a sender that goes on sending.
   const endless = await begin(site, { 'transfer-encoding': 'chunked' });
   const chunk = Buffer.alloc(1 << 20, row);
   await sendChunk(endless, head);
@@ -126,7 +126,8 @@ async function refusesTooLong(site: Site): Promise<void> {
   const answer = endless.answer().then((value) => (answered = value));
   for (let sent = 0; sent < 80 && answered === undefined; sent++) await sendChunk(endless, chunk);
   await answer;
-  refused(answered ?? null, [413], 'without an end');
+  assert.notEqual(answered, undefined, 'it is not read for ever');
+  if (answered) refused(answered, [413], 'without an end');
   endless.end();
 
   const claimed = await begin(site, { 'content-length': String(10 ** 12) });
