@@ -9,7 +9,18 @@ export type Log = {
   child(fields: object): Log;
 };
 
-const secretFields = ['password', 'token', 'access_token', 'refresh_token', 'secret', 'api_key', 'apiKey', 'authorization', 'key', 'cookie'];
+const secretFields = [
+  'password',
+  'token',
+  'access_token',
+  'refresh_token',
+  'secret',
+  'api_key',
+  'apiKey',
+  'authorization',
+  'key',
+  'cookie',
+];
 
 /** @param level `debug`, `info`, `warn`, `error` or `silent` */
 export function createLog(level: string, base: object = {}): Log {
