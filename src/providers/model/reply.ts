@@ -61,7 +61,7 @@ export function gather(gathered: Gathered, part: TextStreamPart<ToolSet>, maxCha
       gathered.toolCalls.push({
         id: part.toolCallId,
         name: part.toolName.slice(0, maxToolNameChars),
-        arguments: part.input === '' ? {} : part.input,
+        arguments: part.input === '' ? {} : isDeep(part.input) ? tooDeep : part.input,
       });
       break;
     case 'finish-step':
@@ -72,6 +72,15 @@ export function gather(gathered: Gathered, part: TextStreamPart<ToolSet>, maxCha
       gathered.model = part.response.modelId;
       break;
   }
+}
+
+/** Deeper arguments overflow whatever walks them. What stands in their place is a string, so the agent is told that they cannot be read. */
+const maxDepth = 100;
+const tooDeep = `(arguments nested more than ${maxDepth} levels deep)`;
+
+function isDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === maxDepth || Object.values(value).some((part) => isDeep(part, depth + 1));
 }
 
 /** The answer's text as the agent gets it. Throws a `TryFailure` when this is no answer. */

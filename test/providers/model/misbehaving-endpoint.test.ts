@@ -462,3 +462,10 @@ function assertNoKey(rig: Rig, error: unknown): void {
   assert.ok(!inspect(error, { depth: 20, showHidden: true }).includes(apiKey));
   assert.ok(!rig.logged.join('\n').includes(apiKey));
 }
+
+test('arguments nested thousands of levels deep are told of in words and overflow nothing', async (t) => {
+  const deep = `{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+  const server = await served(t, () => callTools({ id: 'a', name: 'write_file', arguments: deep }));
+  const reply = await rigAt(server.url).turn({}, {});
+  assert.match(String(reply.toolCalls[0]!.arguments), /nested more than 100 levels/);
+});
