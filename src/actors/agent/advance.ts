@@ -9,8 +9,9 @@ import type { AgentType, Toolbox, ToolOutcome } from '../../providers/tools/port
 import type { AgentRow, Approval, PendingCall } from '../../storage/entities/work.ts';
 import { AgentStep } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
+import { withApproval } from '../task/approvals.ts';
 import { task } from '../task/messages.ts';
-import { emit, report, shown, withApproval } from './state.ts';
+import { emit, report, shown } from './state.ts';
 
 /** Below this autonomy a person decides about what cannot be taken back. */
 const fullAutonomy = 100;

@@ -13,10 +13,11 @@ import {
   type Turn,
   type TurnContext,
 } from '../runtime/define-actor.ts';
+import { withApproval } from '../task/approvals.ts';
 import { advance, callDone, end, record } from './advance.ts';
 import { type AgentAction, type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';
-import { action, alive, emit, existing, newAgent, progressAfter, report, reportChange, withApproval } from './state.ts';
+import { action, alive, emit, existing, newAgent, progressAfter, report, reportChange } from './state.ts';
 
 type State = AgentRow | null;
 

@@ -1,6 +1,6 @@
 /** An agent's state as rules see it, and what it tells others of itself. */
 import { AppError } from '../../errors.ts';
-import type { AgentRow, AgentStatus, Approval } from '../../storage/entities/work.ts';
+import type { AgentRow, AgentStatus } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { type AgentReport, task } from '../task/messages.ts';
 import type { AgentAction, CreateAgent } from './messages.ts';
@@ -87,9 +87,3 @@ export function shown(value: unknown): unknown {
   return text.length <= maxShown ? value : { truncated: true, text: text.slice(0, maxShown) };
 }
 const maxShown = 8_000;
-
-/** The same change in the list of approvals that the agent and its task both show. */
-export function withApproval(approvals: Approval[], changed: Approval): Approval[] {
-  const others = approvals.filter((one) => one.id !== changed.id);
-  return others.length === approvals.length ? [...approvals, changed] : approvals.map((one) => (one.id === changed.id ? changed : one));
-}

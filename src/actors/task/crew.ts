@@ -35,8 +35,8 @@ export function beginReady(task: TaskRow, ctx: TurnContext): TaskRow {
   const byId = new Map(task.agents.map((one) => [one.id, one]));
   const agents = task.agents.map((one) => {
     const before = one.after.map((id) => byId.get(id)!);
-    if (one.begun || !before.every((other) => endStates.has(other.status))) return one;
-    if (endStates.has(one.status)) return one;
+    if (one.begun || !before.every((other) => agentHasEnded(other.status))) return one;
+    if (agentHasEnded(one.status)) return one;
     ctx.send(agent, one.id, 'begin', { context: before.map(closingWords).join('\n\n') });
     return { ...one, begun: true };
   });
@@ -47,7 +47,9 @@ export function hasEnded(task: TaskRow): boolean {
   return task.status === 'complete' || task.status === 'failed' || task.status === 'cancelled';
 }
 
-const endStates = new Set<AgentSummary['status']>(['complete', 'error', 'cancelled']);
+export function agentHasEnded(status: AgentSummary['status']): boolean {
+  return status === 'complete' || status === 'error' || status === 'cancelled';
+}
 
 function create(
   task: TaskRow,

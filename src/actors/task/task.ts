@@ -8,7 +8,8 @@ import { type AgentSummary, Deliverable, Task, type TaskRow } from '../../storag
 import { agent } from '../agent/messages.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { workspace } from '../workspace/messages.ts';
-import { beginReady, delegate, employ, hasEnded } from './crew.ts';
+import { withApproval } from './approvals.ts';
+import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
 import { budgetIsSpent, grantTurns } from './grants.ts';
 import { task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
@@ -63,12 +64,12 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         const { agentId, turn, approval, ...shown } = news;
         const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...shown, ...usage(one, turn) } : one));
         let next: TaskRow = { ...state, agents, updatedAt: ctx.nowMs };
-        if (approval !== null) next = { ...next, approvals: withApproval(next, approval) };
+        if (approval !== null) next = { ...next, approvals: withApproval(next.approvals, approval) };
         if (turn !== null) {
           const granted = next.granted.filter((id) => id !== agentId);
           next = { ...next, granted, tokensUsed: next.tokensUsed + turn.tokens, costMillicents: next.costMillicents + turn.costMillicents };
         }
-        if (isEnd(shown.status)) next = agentEnded(next, agentId, ctx);
+        if (agentHasEnded(shown.status)) next = agentEnded(next, agentId, ctx);
         return nothing(settle(next, ctx));
       },
 
@@ -101,7 +102,9 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         if (hasEnded(state)) throw new AppError('conflict', `The task has ended (${state.status})`);
         if (state.planEffectId !== null) ctx.cancel(state.planEffectId);
         for (const one of live(state)) ctx.send(agent, one.id, 'taskEnded', {});
-        const agents = state.agents.map((one) => (isEnd(one.status) ? one : { ...one, status: 'cancelled' as const, currentTool: null }));
+        const agents = state.agents.map((one) =>
+          agentHasEnded(one.status) ? one : { ...one, status: 'cancelled' as const, currentTool: null },
+        );
         const cancelled = ended({ ...state, agents, planEffectId: null }, 'cancelled', ctx);
         emit(ctx, cancelled, 'task.cancelled');
         return { state: cancelled, reply: cancelled };
@@ -116,20 +119,11 @@ function nothing(state: State): Turn<State, undefined> {
 }
 
 function live(task: TaskRow): AgentSummary[] {
-  return task.agents.filter((one) => !isEnd(one.status));
-}
-
-function isEnd(status: AgentSummary['status']): boolean {
-  return status === 'complete' || status === 'error' || status === 'cancelled';
+  return task.agents.filter((one) => !agentHasEnded(one.status));
 }
 
 function usage(one: AgentSummary, turn: { tokens: number; model: string | null } | null): Partial<AgentSummary> {
   return turn === null ? {} : { tokensUsed: one.tokensUsed + turn.tokens, model: turn.model ?? one.model };
-}
-
-function withApproval(task: TaskRow, approval: TaskRow['approvals'][number]): TaskRow['approvals'] {
-  const known = task.approvals.some((one) => one.id === approval.id);
-  return known ? task.approvals.map((one) => (one.id === approval.id ? approval : one)) : [...task.approvals, approval];
 }
 
 /** Tells who delegated, and starts those that waited for this agent. */

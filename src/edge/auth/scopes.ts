@@ -21,7 +21,6 @@ export const scopes = [
   'commerce.read',
   'commerce.write',
 ] as const;
-export type ApiScope = (typeof scopes)[number];
 
 /** The first of `wanted` that the principal does not hold itself; undefined where it holds them all. */
 export function lackingScope(principal: Principal, wanted: readonly string[]): string | undefined {

@@ -38,7 +38,6 @@ export const Event = defineEntity({
     createdAt: epochMs(),
   },
 });
-export type EventRow = InferEntity<typeof Event>;
 
 /** The outbox: messages between actors that their receivers have not yet committed. */
 export const Message = defineEntity({
@@ -54,7 +53,6 @@ export const Message = defineEntity({
     createdAt: epochMs(),
   },
 });
-export type MessageRow = InferEntity<typeof Message>;
 
 /** Timers that have not fired. An actor has at most one of a name. */
 export const Timer = defineEntity({
@@ -70,7 +68,6 @@ export const Timer = defineEntity({
     dueAt: epochMs(),
   },
 });
-export type TimerRow = InferEntity<typeof Timer>;
 
 /** Effects whose outcome no actor has committed yet. */
 export const Effect = defineEntity({
@@ -88,7 +85,6 @@ export const Effect = defineEntity({
     createdAt: epochMs(),
   },
 });
-export type EffectRow = InferEntity<typeof Effect>;
 
 /** Commands with an id that have taken effect, and what was answered. */
 export const CommandRecord = defineEntity({
@@ -128,7 +124,6 @@ export const IdempotencyKey = defineEntity({
     expiresAt: epochMs(),
   },
 });
-export type IdempotencyKeyRow = InferEntity<typeof IdempotencyKey>;
 
 /** One row a node: its heartbeat, gone the whole way of a command. */
 export const Canary = defineEntity({

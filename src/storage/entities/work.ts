@@ -149,7 +149,6 @@ export const AgentStep = defineEntity({
     createdAt: epochMs(),
   },
 });
-export type AgentStepRow = InferEntity<typeof AgentStep>;
 
 export const Workspace = defineEntity({
   name: 'Workspace',
