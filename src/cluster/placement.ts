@@ -10,6 +10,8 @@ export type RemoteAsk = {
   query: boolean;
   deadlineMs: number;
   commandId: string | null;
+  /** W3C traceparent of the request behind it; null where nothing is traced. */
+  trace: string | null;
 };
 
 export interface Placement extends FenceControl {

@@ -1,0 +1,18 @@
+/** A node as the others know it, and the numbered view of all of them. */
+
+export type Role = 'edge' | 'actors';
+
+export type Member = {
+  /** New with every start of a process, never used twice: `NODE_NAME/uuid`. It is what `owner` in the database says. */
+  readonly incarnation: string;
+  readonly name: string;
+  /** Where its gRPC is reached. */
+  readonly host: string;
+  readonly port: number;
+  readonly roles: readonly Role[];
+  /** It is on its way out: it gives its shards away and is given none. */
+  readonly leaving: boolean;
+};
+
+/** The live nodes, sorted by incarnation. Each change of them makes a new view with a larger number. */
+export type View = { readonly number: number; readonly members: readonly Member[] };
