@@ -1,4 +1,5 @@
 /** Where an actor lives. The runtime asks nothing else of the cluster, so one node and many are two implementations of this. */
+import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { FenceControl } from '../storage/group-commit.ts';
 
 /** A command or query on its way to the node that owns its actor. */
@@ -8,21 +9,46 @@ export type RemoteAsk = {
   name: string;
   input: unknown;
   query: boolean;
+  /** Wall clock of the node that holds this; what travels is the time that is left. */
   deadlineMs: number;
   commandId: string | null;
+  /** The effect whose outcome this command is, else null. Its turn consumes the effect's row. */
+  effectId: string | null;
   /** W3C traceparent of the request behind it; null where nothing is traced. */
   trace: string | null;
 };
 
-export interface Placement extends FenceControl {
+export interface Placement {
   /** This process's incarnation: new with every start, never used twice. It is what `owner` in the database says. */
   readonly owner: string;
-  /** The epoch under which this node owns the shard now; null when it does not. */
+  /** What commits are fenced with. Its epochs also cover shards that are being sealed, so that what runs can be committed. */
+  readonly fence: FenceControl;
+  /** The epoch under which this node takes turns of the shard now; null when it does not own it, or hands it over. */
   epochOf(shard: number): number | null;
+  /**
+   * Whether committed state in memory may be shown: null when the database has confirmed this node's ownership a moment ago; else a promise
+   * that resolves when it has, after losses it told of were announced (`onLost`). Rejects `unavailable` when the database does not answer.
+   */
+  confirmation(): Promise<void> | null;
   /** Sends an ask to the shard's owner. Throws `shard_not_owned` where nobody owns it now; the caller retries inside its deadline. */
-  forward(shard: number, ask: RemoteAsk): Promise<unknown>;
+  forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown>;
+  /** Resolves when any shard has moved, as far as this node hears of it, and after `timeoutMs` at the latest. */
+  moved(timeoutMs: number): Promise<void>;
+  /** Brings committed messages to the owners of their shards. What gets lost on the way they find in the database. */
+  passOn(messages: readonly MessageDraft[]): void;
+  /** Calls back with messages that other nodes have passed on; null: some may have been lost on the way, look into the database. */
+  onPassedOn(listener: (messages: readonly MessageDraft[] | null) => void): void;
+  /** Whether the process with this incarnation may still run. False is certain. */
+  isAlive(incarnation: string): boolean;
+  /** Calls back when an incarnation has certainly ended, or was put out of the cluster. */
+  onGone(listener: (incarnation: string) => void): void;
   /** Calls back with shards that this node has just come to own, so that their work goes on here. */
   onAcquired(listener: (shards: number[]) => void): void;
+  /**
+   * Calls back with shards that are about to be handed over: `epochOf` is null for them already. They are released when the promise has
+   * resolved: when nothing of them waits for a commit any more.
+   */
+  onSealing(listener: (shards: number[]) => Promise<void>): void;
   /** Calls back with shards that this node no longer owns: their activations are dropped. */
   onLost(listener: (shards: number[]) => void): void;
   /** Joins: from here on shards are acquired. */

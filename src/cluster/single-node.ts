@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { FenceControl } from '../storage/group-commit.ts';
 import { shardCount } from './address.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
 
@@ -22,6 +23,8 @@ export type SingleNodeOptions = {
 
 export class SingleNode implements Placement {
   readonly owner: string;
+  /** Nothing is handed over here, so the fence knows the very epochs that turns are taken under. */
+  readonly fence: FenceControl;
   private readonly epochs: (number | null)[] = new Array(shardCount).fill(null);
   private readonly acquired: ((shards: number[]) => void)[] = [];
   private readonly lost: ((shards: number[]) => void)[] = [];
@@ -37,6 +40,12 @@ export class SingleNode implements Placement {
     this.databaseUrl = databaseUrl;
     this.owner = `${nodeName}/${randomUUID()}`;
     this.log = log;
+    this.fence = {
+      owner: this.owner,
+      epochOf: (shard) => this.epochOf(shard),
+      renew: (client) => this.renew(client),
+      refused: (shards) => this.refused(shards),
+    };
     this.lockWaitMs = lockWaitMs;
   }
 
@@ -52,6 +61,28 @@ export class SingleNode implements Placement {
   forward(_shard: number, _ask: RemoteAsk): Promise<unknown> {
     return Promise.reject(new AppError('shard_not_owned', 'This node does not own the shard now'));
   }
+
+  /** Only a process that takes this one's lock could have written meanwhile. */
+  confirmation(): null {
+    return null;
+  }
+
+  moved(timeoutMs: number): Promise<void> {
+    return pause(timeoutMs);
+  }
+
+  /** All shards live here; those that are being claimed anew are looked through when they are back. */
+  passOn(): void {}
+
+  onPassedOn(): void {}
+
+  isAlive(incarnation: string): boolean {
+    return incarnation === this.owner;
+  }
+
+  onGone(): void {}
+
+  onSealing(): void {}
 
   onAcquired(listener: (shards: number[]) => void): void {
     this.acquired.push(listener);
@@ -69,7 +100,7 @@ export class SingleNode implements Placement {
     await this.lock!.query('delete from commit_marker where owner <> $1', [this.owner]);
   }
 
-  async renew(client: pg.Client): Promise<void> {
+  private async renew(client: pg.Client): Promise<void> {
     await endEarlierCommits(client);
     const held = this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard]));
     const { rows } = await client.query('update shard set epoch = epoch + 1 where owner = $1 and shard = any($2) returning shard, epoch', [
@@ -84,7 +115,7 @@ export class SingleNode implements Placement {
     this.lose(held.filter((shard) => !kept.has(shard)));
   }
 
-  refused(shards: number[]): void {
+  private refused(shards: number[]): void {
     this.log.warn({ count: shards.length }, 'the database says that these shards are not ours under their epochs');
     this.lose(shards);
   }

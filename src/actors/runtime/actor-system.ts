@@ -256,7 +256,17 @@ export class ActorSystem {
 
   private async routeElsewhere(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {
     const { command, input, deadlineMs, commandId, source } = envelope;
-    const ask = { kind: kind.name, id, name: command, input, query: source.kind === 'query', deadlineMs, commandId, trace: null };
+    const ask = {
+      kind: kind.name,
+      id,
+      name: command,
+      input,
+      query: source.kind === 'query',
+      deadlineMs,
+      commandId,
+      effectId: null,
+      trace: null,
+    };
     try {
       const gaveUp = () => envelope.settled;
       const answer = await askElsewhere(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));

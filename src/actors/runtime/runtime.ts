@@ -66,7 +66,7 @@ export class Runtime {
     const { clock } = this;
     const { database, placement, log, maxWaiting, freezeStates } = options;
     const { maxBatchTurns, statementTimeoutMs, lockTimeoutMs } = options;
-    this.commit = new GroupCommit({ database, fence: placement, log, clock, maxBatchTurns, statementTimeoutMs, lockTimeoutMs });
+    this.commit = new GroupCommit({ database, fence: placement.fence, log, clock, maxBatchTurns, statementTimeoutMs, lockTimeoutMs });
     this.timers = new Timers(clock, (timer) => this.actors.fireTimer(timer));
     const { commit, timers } = this;
     this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates });

@@ -94,7 +94,7 @@ test('a statement of a lost connection that arrives late can no longer land', as
   const { node, proxy, close } = await proxied();
   t.after(close);
   // Without ending the old backend: the epochs alone must hold.
-  node.placement.renew = async (client: pg.Client) => {
+  node.placement.fence.renew = async (client: pg.Client) => {
     const { rows } = await client.query('update shard set epoch = epoch + 1 where owner = $1 returning shard, epoch', [
       node.placement.owner,
     ]);
