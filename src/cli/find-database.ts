@@ -1,0 +1,51 @@
+/** Where a command finds the service's data: the database that DATABASE_URL names, or the embedded PostgreSQL of DATA_DIR, whether the service runs or not. */
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { silentLog } from '../log.ts';
+import { type DataDirLock, lockDataDir } from '../storage/data-dir-lock.ts';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
+import { Failure } from './failure.ts';
+
+export type FoundDatabase = {
+  /** With the password: never shown. */
+  url: string;
+  /** Stops what was started for this command; what ran before goes on. */
+  close(): Promise<void>;
+};
+
+/** A service holds the folder a little before its PostgreSQL answers, and a little after it has ended. */
+const changeWithinMs = 10_000;
+const lookAgainMs = 100;
+
+/**
+ * Adopts a PostgreSQL that runs without disturbing it. One that rests is started, and the folder locked, until `close`. Throws `Failure`:
+ * `usage` where no service has ever kept data, `unreachable` where it neither runs nor can be started. A given DATABASE_URL is not tried here.
+ */
+export async function findDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<FoundDatabase> {
+  if (databaseUrl !== null) return { url: databaseUrl, close: async () => {} };
+  if ((await realpath(join(dataDir, 'postgres')).catch(() => null)) === null)
+    throw new Failure('usage', `${dataDir} holds no database of a service: set DATA_DIR to the service's folder, or DATABASE_URL`);
+  for (const giveUpAtMs = performance.now() + changeWithinMs; ; await delay(lookAgainMs)) {
+    const url = await runningEmbeddedPostgres(dataDir).catch(unreachable);
+    if (url !== null) return { url, close: async () => {} };
+    const lock = await lockDataDir(dataDir).catch((error: Error) => error);
+    if (!(lock instanceof Error)) return startOwn(dataDir, lock);
+    if (performance.now() >= giveUpAtMs) unreachable(lock);
+  }
+}
+
+async function startOwn(dataDir: string, lock: DataDirLock): Promise<FoundDatabase> {
+  try {
+    const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog });
+    return { url: postgres.url, close: () => postgres.stop().finally(() => lock.release()) };
+  } catch (error) {
+    await lock.release();
+    return unreachable(error as Error);
+  }
+}
+
+function unreachable(cause: Error): never {
+  throw new Failure('unreachable', cause.message, { cause });
+}
