@@ -81,8 +81,8 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
   }
   const cancelled = units.flatMap((unit) => unit.cancelledEffects);
   if (cancelled.length > 0) ctes.push(`cancelled as (delete from effect using ok where id = any(${bind(cancelled)}::text[]))`);
-  // A row cannot be changed twice in one statement: what is cancelled need not be marked.
-  const gone = new Set(cancelled);
+  // A row cannot be changed twice in one statement: what is cancelled or consumed need not be marked.
+  const gone = new Set([...cancelled, ...units.flatMap((unit) => unit.consumedEffects)]);
   const started = units.flatMap((unit) => unit.startedEffects).filter((id) => !gone.has(id));
   if (started.length > 0)
     ctes.push(`started as (update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[]))`);

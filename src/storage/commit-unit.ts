@@ -50,7 +50,7 @@ export class CommitUnit {
   /** By name; null clears it. */
   timers: Map<string, TimerDraft | null> | null = null;
   effects: Map<string, EffectDraft> | null = null;
-  /** Effects begun by this incarnation; only for those that must not be repeated blindly. */
+  /** Effects begun by this incarnation; only for those that must not be repeated blindly, and those that go on while their shard moves. */
   startedEffects: string[] = [];
   /** Cancelled: gone whether or not they are still there. */
   cancelledEffects: string[] = [];

@@ -66,7 +66,8 @@ export class GroupCommit {
   private scheduled = false;
   private batch = 0;
   private closed = false;
-  private idle: (() => void) | null = null;
+  /** Resolves with the next batch whose outcome is told; null while nobody waits for it. */
+  private nextSettled: PromiseWithResolvers<void> | null = null;
   private readonly connection: CommitConnection;
   private readonly tables: RuntimeTables;
   private readonly options: GroupCommitOptions;
@@ -134,25 +135,30 @@ export class GroupCommit {
     const refused = this.open.filter((unit) => shards.has(unit.shard));
     for (const unit of refused) this.withdraw(unit);
     for (const unit of refused) this.tell(unit, { kind: 'refused' });
+    this.nextSettled?.resolve();
+    this.nextSettled = null;
   }
 
   /** Resolves when nothing is open or on its way, or never will be again. */
   async drained(): Promise<void> {
-    while (!this.closed && (this.open.length > 0 || this.sending !== null)) {
-      await new Promise<void>((resolve) => {
-        const before = this.idle;
-        this.idle = () => {
-          before?.();
-          resolve();
-        };
-      });
-    }
+    while (!this.closed && (this.open.length > 0 || this.sending !== null)) await this.settled();
+  }
+
+  /** Resolves when nothing of these shards is open or on its way, or never will be again. */
+  async whenClear(shards: ReadonlySet<number>): Promise<void> {
+    const isOfThem = (unit: CommitUnit) => shards.has(unit.shard);
+    while (!this.closed && (this.open.some(isOfThem) || this.sending?.some(isOfThem) === true)) await this.settled();
   }
 
   /** Lets go of the connection. Units whose outcome is not certain by now are never settled. */
   async close(): Promise<void> {
     this.closed = true;
+    this.nextSettled?.resolve();
     await this.connection.close();
+  }
+
+  private settled(): Promise<void> {
+    return (this.nextSettled ??= Promise.withResolvers<void>()).promise;
   }
 
   private flush(): void {
@@ -192,11 +198,8 @@ export class GroupCommit {
       this.tell(units[i]!, outcomes[i]!);
     }
     this.onRoom();
-    if (this.sending === null && this.open.length === 0) {
-      const idle = this.idle;
-      this.idle = null;
-      idle?.();
-    }
+    this.nextSettled?.resolve();
+    this.nextSettled = null;
   }
 
   private tell(unit: CommitUnit, outcome: CommitOutcome): void {

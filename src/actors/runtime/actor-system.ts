@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import { isActorId, shardOf } from '../../cluster/address.ts';
-import type { Placement } from '../../cluster/placement.ts';
+import type { Placement, RemoteAsk } from '../../cluster/placement.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { TimerDraft } from '../../storage/commit-unit.ts';
@@ -46,6 +46,7 @@ export type ActorSystemOptions = {
 };
 
 const defaultDeadlineMs = 10_000;
+const nobodyWaits = new AppError('overloaded', 'Nobody waits for it any more');
 
 export class ActorSystem {
   readonly after: AfterCommit = { events() {}, messages() {}, effects() {}, cancelled() {} };
@@ -56,6 +57,8 @@ export class ActorSystem {
   private readonly activations: Activations;
   private readonly mailboxes: Mailboxes;
   private readonly turns: Turns;
+  private readonly settlement: Settlement;
+  private readonly deferred = new DeferredCallers();
   private readonly replies: CommandReplies;
   /** Commands with ids that are being asked, so that a repeat joins the first. As many as there are pending asks, at most. */
   private readonly commandsInFlight = new Map<string, Promise<unknown>>();
@@ -65,10 +68,10 @@ export class ActorSystem {
     this.options = options;
     const { clock, log, database, commit, placement, timers, freezeStates = false, maxWaiting = 50_000 } = options;
     this.maxPending = 2 * maxWaiting;
-    const deferred = new DeferredCallers();
+    const { deferred } = this;
     this.pending = new PendingAsks(clock, deferred);
     this.replies = new CommandReplies(database);
-    const settlement = new Settlement({
+    const settlement = (this.settlement = new Settlement({
       log,
       commit,
       timers,
@@ -79,7 +82,7 @@ export class ActorSystem {
       pump: (activation) => this.mailboxes.pump(activation),
       drop: (activation) => this.drop(activation),
       route: ({ kind, id, shard }, envelope) => this.route(kind, id, shard, envelope, Infinity),
-    });
+    }));
     this.turns = new Turns({
       clock,
       log,
@@ -88,7 +91,9 @@ export class ActorSystem {
       timers,
       pending: this.pending,
       deferred,
+      placement,
       freezeStates,
+      confirmed: (activation, envelope, unsure) => settlement.confirmed(activation, envelope, unsure),
       settled: (activation, unit, outcome) => settlement.settle(activation, unit, outcome),
       threw: (activation, envelope, failure) => settlement.threw(activation, envelope, failure),
     });
@@ -103,6 +108,7 @@ export class ActorSystem {
       },
     });
     commit.onRoom = () => this.mailboxes.pumpHeld();
+    placement.onSealing((shards) => this.seal(new Set(shards)));
     placement.onLost((shards) => this.dropShards(new Set(shards)));
   }
 
@@ -146,11 +152,34 @@ export class ActorSystem {
   ): ReturnType<C['queries'][K]> | Promise<ReturnType<C['queries'][K]>> {
     const kind = this.kind(to.kind);
     const activation = kind.activations.get(id);
-    if (activation !== undefined && activation.phase === 'ready') {
+    if (activation !== undefined && activation.phase === 'ready' && this.options.placement.confirmation() === null) {
       activation.used = true;
       return this.turns.look(kind, activation.committed, name, input) as never;
     }
     return this.send(kind, id, newEnvelope(name, input, this.options.clock.nowMs() + defaultDeadlineMs, null, { kind: 'query' })) as never;
+  }
+
+  /**
+   * Answers what another node asks of an actor that lives here: a value where it is at hand, else a promise. Throws, or rejects with, an
+   * `AppError`; `shard_not_owned` where the actor lives elsewhere.
+   */
+  answer(ask: RemoteAsk, gone: AbortSignal | null = null): unknown {
+    const kind = this.kinds.get(ask.kind);
+    const shard = shardOf(ask.kind, ask.id);
+    if (kind === undefined || this.options.placement.epochOf(shard) === null)
+      throw new AppError('shard_not_owned', 'This node does not own the shard now');
+    if (ask.effectId !== null) return this.takeOutcome(ask, ask.effectId);
+    if (ask.query) {
+      const activation = kind.activations.get(ask.id);
+      if (activation?.phase === 'ready' && this.options.placement.confirmation() === null) {
+        activation.used = true;
+        return this.turns.look(kind, activation.committed, ask.name, ask.input);
+      }
+    }
+    if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId);
+    const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, null, ask.query ? { kind: 'query' } : undefined);
+    gone?.addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
+    return this.send(kind, ask.id, envelope);
   }
 
   /** Delivers durable work: a message, an effect's outcome, a timer. Returns false when there is no room now; it stays in the database. */
@@ -225,6 +254,11 @@ export class ActorSystem {
     this.commandsInFlight.set(commandId, answer);
     const forget = () => void this.commandsInFlight.delete(commandId);
     answer.then(forget, forget);
+    if (this.options.placement.epochOf(shard) === null) {
+      // Its owner knows whether it has taken effect.
+      this.route(kind, id, shard, envelope, kind.mailboxLimit);
+      return answer;
+    }
     this.replies.find(commandId).then(
       (found) => {
         if (found !== null) this.pending.settle(envelope, undefined, found.reply);
@@ -250,8 +284,32 @@ export class ActorSystem {
       else void this.routeElsewhere(kind, id, shard, envelope);
       return;
     }
+    const unsure = envelope.source.kind === 'query' ? this.options.placement.confirmation() : null;
+    if (unsure !== null) return this.lookWhenSure(kind, id, shard, envelope, unsure);
     const refused = this.accept(kind, id, shard, envelope, mailboxLimit);
     if (refused !== null) this.pending.settle(envelope, refused, undefined);
+  }
+
+  /** The check began after the query came, so what is committed here when it ends may be shown, however long it took. */
+  private lookWhenSure(kind: Kind, id: string, shard: number, envelope: Envelope, unsure: Promise<void>): void {
+    unsure.then(
+      () => {
+        if (this.options.placement.epochOf(shard) === null) return this.route(kind, id, shard, envelope, Infinity);
+        const refused = this.accept(kind, id, shard, envelope, kind.mailboxLimit);
+        if (refused !== null) this.pending.settle(envelope, refused, undefined);
+      },
+      (error) => this.pending.settle(envelope, error, undefined),
+    );
+  }
+
+  /** Resolves when the outcome of an effect that ran on another node is committed. */
+  private takeOutcome({ kind, id, name, input }: RemoteAsk, effectId: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const envelope = newEnvelope(name, input, Infinity, null, { kind: 'effect', id: effectId });
+      envelope.resolve = () => resolve(null);
+      envelope.reject = reject;
+      if (!this.deliver(kind, id, envelope)) reject(new AppError('overloaded', 'No room for the outcome now', { retryAfterS: 1 }));
+    });
   }
 
   private async routeElsewhere(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {
@@ -291,6 +349,17 @@ export class ActorSystem {
     return waiting;
   }
 
+  /** What waits for actors of these shards goes where they go; resolves when nothing of theirs waits for a commit. */
+  private seal(shards: Set<number>): Promise<void> {
+    for (const kind of this.kinds.values()) {
+      for (const activation of kind.activations.values()) {
+        if (activation.mailbox === null || !shards.has(activation.shard)) continue;
+        for (const envelope of this.mailboxes.empty(activation)) this.route(kind, activation.id, activation.shard, envelope, Infinity);
+      }
+    }
+    return this.options.commit.whenClear(shards);
+  }
+
   /** Nothing of lost shards may be written from here on, whatever epoch they come back with: their state may be another's by then. */
   private dropShards(shards: Set<number>): void {
     const { commit, timers } = this.options;
@@ -302,5 +371,6 @@ export class ActorSystem {
         for (const envelope of this.drop(activation)) this.route(kind, activation.id, activation.shard, envelope, Infinity);
       }
     }
+    this.settlement.moved(this.deferred.takeShards(shards));
   }
 }

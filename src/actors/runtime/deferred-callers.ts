@@ -5,29 +5,42 @@
 import type { Activation } from './activation.ts';
 import type { Envelope } from './envelope.ts';
 
-export class DeferredCallers {
-  private readonly byKey = new Map<string, Set<Envelope>>();
+type Deferred = { activation: Activation; callers: Set<Envelope> };
 
-  hold(key: string, envelope: Envelope): void {
+export class DeferredCallers {
+  private readonly byKey = new Map<string, Deferred>();
+
+  hold(key: string, activation: Activation, envelope: Envelope): void {
     envelope.deferredKey = key;
     const others = this.byKey.get(key);
-    if (others === undefined) this.byKey.set(key, new Set([envelope]));
-    else others.add(envelope);
+    if (others === undefined) this.byKey.set(key, { activation, callers: new Set([envelope]) });
+    else others.callers.add(envelope);
   }
 
   /** Everyone who waits under the key waits no longer. */
   take(key: string): Envelope[] {
-    const callers = this.byKey.get(key);
-    if (callers === undefined) return [];
+    const deferred = this.byKey.get(key);
+    if (deferred === undefined) return [];
     this.byKey.delete(key);
-    return [...callers];
+    return [...deferred.callers];
+  }
+
+  /** Everyone who waits for actors of these shards waits here no longer: the turn that would answer is taken elsewhere. */
+  takeShards(shards: ReadonlySet<number>): { activation: Activation; envelope: Envelope }[] {
+    const taken: { activation: Activation; envelope: Envelope }[] = [];
+    for (const [key, { activation, callers }] of this.byKey) {
+      if (!shards.has(activation.shard)) continue;
+      this.byKey.delete(key);
+      for (const envelope of callers) taken.push({ activation, envelope });
+    }
+    return taken;
   }
 
   /** Its answer has come, or its deadline has passed, or its turn is undone. */
   forget(envelope: Envelope): void {
     const { deferredKey } = envelope;
     if (deferredKey === null) return;
-    const callers = this.byKey.get(deferredKey);
+    const callers = this.byKey.get(deferredKey)?.callers;
     if (callers?.delete(envelope) && callers.size === 0) this.byKey.delete(deferredKey);
   }
 

@@ -2,11 +2,15 @@
  * Effects: what actors await of the outside world, between their turns. An effect is a row from the commit that recorded it until the
  * commit of the turn that took its outcome. Owns which effects are in hand; the acting itself is `effect-run.ts`.
  *
- * E1 A finished effect is never run again: while its row stands and this process lives, it is in hand here.
- * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started in the database, it
- *    is not run: its actor is told `unknown`.
- * E3 The outcome is delivered until the actor has committed it, or this node has lost the shard.
+ * E1 A finished effect is never run again: while its row stands and the process that began it lives, it is in hand there.
+ * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started by a process that
+ *    has ended, it is not run: its actor is told `unknown`.
+ * E3 An effect that runs while its shard is handed over goes on here: "started by this incarnation" is committed before the release, so
+ *    the new owner leaves it alone as long as this process lives. No model turn is paid twice because a node was added.
+ * E4 The outcome is delivered until the actor, wherever it lives by then, has committed it.
  */
+import type { Clock } from '../../clock.ts';
+import { shardCount } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -16,9 +20,10 @@ import type { GroupCommit } from '../../storage/group-commit.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 import { runEffect } from './effect-run.ts';
+import { askElsewhere } from './elsewhere.ts';
 import { newEnvelope } from './envelope.ts';
 
-export type EffectsParts = { system: ActorSystem; commit: GroupCommit; database: Database; placement: Placement; log: Log };
+export type EffectsParts = { system: ActorSystem; commit: GroupCommit; database: Database; placement: Placement; clock: Clock; log: Log };
 export type EffectsOptions = {
   /** Effects running at once; the others wait, in order. */
   maxRunning?: number;
@@ -28,6 +33,8 @@ export type EffectsOptions = {
 
 const pageSize = 500;
 const redeliverMs = 250;
+/** How long one try to bring an outcome to another node may take. */
+const forwardTimeoutMs = 10_000;
 
 type Held = { effect: EffectDraft; controller: AbortController };
 
@@ -69,6 +76,16 @@ export class Effects {
     }
   }
 
+  /** Lets go of what has not begun, and commits of the rest that it goes on here. Resolves when that is committed, or refused. */
+  async seal(shards: ReadonlySet<number>): Promise<void> {
+    const ofThem = [...this.inHand.values()].filter(({ effect }) => shards.has(effect.shard));
+    const marks = ofThem.map(async (held) => {
+      if (this.queue.has(held)) this.letGo(held.effect.id);
+      else if (held.effect.startedBy === null) await this.markStarted(held.effect);
+    });
+    await Promise.all(marks);
+  }
+
   /** Looks again for what had to stay in the database, if anything had. */
   async sweep(): Promise<void> {
     if (!this.leftBehind || this.stopped) return;
@@ -104,14 +121,15 @@ export class Effects {
 
   private async readAll(): Promise<void> {
     const { database, placement } = this.parts;
+    const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null);
     for (let after = ''; ; ) {
       const { rows } = await database.read({
         name: 'effect_page',
-        text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy", created_at as "createdAt" from effect where id > $1 order by id limit ${pageSize}`,
-        values: [after],
+        text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy", created_at as "createdAt" from effect where shard = any($1) and id > $2 order by id limit ${pageSize}`,
+        values: [shards, after],
       });
       for (const row of rows as EffectDraft[]) {
-        if (placement.epochOf(row.shard) === null || this.ended.has(row.id)) continue;
+        if (this.ended.has(row.id) || this.runsElsewhere(row)) continue;
         if (!this.take(row)) this.leftBehind = true;
       }
       this.ended.clear();
@@ -124,9 +142,15 @@ export class Effects {
     }
   }
 
-  /** False when there is no room for it. */
+  /** The process that began it brings the outcome; should it end first, its end is told. */
+  private runsElsewhere({ startedBy }: EffectDraft): boolean {
+    const { placement } = this.parts;
+    return startedBy !== null && startedBy !== placement.owner && placement.isAlive(startedBy);
+  }
+
+  /** True when it is in hand or another node's; false when there is no room for it. */
   private take(effect: EffectDraft): boolean {
-    if (this.stopped || this.inHand.has(effect.id)) return true;
+    if (this.stopped || this.inHand.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
     if (this.inHand.size >= this.maxInHand) return false;
     const held: Held = { effect, controller: new AbortController() };
     this.inHand.set(effect.id, held);
@@ -166,39 +190,71 @@ export class Effects {
       log.error({ effect: effect.name, kind: effect.kind }, 'an effect that this version does not know stays where it is');
       return;
     }
-    if (effect.startedBy !== null) return this.deliver(held, definition, { kind: 'unknown' });
-    if (!isRepeatable(definition, effect.input, log)) {
-      const marked = await this.markStarted(effect);
-      if (marked.kind !== 'committed') {
-        // It has not begun. Whoever owns the shard finds it in the database.
-        this.leftBehind = true;
-        return this.letGo(effect.id);
-      }
-      effect.startedBy = this.parts.placement.owner;
+    const repeatable = isRepeatable(definition, effect.input, log);
+    if (effect.startedBy !== null && !repeatable) return this.deliver(held, definition, { kind: 'unknown' });
+    // One that was another's is marked anew, so that whoever comes next asks after the right process.
+    if ((effect.startedBy !== null || !repeatable) && !(await this.markStarted(effect))) {
+      // It has not begun. Whoever owns the shard finds it in the database.
+      this.leftBehind = true;
+      return this.letGo(effect.id);
     }
     if (controller.signal.aborted) return;
     this.deliver(held, definition, await runEffect(effect, definition, controller, log));
   }
 
-  /** E2. */
-  private markStarted(effect: EffectDraft): Promise<CommitOutcome> {
-    return new Promise((resolve) => {
+  /** E2, E3. Resolves with whether it is committed. */
+  private async markStarted(effect: EffectDraft): Promise<boolean> {
+    const outcome = await new Promise<CommitOutcome>((resolve) => {
       const unit = new CommitUnit(effect.shard, { kind: effect.kind, id: effect.actorId }, resolve);
       unit.startedEffects.push(effect.id);
       this.parts.commit.add(unit);
       this.parts.commit.addTurn(unit);
     });
+    if (outcome.kind === 'committed') effect.startedBy = this.parts.placement.owner;
+    return outcome.kind === 'committed';
   }
 
   private deliver(held: Held, definition: EffectDefinition, outcome: EffectOutcome): void {
     const { effect } = held;
     const { system, placement } = this.parts;
-    if (this.stopped || this.inHand.get(effect.id) !== held) return;
+    if (this.isOver(held)) return;
+    if (placement.epochOf(effect.shard) === null) return void this.forward(held, definition, outcome);
     const envelope = newEnvelope(definition.outcome, { effectId: effect.id, outcome }, Infinity, null, { kind: 'effect', id: effect.id });
     envelope.resolve = () => this.letGo(effect.id);
     envelope.reject = () => void setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
-    if (placement.epochOf(effect.shard) === null) this.letGo(effect.id);
-    else if (!system.deliver(effect.kind, effect.actorId, envelope)) envelope.reject(busy);
+    if (!system.deliver(effect.kind, effect.actorId, envelope)) envelope.reject(busy);
+  }
+
+  /** Brings the outcome to the node where the actor lives now; back here, should that be this one again. */
+  private async forward(held: Held, definition: EffectDefinition, outcome: EffectOutcome): Promise<void> {
+    const { shard, kind, actorId, id } = held.effect;
+    const { placement, clock, log } = this.parts;
+    const deadlineMs = clock.nowMs() + forwardTimeoutMs;
+    const input = { effectId: id, outcome };
+    const ask = {
+      kind,
+      id: actorId,
+      name: definition.outcome,
+      input,
+      query: false,
+      deadlineMs,
+      commandId: null,
+      effectId: id,
+      trace: null,
+    };
+    const gaveUp = () => this.isOver(held) || clock.nowMs() >= deadlineMs;
+    try {
+      const answer = await askElsewhere(placement, shard, ask, gaveUp, () => {});
+      if (answer !== 'here' && answer !== 'given up') return this.letGo(id);
+    } catch (error) {
+      log.debug({ effect: held.effect.name, err: error }, 'an outcome could not be brought to its actor yet; trying again');
+    }
+    setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
+  }
+
+  /** It was cancelled, or this node stops. */
+  private isOver(held: Held): boolean {
+    return this.stopped || this.inHand.get(held.effect.id) !== held;
   }
 }
 

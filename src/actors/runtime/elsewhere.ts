@@ -23,15 +23,17 @@ export async function askElsewhere(
     try {
       return { reply: await placement.forward(shard, ask) };
     } catch (error) {
-      if (!isReroute(error)) throw error;
+      if (!mayTryAgain(error, ask)) throw error;
       onTry(false);
     }
-    await new Promise((resolve) => setTimeout(resolve, Math.min(longestPauseMs, 10 * 2 ** attempt)));
+    await placement.moved(Math.min(longestPauseMs, 10 * 2 ** attempt));
   }
   return 'given up';
 }
 
-/** Nothing was done, and another node, or this one a little later, may do it. */
-function isReroute(error: unknown): boolean {
-  return error instanceof AppError && errorCodes[error.code].retry === 'reroute';
+/** Nothing was done, or what was done is known again by its id; and another node, or this one a little later, may answer. */
+function mayTryAgain(error: unknown, { commandId, effectId }: RemoteAsk): boolean {
+  if (!(error instanceof AppError)) return false;
+  if (error.code === 'outcome_unknown') return commandId !== null || effectId !== null;
+  return error.code === 'draining' || errorCodes[error.code].retry === 'reroute';
 }

@@ -57,8 +57,9 @@ export class Outbox {
   }
 
   /** Takes messages that were just committed. */
-  deliver(messages: MessageDraft[]): void {
+  deliver(messages: readonly MessageDraft[]): void {
     for (const message of messages) {
+      if (this.parts.placement.epochOf(message.shard) === null) continue;
       if (this.leftBehind || this.sweeping || !this.handOver(message)) this.leftBehind = true;
     }
   }

@@ -59,6 +59,7 @@ export class Runtime {
   private readonly clock: Clock;
   private readonly sweeps: NodeJS.Timeout[] = [];
   private stopped = false;
+  private recovering: 'no' | 'yes' | 'again' = 'no';
 
   constructor(options: RuntimeOptions) {
     this.options = options;
@@ -71,14 +72,21 @@ export class Runtime {
     const { commit, timers } = this;
     this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates });
     this.effects = new Effects(
-      { system: this.actors, commit, database, placement, log },
+      { system: this.actors, commit, database, placement, clock, log },
       { maxRunning: options.maxRunningEffects, maxInHand: options.maxEffectsInHand },
     );
     this.outbox = new Outbox({ system: this.actors, database, placement, log }, options.outbox);
     this.passivation = new Passivation(this.actors, clock, log);
-    this.actors.after.messages = (messages) => this.outbox.deliver(messages);
+    this.actors.after.messages = (messages) => {
+      this.outbox.deliver(messages);
+      const elsewhere = messages.filter(({ shard }) => placement.epochOf(shard) === null);
+      if (elsewhere.length > 0) placement.passOn(elsewhere);
+    };
+    placement.onPassedOn((messages) => (messages === null ? void this.outbox.sweep() : this.outbox.deliver(messages)));
+    placement.onGone(() => void this.effects.recover().catch(() => {}));
     this.actors.after.effects = (effects) => this.effects.start(effects);
     this.actors.after.cancelled = (ids) => this.effects.cancel(ids);
+    placement.onSealing((shards) => this.effects.seal(new Set(shards)));
     placement.onAcquired(() => void this.recover());
   }
 
@@ -140,16 +148,24 @@ export class Runtime {
     await within(Promise.all([this.options.placement.stop(), this.commit.close()]), 2_000);
   }
 
+  /** Reads the work of acquired shards. What is acquired while it reads is read right after. */
   private async recover(): Promise<void> {
+    if (this.recovering !== 'no') {
+      this.recovering = 'again';
+      return;
+    }
     for (let attempt = 0; !this.stopped; attempt++) {
+      this.recovering = 'yes';
       try {
         await Promise.all([this.outbox.sweep(), this.effects.recover(), this.sweepTimers()]);
-        return;
+        if ((this.recovering as string) === 'yes') break;
+        attempt = -1;
       } catch (error) {
         this.options.log.warn({ err: error }, 'the work of acquired shards could not be read; trying again');
         await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 100 * 2 ** attempt)));
       }
     }
+    this.recovering = 'no';
   }
 
   private async sweepTimers(): Promise<void> {

@@ -59,6 +59,22 @@ export class Settlement {
     else this.notCommitted(activation, unit, outcome);
   }
 
+  /** A turn that changed nothing is answered when ownership is confirmed; where the actor was lost meanwhile, it is asked again. */
+  confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void {
+    unsure.then(
+      () => {
+        if (activation.phase === 'dropped') this.again(activation, envelope);
+        else this.parts.pending.settle(envelope, envelope.error, envelope.reply);
+      },
+      (error) => this.parts.pending.settle(envelope, error, undefined),
+    );
+  }
+
+  /** What waits for a later turn of a lost actor is asked again where it lives now. */
+  moved(deferred: { activation: Activation; envelope: Envelope }[]): void {
+    for (const { activation, envelope } of deferred) this.again(activation, envelope);
+  }
+
   /** The command of durable work threw. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void {
     if (++envelope.failures >= maxFailures) envelope.givenUp = failure instanceof Error ? failure : new Error(String(failure));
@@ -90,7 +106,9 @@ export class Settlement {
     if (units.length > 1) commit.withdraw(units[1]!);
     const inMailbox = this.parts.drop(activation);
     // Their own turns may stand committed: they go on waiting for an answer.
-    for (const { answered } of units) for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, envelope);
+    for (const { answered } of units) {
+      for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, activation, envelope);
+    }
     const blamed = outcome.kind === 'refused' ? null : this.blame(activation, unit, outcome);
     const undoneTurns = units.flatMap(({ taken, waiting }) => [...taken, ...waiting]).sort((a, b) => a.order - b.order);
     for (const envelope of undoneTurns) if (envelope !== blamed) this.again(activation, envelope);

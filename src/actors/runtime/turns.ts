@@ -8,6 +8,7 @@
  * R4 A turn that throws changes nothing: its record is dropped, the activation and its neighbours go on.
  */
 import type { Clock } from '../../clock.ts';
+import type { Placement } from '../../cluster/placement.ts';
 import { AppError } from '../../errors.ts';
 import { idPrefixes, newId } from '../../ids.ts';
 import type { Log } from '../../log.ts';
@@ -32,7 +33,10 @@ export type TurnsParts = {
   timers: Timers;
   pending: PendingAsks;
   deferred: DeferredCallers;
+  placement: Placement;
   freezeStates: boolean;
+  /** Answers the envelope, whose turn changed nothing, when the promise says that the actor still lives here. */
+  confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void;
   settled(activation: Activation, unit: TurnUnit, outcome: CommitOutcome): void;
   /** Durable work whose command threw: try it again after a while, or give it up. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void;
@@ -109,18 +113,21 @@ export class Turns {
     }
     record.writeTo(unit);
     unit.alone ||= envelope.alone;
-    if (record.deferred !== null && envelope.source.kind === 'ask') deferred.hold(deferredKeyOf(activation, record.deferred), envelope);
+    if (record.deferred !== null && envelope.source.kind === 'ask')
+      deferred.hold(deferredKeyOf(activation, record.deferred), activation, envelope);
     this.consume(unit, envelope, record);
     if (record.answers !== null) for (const { key, reply } of record.answers) this.answer(activation, unit, key, reply);
     unit.taken.push(envelope);
     commit.addTurn(unit);
   }
 
-  /** R2: an answer that changes nothing still waits for what it was decided on. */
+  /** R2: an answer that changes nothing still waits for what it was decided on, and for word that this still is the actor's node. */
   private answerAfter(activation: Activation, envelope: Envelope): void {
     const unit = activation.open ?? activation.sending;
-    if (unit === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
-    else unit.waiting.push(envelope);
+    if (unit !== null) return void unit.waiting.push(envelope);
+    const unsure = this.parts.placement.confirmation();
+    if (unsure === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
+    else this.parts.confirmed(activation, envelope, unsure);
   }
 
   private failed(activation: Activation, envelope: Envelope, failure: unknown): void {

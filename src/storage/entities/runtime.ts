@@ -80,7 +80,7 @@ export const Effect = defineEntity({
     actorId: p.text(),
     name: p.text(),
     input: json<unknown>(),
-    /** The node incarnation that has begun it; only set for effects that must not be repeated blindly. */
+    /** The node incarnation that has begun it; only set where it must not be repeated blindly, or goes on while its shard has moved. */
     startedBy: p.text().strictNullable(),
     createdAt: epochMs(),
   },
