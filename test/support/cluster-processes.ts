@@ -5,37 +5,37 @@
  * Each node announces a link to the others (`CLUSTER_ANNOUNCE`), never its own port; links tell diallers apart by their process, so that
  * the way between two nodes can be cut or silenced, one way or both, without root.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { testDatabase } from './database.ts';
 import { type Heal, Link, type Way } from './link.ts';
 import { NodeProcess } from './node-process.ts';
 import { OwnPostgres } from './own-postgres.ts';
+import { type TestRedis, testRedis } from './redis.ts';
 import { socketOwner } from './socket-owner.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A Redis of the test's own, as test/support/redis.ts makes it. */
-export type RedisServer = { readonly url: string };
-
 export type ClusterOptions = {
   nodes: number;
-  /** null: one node, without a cluster. */
-  redis: RedisServer | null;
+  /** Whether they form a cluster; without Redis there can be but one. */
+  redis: boolean;
   /** `shared`: a database on the server of all tests, quick, and cannot be restarted. `own`: a server of its own. */
   postgres?: 'shared' | 'own';
   /** Of all nodes, over what the cluster sets. */
   env?: Record<string, string>;
 };
 
+type Closing = (() => unknown)[];
+
 export class ClusterProcesses {
   readonly nodes: NodeProcess[] = [];
   /** null where the server is shared. */
   readonly postgres: OwnPostgres | null;
   readonly postgresLink: Link;
-  /** null without Redis. */
+  readonly redis: TestRedis | null;
   readonly redisLink: Link | null;
   /** Of every node, by its name: the way others reach it. */
   readonly nodeLinks = new Map<string, Link>();
@@ -43,19 +43,21 @@ export class ClusterProcesses {
   readonly databaseUrl: () => string;
   private readonly env: Record<string, string>;
   private readonly folder: string;
-  private readonly closing: (() => Promise<void>)[];
+  private readonly closing: Closing;
 
   private constructor(parts: {
     postgres: OwnPostgres | null;
     postgresLink: Link;
+    redis: TestRedis | null;
     redisLink: Link | null;
     databaseUrl: () => string;
     env: Record<string, string>;
     folder: string;
-    closing: (() => Promise<void>)[];
+    closing: Closing;
   }) {
     this.postgres = parts.postgres;
     this.postgresLink = parts.postgresLink;
+    this.redis = parts.redis;
     this.redisLink = parts.redisLink;
     this.databaseUrl = parts.databaseUrl;
     this.env = parts.env;
@@ -64,11 +66,12 @@ export class ClusterProcesses {
   }
 
   /** Resolves when every node is ready. */
-  static async start({ nodes, redis, postgres: which = 'shared', env = {} }: ClusterOptions): Promise<ClusterProcesses> {
-    if (redis === null && nodes > 1) throw new Error('Several nodes need a Redis');
+  static async start({ nodes, redis: clustered, postgres: which = 'shared', env = {} }: ClusterOptions): Promise<ClusterProcesses> {
+    if (!clustered && nodes > 1) throw new Error('Several nodes need a Redis');
     const folder = await temporaryFolder('troupe-cluster-');
-    const closing: (() => Promise<void>)[] = [() => folder.remove()];
+    const closing: Closing = [() => folder.remove()];
     const { postgres, postgresLink, url, databaseUrl } = await openDatabase(which, closing);
+    const redis = clustered ? await testRedis({ after: (close) => closing.push(close as Closing[number]) }) : null;
     const redisLink = redis === null ? null : await Link.to(addressOf(redis.url));
     if (redisLink !== null) closing.push(() => redisLink.close());
     const shared = {
@@ -80,7 +83,16 @@ export class ClusterProcesses {
       ...(redisLink === null ? {} : { REDIS_URL: redisLink.through(redis!.url), CLUSTER_HOST: '127.0.0.1' }),
       ...env,
     };
-    const cluster = new ClusterProcesses({ postgres, postgresLink, redisLink, databaseUrl, env: shared, folder: folder.path, closing });
+    const cluster = new ClusterProcesses({
+      postgres,
+      postgresLink,
+      redis,
+      redisLink,
+      databaseUrl,
+      env: shared,
+      folder: folder.path,
+      closing,
+    });
     try {
       // The first brings the database up to date.
       for (let n = 0; n < nodes; n++) await cluster.add();
@@ -177,7 +189,7 @@ function silenceFrom(link: Link, dialler: string, way: Way): Heal {
   return link.silence((name) => name === dialler, [way]);
 }
 
-async function openDatabase(which: 'shared' | 'own', closing: (() => Promise<void>)[]) {
+async function openDatabase(which: 'shared' | 'own', closing: Closing) {
   if (which === 'own') {
     const postgres = await OwnPostgres.start();
     closing.push(() => postgres.close());
@@ -195,12 +207,15 @@ function addressOf(url: string): { host: string; port: number } {
   return { host: hostname, port: Number(port) };
 }
 
-/** Free a moment ago. */
+/** Below those that connections are given, so that it is still free when the node listens, also after a restart. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(15_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

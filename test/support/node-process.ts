@@ -38,6 +38,11 @@ export class NodeProcess {
     return this.child?.pid ?? null;
   }
 
+  /** It serves, or would, were it not frozen. */
+  get isRunning(): boolean {
+    return this.running !== null;
+  }
+
   /** It runs and is not frozen. */
   get isUp(): boolean {
     return this.running !== null && !this.frozen;
