@@ -94,11 +94,11 @@ export class IdempotencyKeys {
     return rows.length > 0;
   }
 
-  /** Keeps the answer for whoever asks again. */
+  /** Keeps the answer for whoever asks again; the first one stays. */
   async keep({ accountId, key }: KeyOfCaller, commandId: string, status: number, response: string): Promise<void> {
     await this.database.write({
       name: 'idempotency_keep',
-      text: 'update idempotency_key set status = $4, response = $5 where account_id = $1 and key = $2 and command_id = $3',
+      text: 'update idempotency_key set status = $4, response = $5 where account_id = $1 and key = $2 and command_id = $3 and status is null',
       values: [accountId, key, commandId, status, response],
     });
   }
