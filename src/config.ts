@@ -28,8 +28,15 @@ const variables = {
   redisUrl: url('REDIS_URL', ['redis', 'rediss'], 'a redis:// or rediss:// URL'),
   clusterHost: text('CLUSTER_HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address that other nodes reach this one at'),
   clusterPort: number('CLUSTER_PORT', 0, 65535, 0, 'a port from 1 to 65535, or 0 for any free one'),
+  clusterAnnounce: text(
+    'CLUSTER_ANNOUNCE',
+    null,
+    '^(\\[[0-9a-fA-F:.]+\\]|[^\\s:\\[\\]]{1,255}):[1-9]\\d{0,4}$',
+    'host:port, where other nodes reach this one, e.g. 10.0.0.7:7000 or [fd00::7]:7000',
+  ),
   nodeName: text('NODE_NAME', null, '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$', '1 to 63 letters, digits, dots, hyphens and underscores'),
   adminPort: number('ADMIN_PORT', 0, 65535, 9464, 'a port from 1 to 65535, or 0 for none'),
+  adminHost: text('ADMIN_HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address to listen on'),
   drainGraceMs: number('DRAIN_GRACE_MS', 0, 600_000, 2000, 'milliseconds from 0 to 600000'),
   secretKey: secret('SECRET_KEY', '^[^\\u0000]{32,4096}$', '32 characters or more, e.g. what `openssl rand -hex 32` prints'),
   modelBaseUrl: url('MODEL_BASE_URL', ['http', 'https'], 'an http or https URL of an OpenAI-compatible service, usually ending in /v1'),
@@ -47,6 +54,7 @@ const variables = {
     'addresses and ranges with commas between, e.g. 127.0.0.0/8,fd00::/8',
   ),
   roles: list('ROLES', Type.Union([Type.Literal('edge'), Type.Literal('actors')]), ['edge', 'actors'], 'edge, actors or edge,actors'),
+  otlpUrl: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https'], 'an http or https URL of an OpenTelemetry collector, e.g. http://127.0.0.1:4318'),
   retentionDays: number('RETENTION_DAYS', 1, 3650, 7, 'days from 1 to 3650'),
   logLevel: choice('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   /** Only for the command line: the token it calls the service with. */
@@ -81,6 +89,19 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(
       'DATABASE_URL is not set, but REDIS_URL is: the nodes of a cluster share one PostgreSQL, so give its postgres:// URL',
     );
+  }
+  if (values.redisUrl !== null && values.secretKey === null) {
+    throw new ConfigError(
+      'SECRET_KEY is not set, but REDIS_URL is: the nodes of a cluster share one, e.g. what `openssl rand -hex 32` prints',
+    );
+  }
+  if (values.redisUrl !== null && values.clusterAnnounce === null && /^(0\.0\.0\.0|::|\[::\])$/.test(values.clusterHost)) {
+    throw new ConfigError(
+      `CLUSTER_HOST is ${values.clusterHost}, which no other node can reach: give the address of this host, or say where it is reached with CLUSTER_ANNOUNCE`,
+    );
+  }
+  if (values.redisUrl === null && values.roles.length < 2) {
+    throw new ConfigError(`ROLES is "${values.roles.join()}", but without REDIS_URL one node does both: leave it out or set REDIS_URL`);
   }
   if (values.modelBaseUrl !== null && values.modelName === null) {
     throw new ConfigError('MODEL_NAME is not set, but MODEL_BASE_URL is: name the model that should answer');

@@ -15,6 +15,9 @@ function refusal(env: Record<string, string>): string {
   return assert.fail(`${JSON.stringify(env)} was taken`);
 }
 
+/** What every node of a cluster is told. */
+const cluster = { REDIS_URL: 'redis://127.0.0.1', DATABASE_URL: 'postgres://127.0.0.1/x', SECRET_KEY: 'x'.repeat(32) };
+
 test('an empty environment gives the documented defaults', () => {
   const config = loadConfig({});
   assert.equal(config.port, 8080);
@@ -39,7 +42,7 @@ test('an empty variable counts as not given, and unknown ones are ignored', () =
 });
 
 test('the configuration cannot be changed, nor its lists', () => {
-  const config = loadConfig({ ROLES: 'edge' });
+  const config = loadConfig({ ROLES: 'edge', ...cluster });
   assert.throws(() => Object.assign(config, { port: 1 }), TypeError);
   assert.throws(() => (config.roles as string[]).push('actors'), TypeError);
 });
@@ -79,13 +82,21 @@ test('addresses and ranges are taken in both families, and anything else refused
 });
 
 test('roles are a set of the known ones', () => {
-  assert.deepEqual(loadConfig({ ROLES: 'edge, edge' }).roles, ['edge']);
+  assert.deepEqual(loadConfig({ ROLES: 'edge, edge', ...cluster }).roles, ['edge']);
   for (const ROLES of ['edge,admin', 'edge,', 'EDGE']) refusal({ ROLES });
 });
 
-test('a cluster without a shared database is refused, and a model endpoint without a model', () => {
+test('a cluster without a shared database or key is refused, one role without a cluster, and a model endpoint without a model', () => {
   assert.match(refusal({ REDIS_URL: 'redis://127.0.0.1' }), /^DATABASE_URL/);
+  assert.match(refusal({ ...cluster, SECRET_KEY: '' }), /^SECRET_KEY/);
+  assert.match(refusal({ ROLES: 'edge' }), /^ROLES/);
   assert.match(refusal({ MODEL_BASE_URL: 'http://127.0.0.1:1/v1' }), /^MODEL_NAME/);
+});
+
+test('an address that other nodes cannot reach is refused, unless another is announced', () => {
+  assert.match(refusal({ ...cluster, CLUSTER_HOST: '0.0.0.0' }), /^CLUSTER_HOST.*CLUSTER_ANNOUNCE/);
+  assert.equal(loadConfig({ ...cluster, CLUSTER_HOST: '0.0.0.0', CLUSTER_ANNOUNCE: 'node-1:7000' }).clusterAnnounce, 'node-1:7000');
+  for (const CLUSTER_ANNOUNCE of ['node-1', 'node-1:0', 'http://node-1:1', ':7000']) refusal({ ...cluster, CLUSTER_ANNOUNCE });
 });
 
 test('a mail sender is an address, with a name or without, and never two header lines', () => {

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 
 export type StoredFile = { sizeBytes: number; sha256: string };
+export type StoredContent = { key: string; modifiedAtMs: number };
 
 export interface FileStore {
   /**
@@ -15,4 +16,6 @@ export interface FileStore {
   remove(key: string): Promise<void>;
   /** A short-lived address of the content at the storage service; null where it is local and this service sends the bytes itself. */
   presignedUrl(key: string, options: { expiresInS: number; fileName: string; type: string }): Promise<string | null>;
+  /** All that is stored, in any order; what comes or goes during the walk may be left out. */
+  contents(): AsyncIterable<StoredContent>;
 }

@@ -19,24 +19,34 @@ export type Reserved =
   /** The key was first used for something else. */
   | { kind: 'other' };
 
+/** The process that reserves, and what it knows of the others. */
+export type Holder = {
+  /** New with every start of a process, never used twice. */
+  incarnation: string;
+  /** Whether the process with this incarnation may still run. False must be certain. */
+  isAlive(incarnation: string): boolean;
+};
+
 const keptForMs = 24 * 3_600_000;
-/** What another process began may still run for this long: longer than any command may take to be answered. */
+/** What a living process began may still run for this long: longer than any command may take to be answered. */
 const mayRunForMs = 15_000;
 
 export class IdempotencyKeys {
-  /** Distinguishes what this process began from what an earlier one left. */
-  private readonly owner = randomUUID();
+  /** Distinguishes what this process began from what others did. */
+  private readonly holder: Holder;
   private readonly database: Database;
   private readonly clock: Clock;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database, clock: Clock, holder: Holder = { incarnation: randomUUID(), isAlive: () => true }) {
     this.database = database;
     this.clock = clock;
+    this.holder = holder;
   }
 
   /**
-   * Reserves the key, takes it over from a process that is gone, or tells what became of it. Call it for one request of a key at a time:
-   * what this process reserved and did not finish counts as failed, and is handed out again.
+   * Reserves the key, takes it over, or tells what became of it. It is taken over at once from a process that is gone, since the command has
+   * its effect once however often it is asked, and after 15 seconds from one that lives. Call it for one request of a key at a time: what
+   * this process reserved and did not finish counts as failed, and is handed out again.
    */
   async reserve({ accountId, key }: KeyOfCaller, fingerprint: string): Promise<Reserved> {
     const nowMs = this.clock.nowMs();
@@ -51,7 +61,7 @@ export class IdempotencyKeys {
           expires_at = excluded.expires_at, status = null, response = null
         where k.expires_at <= excluded.reserved_at
         returning 1`,
-      values: [accountId, key, fingerprint, ulid, commandId, this.owner, nowMs, nowMs + keptForMs],
+      values: [accountId, key, fingerprint, ulid, commandId, this.holder.incarnation, nowMs, nowMs + keptForMs],
     });
     if (inserted.rows.length > 0) return { kind: 'mine', ulid, commandId };
     const { rows } = await this.database.read({
@@ -64,9 +74,13 @@ export class IdempotencyKeys {
     if (row === undefined) return { kind: 'running' };
     if (row.fingerprint !== fingerprint) return { kind: 'other' };
     if (row.status !== null) return { kind: 'answered', status: row.status, response: row.response };
-    const isTakeable = row.reserved_by === this.owner || nowMs - row.reserved_at >= mayRunForMs;
-    if (!isTakeable || !(await this.takeOver({ accountId, key }, row, nowMs))) return { kind: 'running' };
+    if (!this.isTakeable(row, nowMs) || !(await this.takeOver({ accountId, key }, row, nowMs))) return { kind: 'running' };
     return { kind: 'mine', ulid: row.target_id, commandId: row.command_id };
+  }
+
+  private isTakeable({ reserved_by, reserved_at }: { reserved_by: string; reserved_at: number }, nowMs: number): boolean {
+    const { incarnation, isAlive } = this.holder;
+    return reserved_by === incarnation || nowMs - reserved_at >= mayRunForMs || !isAlive(reserved_by);
   }
 
   /** Of several that take over at once, one does. */
@@ -75,16 +89,16 @@ export class IdempotencyKeys {
       name: 'idempotency_take_over',
       text: `update idempotency_key set reserved_by = $3, reserved_at = to_timestamp($4::float8 / 1000)
         where account_id = $1 and key = $2 and status is null and reserved_by = $5 and reserved_at = to_timestamp($6::float8 / 1000) returning 1`,
-      values: [of.accountId, of.key, this.owner, nowMs, seen.reserved_by, seen.reserved_at],
+      values: [of.accountId, of.key, this.holder.incarnation, nowMs, seen.reserved_by, seen.reserved_at],
     });
     return rows.length > 0;
   }
 
-  /** Keeps the answer for whoever asks again. */
+  /** Keeps the answer for whoever asks again; the first one stays. */
   async keep({ accountId, key }: KeyOfCaller, commandId: string, status: number, response: string): Promise<void> {
     await this.database.write({
       name: 'idempotency_keep',
-      text: 'update idempotency_key set status = $4, response = $5 where account_id = $1 and key = $2 and command_id = $3',
+      text: 'update idempotency_key set status = $4, response = $5 where account_id = $1 and key = $2 and command_id = $3 and status is null',
       values: [accountId, key, commandId, status, response],
     });
   }
@@ -94,7 +108,7 @@ export class IdempotencyKeys {
     await this.database.write({
       name: 'idempotency_free',
       text: 'delete from idempotency_key where account_id = $1 and key = $2 and command_id = $3 and reserved_by = $4 and status is null',
-      values: [accountId, key, commandId, this.owner],
+      values: [accountId, key, commandId, this.holder.incarnation],
     });
   }
 

@@ -2,7 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoredContent } from './orphan-content.ts';
+import type { StoredContent } from './files.ts';
 
 /** Every stored content under `directory`, in no order. What disappears meanwhile is left out; hidden names are not content. */
 export async function* localContents(directory: string, prefix = ''): AsyncGenerator<StoredContent> {

@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
 import { checkedKey } from './file-key.ts';
 import type { FileStore } from './files.ts';
+import { localContents } from './local-contents.ts';
 import { Measure } from './measure.ts';
 
 /** No key begins with a dot. */
@@ -54,6 +55,8 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
     },
 
     presignedUrl: async () => null,
+
+    contents: () => localContents(directory),
   };
 }
 

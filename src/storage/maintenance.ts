@@ -1,14 +1,20 @@
 /**
- * Housekeeping: removes what has outlived its use, in small pieces with pauses between them, so that nobody's commit waits for it. An
- * advisory lock lets one node of a cluster do it at a time; it falls with the connection, so a dead node holds nobody up.
+ * Housekeeping: removes what has outlived its use, in small pieces with pauses between them, so that nobody's commit waits for it.
+ *
+ * Every node of a cluster has a round now and then. An advisory lock lets one of them be at it; it falls with the connection, so a dead node
+ * holds nobody up. The database says when each chore was last begun, so that many nodes do no more of it than one would.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../log.ts';
 
 export type Chore = {
-  /** In logs, e.g. `events`. */
+  /** In logs and in the database, e.g. `events`. */
   name: string;
+  /** From one beginning to the next at least, on whichever node. Default: the interval of the rounds. */
+  everyMs?: number;
+  /** What it does at once where that is less than usual. */
+  pieceRows?: number;
   /** Does at most `limit` of what is left to do; fewer: nothing is left for now. `client` holds the lock and may be used for the work. */
   doSome(limit: number, client: pg.Client): Promise<{ seen: number; removed: number }>;
   /** Lets go of what the chore holds between its pieces. */
@@ -19,7 +25,7 @@ export type MaintenanceOptions = {
   databaseUrl: string;
   chores: readonly Chore[];
   log: Log;
-  /** From the end of a round to the next. */
+  /** From the end of a round of this node to its next. */
   everyMs?: number;
   pieceRows?: number;
   pauseMs?: number;
@@ -36,7 +42,7 @@ export class Maintenance {
   #round: Promise<unknown> | null = null;
 
   constructor(options: MaintenanceOptions) {
-    this.#options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 200, ...options };
+    this.#options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 1_000, ...options };
   }
 
   /** The first round begins after one interval: a node that starts has better things to do. */
@@ -58,7 +64,7 @@ export class Maintenance {
     for (const chore of this.#options.chores) await chore.close?.();
   }
 
-  /** One round: what was removed, by chore; null where another node is at it or the database does not answer. Failures are logged, never thrown. */
+  /** One round: what was removed, by chore that was due; null where another node is at it or the database does not answer. Failures are logged, never thrown. */
   async runOnce(): Promise<Record<string, number> | null> {
     const { databaseUrl, chores, log } = this.#options;
     const client = new pg.Client({
@@ -73,7 +79,7 @@ export class Maintenance {
       const { rows } = await client.query('select pg_try_advisory_lock($1) as taken', [maintenanceLock]);
       if (!rows[0].taken) return null;
       const removed: Record<string, number> = {};
-      for (const chore of chores) removed[chore.name] = await this.#work(chore, client);
+      for (const chore of chores) if (await this.#begin(chore, client)) removed[chore.name] = await this.#work(chore, client);
       if (Object.values(removed).some((count) => count > 0)) log.info({ removed }, 'maintenance removed what had outlived its use');
       return removed;
     } catch (error) {
@@ -84,8 +90,19 @@ export class Maintenance {
     }
   }
 
+  /** False when it was begun not long ago, here or elsewhere. */
+  async #begin({ name, everyMs = this.#options.everyMs }: Chore, client: pg.Client): Promise<boolean> {
+    const { rowCount } = await client.query(
+      `insert into chore as c (name, begun_at) values ($1, now())
+       on conflict (name) do update set begun_at = now() where c.begun_at <= now() - $2 * interval '1 millisecond'`,
+      [name, everyMs],
+    );
+    return rowCount === 1;
+  }
+
   async #work(chore: Chore, client: pg.Client): Promise<number> {
-    const { pieceRows, pauseMs, maxPieces, log } = this.#options;
+    const { pauseMs, maxPieces, log } = this.#options;
+    const pieceRows = Math.min(chore.pieceRows ?? Number.POSITIVE_INFINITY, this.#options.pieceRows);
     let total = 0;
     try {
       for (let piece = 0; piece < maxPieces && !this.#stop.signal.aborted; piece++) {

@@ -7,12 +7,12 @@
 import type { Clock } from '../clock.ts';
 import { ownersOf } from './content-key.ts';
 import type { Database } from './database.ts';
-import type { FileStore } from './files.ts';
+import type { FileStore, StoredContent } from './files.ts';
 import type { Chore } from './maintenance.ts';
 
-export type StoredContent = { key: string; modifiedAtMs: number };
-
 const minAgeMs = 24 * 3_600_000;
+/** A walk looks at everything there is, and some stores ask money for it. */
+const walkEveryMs = 6 * 3_600_000;
 
 export type OrphanContentOptions = {
   database: Database;
@@ -25,6 +25,7 @@ export type OrphanContentOptions = {
 /** One walk after another over the store; memory only holds a page. */
 export class OrphanContent implements Chore {
   readonly name = 'orphaned contents';
+  readonly everyMs = walkEveryMs;
   readonly #options: OrphanContentOptions;
   #walk: AsyncIterator<StoredContent> | null = null;
 

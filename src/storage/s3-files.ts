@@ -3,7 +3,7 @@ import { pipeline, type Readable } from 'node:stream';
 import type { GetObjectCommandInput } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
 import { checkedKey } from './file-key.ts';
-import type { FileStore } from './files.ts';
+import type { FileStore, StoredContent } from './files.ts';
 import { Measure } from './measure.ts';
 
 /** Two parts of this size are in memory for one upload: the one being filled and the one being sent. */
@@ -113,6 +113,19 @@ export async function openS3Files(address: S3Address): Promise<FileStore> {
         ResponseContentDisposition: `attachment; filename*=UTF-8''${encodeURIComponent(fileName.toWellFormed())}`,
       });
       return getSignedUrl(client, command, { expiresIn: expiresInS });
+    },
+
+    async *contents(): AsyncGenerator<StoredContent> {
+      for (let ContinuationToken: string | undefined; ; ) {
+        const page = await client.send(new s3.ListObjectsV2Command({ Bucket, ContinuationToken })).catch((error: unknown) => {
+          throw unavailable(error);
+        });
+        for (const { Key, LastModified } of page.Contents ?? []) {
+          if (Key !== undefined && LastModified !== undefined) yield { key: Key, modifiedAtMs: LastModified.getTime() };
+        }
+        if (page.IsTruncated !== true) return;
+        ContinuationToken = page.NextContinuationToken;
+      }
     },
   };
 }

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { Database } from '../../src/storage/database.ts';
 import type { FileStore } from '../../src/storage/files.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
+import { openPostgresFiles } from '../../src/storage/postgres-files.ts';
 import { openS3Files, parseS3Url } from '../../src/storage/s3-files.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { S3Server } from '../support/s3-server.ts';
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -23,6 +26,8 @@ type Backend = {
 
 let folder: TemporaryFolder;
 let s3: S3Server;
+let server: TestDatabase;
+let database: Database;
 
 const backends: Backend[] = [
   {
@@ -42,6 +47,23 @@ const backends: Backend[] = [
     },
     leftovers: async () => [...s3.openUploads.keys()],
     close: () => s3.stop(),
+  },
+  {
+    name: 'postgres',
+    async open() {
+      server = await testDatabase();
+      database = new Database(server.url);
+      await database.migrate();
+      return openPostgresFiles(database);
+    },
+    async leftovers() {
+      const { rows } = await database.read({ text: `select key from file_content where status = 'arriving'` });
+      return rows.map(({ key }) => key);
+    },
+    async close() {
+      await database.close();
+      await server.close();
+    },
   },
 ];
 
@@ -159,6 +181,36 @@ for (const backend of backends) {
         await assert.rejects(store.open(key), /not a file key/, key);
         await assert.rejects(store.remove(key), /not a file key/, key);
       }
+    });
+
+    test('a reader who has begun reads to the end what is replaced or removed meanwhile', async () => {
+      const bytes = randomBytes(2 * megabyte);
+      for (const [key, change] of [
+        ['replaced-under', () => put('replaced-under', Buffer.from('new'))],
+        ['removed-under', () => store.remove('removed-under')],
+      ] as const) {
+        await put(key, bytes);
+        const content = await store.open(key);
+        await new Promise((resolve) => content.once('readable', resolve));
+        await change();
+        assert.deepEqual(await buffer(content), bytes);
+      }
+    });
+
+    test('a walk over all that is stored names each key once, with the time it was put', async () => {
+      const beganAtMs = Date.now() - 2_000;
+      await put('walked/a', Buffer.from('a'));
+      await put('walked/b', Buffer.from('b'));
+      await put('walked/b', Buffer.from('b'));
+      await put('walked/c', Buffer.from('c'));
+      await store.remove('walked/c');
+      const found: string[] = [];
+      for await (const { key, modifiedAtMs } of store.contents()) {
+        if (!key.startsWith('walked/')) continue;
+        found.push(key);
+        assert.ok(modifiedAtMs >= beganAtMs && modifiedAtMs <= Date.now() + 2_000);
+      }
+      assert.deepEqual(found.sort(), ['walked/a', 'walked/b']);
     });
 
     test('many puts at once do not mix', async () => {

@@ -146,6 +146,44 @@ test('a crash between commit and answer: the retry elsewhere gives the same key 
   assert.equal((await request('GET', '/v1/auth/me', second.key)).status, 200);
 });
 
+/** Two nodes of a cluster, one of which is known to be dead from the moment a test says so. */
+async function startTwoNodes(t: TestContext) {
+  const node = await startNode(t);
+  const dead = new Set<string>();
+  const keysOf = (incarnation: string) =>
+    new IdempotencyKeys(node.database, node.clock, { incarnation, isAlive: (other) => !dead.has(other) });
+  const dying = keysOf('dying/1');
+  return { ...node, dying, dies: () => void dead.add('dying/1'), here: await node.anotherEdge(keysOf('here/1')) };
+}
+
+test('a node killed between reserving and committing: the retry at another node runs at once, with the ids of the first', async (t) => {
+  const { request, token, ran, work, anotherEdge, dying, dies, here } = await startTwoNodes(t);
+  const { begun, end } = gate(work);
+  const first = request('POST', '/v1/work', token, {}, once, await anotherEdge(dying));
+  await begun;
+  assert.equal((await request('POST', '/v1/work', token, {}, once, here)).status, 409, 'while it lives');
+  dies();
+  work.run = async () => {};
+  const retried = await request('POST', '/v1/work', token, {}, once, here);
+  assert.deepEqual([retried.status, retried.headers.get('idempotency-replayed')], [201, null]);
+  assert.deepEqual(ran[1], ran[0]);
+  // Not dead after all, only very slow: it says the same.
+  end();
+  assert.deepEqual(await (await first).json(), await retried.json());
+});
+
+test('a node killed between commit and answer: the retry at another node gives the same key and secret at once', async (t) => {
+  const { request, token, keysMade, anotherEdge, dying, dies, here } = await startTwoNodes(t);
+  dying.keep = () => Promise.reject(new Error('killed'));
+  const first: any = await (await request('POST', '/v1/api-keys', token, minted, once, await anotherEdge(dying))).json();
+  dies();
+  const retried = await request('POST', '/v1/api-keys', token, minted, once, here);
+  assert.deepEqual([retried.status, await retried.json()], [201, first]);
+  assert.equal(await keysMade(), 1);
+  const again = await request('POST', '/v1/api-keys', token, minted, once, here);
+  assert.equal(again.headers.get('idempotency-replayed'), 'true');
+});
+
 test('a refused request frees its key for any other', async (t) => {
   const { request, token, work } = await startNode(t);
   work.run = () => Promise.reject(new AppError('conflict', 'no'));

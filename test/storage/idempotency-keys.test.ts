@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { identityDatabase } from '../support/identity-node.ts';
 
@@ -26,6 +29,53 @@ test('of many that take over from a dead process at once, one does, with the ids
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => new IdempotencyKeys(database, clock).reserve(of, 'print')));
   const taken = outcomes.filter(({ kind }) => kind === 'mine');
   assert.deepEqual(taken, [first]);
+});
+
+test('what a node reserved that was killed is taken over at once, by one of those who try, with the ids of the first', async (t) => {
+  const { database, clock } = await twoProcesses(t);
+  const living = new Set(['node-1/a', 'node-2/a', 'node-3/a']);
+  const node = (incarnation: string) => new IdempotencyKeys(database, clock, { incarnation, isAlive: (other) => living.has(other) });
+  const holder = fork(fileURLToPath(new URL('./key-holder.ts', import.meta.url)), [database.url, 'node-1/a'], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  t.after(() => holder.kill('SIGKILL'));
+  const [first] = await once(holder, 'message');
+  const [two, three] = [node('node-2/a'), node('node-3/a')];
+  assert.equal((await two.reserve(of, 'print')).kind, 'running');
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  living.delete('node-1/a');
+  const outcomes = await Promise.all([
+    two.reserve(of, 'print'),
+    three.reserve(of, 'print'),
+    three.reserve({ ...of, key: 'other' }, 'print'),
+  ]);
+  assert.deepEqual(
+    outcomes.slice(0, 2).filter(({ kind }) => kind === 'mine'),
+    [first],
+  );
+  assert.deepEqual(
+    outcomes
+      .slice(0, 2)
+      .map(({ kind }) => kind)
+      .sort(),
+    ['mine', 'running'],
+  );
+  assert.equal((await two.reserve(of, 'another print')).kind, 'other');
+});
+
+test('a node that was taken for dead and was not can neither free the key it lost nor change the answer', async (t) => {
+  const { database, clock } = await twoProcesses(t);
+  const frozen = new IdempotencyKeys(database, clock, { incarnation: 'node-1/a', isAlive: () => true });
+  const next = new IdempotencyKeys(database, clock, { incarnation: 'node-2/a', isAlive: (other) => other !== 'node-1/a' });
+  const first = await frozen.reserve(of, 'print');
+  assert.ok(first.kind === 'mine');
+  assert.deepEqual(await next.reserve(of, 'print'), first);
+  await frozen.free(of, first.commandId);
+  assert.equal((await frozen.reserve(of, 'print')).kind, 'running');
+  await next.keep(of, first.commandId, 201, 'answer');
+  await frozen.keep(of, first.commandId, 500, 'late');
+  assert.deepEqual(await next.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer' });
 });
 
 test('what a process left is its own again at once, since it alone knows that it does not run', async (t) => {

@@ -32,7 +32,7 @@ async function prepared(t: TestContext) {
     await server.close();
   });
   const maintain = (chores: Chore[], options = {}) =>
-    new Maintenance({ databaseUrl: server.url, chores, log: silentLog, pauseMs: 0, ...options });
+    new Maintenance({ databaseUrl: server.url, chores, log: silentLog, everyMs: 0, pauseMs: 0, ...options });
   const column = async (text: string) => (await database.pool.query({ text, rowMode: 'array' })).rows.map((row) => row[0]);
   return { url: server.url, database, maintain, column };
 }
@@ -104,9 +104,27 @@ describe('a round of maintenance', () => {
     assert.deepEqual(await first, { slow: 0 });
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    const { rows } = await client.query(`select count(*)::int as held from pg_locks where locktype = 'advisory'`);
+    const { rows } = await client.query(
+      `select count(*)::int as held from pg_locks l join pg_database d on d.oid = l.database where locktype = 'advisory' and datname = current_database()`,
+    );
     await client.end();
     assert.equal(rows[0].held, 0, 'and nobody holds the lock after it');
+  });
+
+  test('does what is due on any of the nodes, and each chore no more often than it asks for', async (t) => {
+    const { maintain, database } = await prepared(t);
+    let walks = 0;
+    const often: Chore = { name: 'often', doSome: async () => ({ seen: 1, removed: 1 }) };
+    const rare: Chore = { name: 'rare', everyMs: hourMs, doSome: async () => ({ seen: ++walks, removed: 0 }) };
+    const nodes = Array.from({ length: 4 }, () => maintain([often, rare], { everyMs: 60_000 }));
+    const rounds = [];
+    for (const node of nodes) rounds.push(await node.runOnce());
+    assert.deepEqual(rounds, [{ often: 1, rare: 0 }, {}, {}, {}]);
+    await database.pool.query(`update chore set begun_at = begun_at - interval '2 minutes'`);
+    assert.deepEqual(await nodes[1]!.runOnce(), { often: 1 });
+    await database.pool.query(`update chore set begun_at = begun_at - interval '1 hour'`);
+    assert.deepEqual(await nodes[2]!.runOnce(), { often: 1, rare: 0 });
+    assert.equal(walks, 2);
   });
 
   test('goes on with the next chore when one fails', async (t) => {

@@ -1,4 +1,4 @@
-/** A small object store that speaks S3 over HTTP: put, get with ranges, delete, multipart. It keeps bytes in memory and can be told to fail. */
+/** A small object store that speaks S3 over HTTP: put, get with ranges, list, delete, multipart. It keeps bytes in memory and can be told to fail. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -65,7 +65,23 @@ export class S3Server {
       this.objects.delete(key);
       return void response.writeHead(204).end();
     }
+    if (url.searchParams.get('list-type') === '2') return this.#list(response, url);
     this.#get(response, url, key, request.headers.range, request.method === 'HEAD');
+  }
+
+  /** Two a page, so that listings have several. */
+  #list(response: ServerResponse, url: URL): void {
+    const prefix = '/bucket/';
+    const after = url.searchParams.get('continuation-token') ?? '';
+    const left = [...this.objects.keys()]
+      .map((path) => path.slice(prefix.length))
+      .filter((key) => key > after)
+      .sort();
+    const page = left.slice(0, 2);
+    const contents = page.map((key) => `<Contents><Key>${key}</Key><LastModified>${new Date().toISOString()}</LastModified></Contents>`);
+    const next = left.length > 2 ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${page[1]}</NextContinuationToken>` : '';
+    response.writeHead(200, { 'content-type': 'application/xml' });
+    response.end(`<ListBucketResult>${contents.join('')}${next}</ListBucketResult>`);
   }
 
   #begin(response: ServerResponse): void {

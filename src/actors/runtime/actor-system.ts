@@ -53,7 +53,6 @@ export class ActorSystem {
   readonly kinds = new Map<string, Kind>();
   readonly pending: PendingAsks;
   private readonly options: ActorSystemOptions;
-  private readonly maxPending: number;
   private readonly activations: Activations;
   private readonly mailboxes: Mailboxes;
   private readonly turns: Turns;
@@ -67,9 +66,8 @@ export class ActorSystem {
   constructor(options: ActorSystemOptions) {
     this.options = options;
     const { clock, log, database, commit, placement, timers, freezeStates = false, maxWaiting = 50_000 } = options;
-    this.maxPending = 2 * maxWaiting;
     const { deferred } = this;
-    this.pending = new PendingAsks(clock, deferred);
+    this.pending = new PendingAsks(clock, deferred, 2 * maxWaiting);
     this.replies = new CommandReplies(database);
     const settlement = (this.settlement = new Settlement({
       log,
@@ -270,8 +268,7 @@ export class ActorSystem {
   }
 
   private refusal(envelope: Envelope, shard: number): AppError | null {
-    if (this.pending.size >= this.maxPending)
-      return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
+    if (!this.pending.hasRoom) return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
     // What lives elsewhere can still be asked there while this node drains; what is only looked at disturbs no drain.
     const draining = this.state === 'draining' && envelope.source.kind === 'ask' && this.options.placement.epochOf(shard) !== null;
     return draining || this.state === 'closed' ? new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 }) : null;
@@ -327,8 +324,10 @@ export class ActorSystem {
     };
     try {
       const gaveUp = () => envelope.settled;
+      envelope.elsewhere = true;
       const answer = await askElsewhere(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
       envelope.taken &&= answer !== 'here';
+      envelope.elsewhere &&= answer !== 'here';
       if (answer === 'here') this.route(kind, id, shard, envelope, kind.mailboxLimit);
       else if (answer !== 'given up') this.pending.settle(envelope, undefined, answer.reply);
     } catch (error) {

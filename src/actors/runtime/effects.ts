@@ -47,6 +47,7 @@ export class Effects {
   /** Some stand in the database alone. */
   private leftBehind = false;
   private reading = false;
+  private empty: (() => void) | null = null;
   /** What ended while a page was read, which may still show it. */
   private readonly ended = new Set<string>();
   private readonly parts: EffectsParts;
@@ -111,6 +112,12 @@ export class Effects {
     }
   }
 
+  /** Resolves when nothing is in hand. Call where nothing more comes: all shards are handed over. */
+  drained(): Promise<void> {
+    if (this.inHand.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.empty = resolve));
+  }
+
   /** Ends what runs; it goes on where its shard goes. */
   stop(): void {
     this.stopped = true;
@@ -163,6 +170,7 @@ export class Effects {
     const held = this.inHand.get(id);
     if (held !== undefined) this.queue.delete(held);
     this.inHand.delete(id);
+    if (this.inHand.size === 0) this.empty?.();
     if (this.reading) this.ended.add(id);
     if (!this.reading && this.inHand.size <= this.maxInHand / 2) void this.sweep();
   }

@@ -28,6 +28,10 @@ export type Envelope = {
   givenUp: Error | null;
   /** Counts turns as they were first taken, so that a repetition keeps their order; 0 before. */
   order: number;
+  /** Wall clock, when it came to this node; 0 for what nobody waits for. */
+  askedAtMs: number;
+  /** It is on its way to another node, which sheds for itself. */
+  elsewhere: boolean;
   /** Its turn has been taken: from here on a missing answer means that nobody knows. */
   taken: boolean;
   settled: boolean;
@@ -53,6 +57,8 @@ export function newEnvelope(command: string, input: unknown, deadlineMs: number,
     alone: false,
     givenUp: null,
     order: 0,
+    askedAtMs: 0,
+    elsewhere: false,
     taken: false,
     settled: false,
     deferredKey: null,

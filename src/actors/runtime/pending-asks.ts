@@ -1,6 +1,7 @@
 /** Every ask that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { Admission, slowAfterMs } from './admission.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
 import type { Envelope } from './envelope.ts';
 
@@ -11,10 +12,13 @@ export class PendingAsks {
   private readonly sweep: NodeJS.Timeout;
   private readonly clock: Clock;
   private readonly deferred: DeferredCallers;
+  private readonly admission: Admission;
   private empty: (() => void) | null = null;
 
-  constructor(clock: Clock, deferred: DeferredCallers) {
+  /** @param most without an answer at once */
+  constructor(clock: Clock, deferred: DeferredCallers, most: number) {
     this.clock = clock;
+    this.admission = new Admission(most);
     this.deferred = deferred;
     this.sweep = setInterval(() => this.expire(), sweepIntervalMs);
     this.sweep.unref();
@@ -24,7 +28,13 @@ export class PendingAsks {
     return this.waiting.size;
   }
 
+  /** Whether there is room for one more that is answered soon. */
+  get hasRoom(): boolean {
+    return this.admission.admits(this.waiting.size);
+  }
+
   add(envelope: Envelope): void {
+    envelope.askedAtMs = this.clock.nowMs();
     this.waiting.add(envelope);
   }
 
@@ -53,7 +63,12 @@ export class PendingAsks {
 
   private expire(): void {
     const nowMs = this.clock.nowMs();
-    for (const envelope of this.waiting) if (envelope.deadlineMs <= nowMs) this.settle(envelope, unanswered(envelope), undefined);
+    let slow = 0;
+    for (const envelope of this.waiting) {
+      if (envelope.deadlineMs <= nowMs) this.settle(envelope, unanswered(envelope), undefined);
+      else if (!envelope.elsewhere && nowMs - envelope.askedAtMs > slowAfterMs) slow++;
+    }
+    this.admission.look(this.waiting.size, slow);
   }
 }
 

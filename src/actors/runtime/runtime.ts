@@ -129,6 +129,11 @@ export class Runtime {
     };
   }
 
+  /** Resolves when the effects that go on here for actors that live elsewhere by now have ended, and after `timeoutMs` at the latest. */
+  finishEffects(timeoutMs: number): Promise<void> {
+    return within(this.effects.drained(), timeoutMs);
+  }
+
   /**
    * Takes nothing new, answers what was accepted, and lets go of everything. What still has no answer after `graceMs` is told that it is
    * unknown, or not done; with 0 that is everything, as in a crash.

@@ -5,6 +5,7 @@
  */
 import { AppError, type Issue } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import type { Tracer } from '../../tracing.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
 import type { LimitDecision, Limits } from '../limits.ts';
 import { errorResponse, refusal } from './error-response.ts';
@@ -12,6 +13,7 @@ import { isStorable, readJson } from './json-body.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { receiveFile, type UploadedFile } from './multipart.ts';
 import { PathTable } from './path-table.ts';
+import { RequestStats, type RouteStats } from './request-stats.ts';
 import { type AnyContext, type AnyRoute, isIdempotent, type JsonReply, parameterNames, parameterSchema, type Reply } from './route.ts';
 import type { HttpHandler } from './server.ts';
 import { type Check, compileBody, compileText, type TextCheck } from './validate.ts';
@@ -24,10 +26,15 @@ export type RouterOptions = {
   /** Wraps the handler of every route that takes idempotency keys, after validation. */
   around?(context: AnyContext, next: () => Promise<Reply>): Promise<Reply>;
   log: Log;
+  /** Where answers are counted. */
+  stats?: RequestStats;
+  /** null: nothing is traced. */
+  tracer?: Tracer | null;
 };
 
 type Prepared = {
   route: AnyRoute;
+  stats: RouteStats;
   parameterNames: string[];
   params: TextCheck | null;
   query: TextCheck | null;
@@ -57,7 +64,8 @@ type Call = {
 const nothing: Record<string, unknown> = Object.freeze({});
 
 /** Builds the handler of a server. Throws where two routes have the same method and path. */
-export function createRouter({ routes, authenticate, limits, around, log }: RouterOptions): HttpHandler {
+export function createRouter(options: RouterOptions): HttpHandler {
+  const { routes, authenticate, limits, around, log, stats = new RequestStats(), tracer = null } = options;
   const table = new PathTable<Resource>();
   for (const route of routes) {
     const resource = table.at(route.path, () => ({ byMethod: new Map(), allow: '' }));
@@ -71,9 +79,24 @@ export function createRouter({ routes, authenticate, limits, around, log }: Rout
   return (request) => {
     const variant = request.path.startsWith('/v1/') ? 'A' : 'B';
     const match = table.find(request.path, variant === 'A' ? 3 : 0);
-    if (match === null) return refusal(404, 'Not Found');
+    if (match === null) return unrouted(refusal(404, 'Not Found'));
     const prepared = match.value.byMethod.get(request.method);
-    if (prepared === undefined) return otherMethod(request, match.value.allow);
+    if (prepared === undefined) return unrouted(otherMethod(request, match.value.allow));
+    const begunAtMs = performance.now();
+    stats.inFlight++;
+    const response =
+      tracer === null ? serve(request, variant, prepared, match.parameters) : traced(tracer, request, variant, prepared, match.parameters);
+    if (response instanceof Promise) return response.then((made) => counted(prepared, begunAtMs, made));
+    return counted(prepared, begunAtMs, response);
+  };
+
+  /** Never throws and never rejects: what fails is an answer too. */
+  function serve(
+    request: HttpRequest,
+    variant: 'A' | 'B',
+    prepared: Prepared,
+    parameters: readonly string[],
+  ): HttpResponse | Promise<HttpResponse> {
     let limitHeaders: Record<string, string> | null = null;
 
     const checkLimit = (principal: Principal | null): HttpResponse | Promise<HttpResponse> => {
@@ -89,12 +112,15 @@ export function createRouter({ routes, authenticate, limits, around, log }: Rout
       return run(call, undefined);
     };
     const run = (call: Call, body: unknown): HttpResponse | Promise<HttpResponse> => {
-      validate(prepared, call, match.parameters, body);
+      validate(prepared, call, parameters, body);
       const handler = prepared.route.handler as (context: Call) => Reply | Promise<Reply>;
       const reply = prepared.wrapped ? around!(call, async () => handler.call(prepared.route, call)) : handler.call(prepared.route, call);
       return reply instanceof Promise ? reply.then((made) => toResponse(made, limitHeaders)) : toResponse(reply, limitHeaders);
     };
-    const failed = (error: unknown): HttpResponse => withHeaders(errorResponse(error, request, log), limitHeaders);
+    const failed = (error: unknown): HttpResponse => {
+      stats.failed(error);
+      return withHeaders(errorResponse(error, request, log), limitHeaders);
+    };
 
     try {
       const principal = prepared.route.scope === null ? null : authenticate(request);
@@ -103,12 +129,43 @@ export function createRouter({ routes, authenticate, limits, around, log }: Rout
     } catch (error) {
       return failed(error);
     }
-  };
+  }
+
+  /** The request's span; what its handler asks of actors becomes part of it. */
+  function traced(
+    tracer: Tracer,
+    request: HttpRequest,
+    variant: 'A' | 'B',
+    prepared: Prepared,
+    parameters: readonly string[],
+  ): HttpResponse | Promise<HttpResponse> {
+    const { method, path } = prepared.route;
+    const attributes = { 'http.request.method': request.method, 'http.route': path, 'troupe.request_id': request.requestId };
+    const span = tracer.startSpan(`${method} ${path}`, request.header('traceparent') || null, attributes, { kind: 'server' });
+    const ended = (response: HttpResponse): HttpResponse => {
+      span.set('http.response.status_code', response.status);
+      span.end(response.status >= 500 ? String(response.status) : null);
+      return response;
+    };
+    const response = tracer.within(span.traceparent, () => serve(request, variant, prepared, parameters));
+    return response instanceof Promise ? response.then(ended) : ended(response);
+  }
+
+  function counted(prepared: Prepared, begunAtMs: number, response: HttpResponse): HttpResponse {
+    prepared.stats.answered(response.status, begunAtMs);
+    return response;
+  }
+
+  function unrouted(response: HttpResponse): HttpResponse {
+    stats.notRouted(response.status);
+    return response;
+  }
 
   function prepare(route: AnyRoute): Prepared {
     const names = parameterNames(route.path);
     return {
       route,
+      stats: stats.route(route.method, route.path),
       parameterNames: names,
       params: names.length === 0 ? null : compileText('path', parameterSchema(route)),
       query: route.query === undefined ? null : compileText('query', route.query),

@@ -2,47 +2,43 @@
  * Event streams of the accounts that somebody on this edge listens to: live events as they are committed, and replay from PostgreSQL.
  *
  * H1 A subscriber sees each event of its account once, in order of `seq`: an event that is not the next one is either known already or
- *    means a gap, and a gap is filled from PostgreSQL before anything later is sent.
+ *    means a gap. What is missing may be on its way from another node, so later events wait for it a moment; then the gap is filled from
+ *    PostgreSQL before anything later is sent.
  * H2 A subscriber who reads too slowly is ended; nothing is left out for it silently. A replay waits for its reader instead, and holds
  *    nothing meanwhile but what is on its way.
+ * H3 While a live subscriber has not seen the newest event that is known to be committed, a timer runs that will fetch it.
  */
 import type { Log } from '../../log.ts';
 import type { EventDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
-import { frameOf, type StreamEvent, streamEvent } from './event-frame.ts';
-import type { Filter } from './filter.ts';
+import { type StreamEvent, streamEvent } from './event-frame.ts';
+import { newSubscriber, type Reader, readerKeepsUp, replay, type Subscriber, sendLive } from './subscriber.ts';
 
-/** What the hub needs of a connection. */
-export interface Reader {
-  send(frame: string | Uint8Array): 'sent' | 'buffered' | 'dropped';
-  bufferedBytes(): number;
-  cork(work: () => void): void;
-  /** Ends it: it reads too slowly. */
-  tooSlow(): void;
-}
-
-export type Subscriber = {
-  readonly reader: Reader;
-  readonly accountId: string;
-  filter: Filter | null;
-  mode: 'replaying' | 'live' | 'ended';
-  /** The newest event that was sent or left out by the filter. */
-  position: number;
-  /** The newest event that was sent. */
-  sent: number;
-  /** Wakes a replay that waits for its reader. */
-  onDrain: (() => void) | null;
-  /** Called once, between the last replayed and the first live event. */
-  onLive: (() => void) | null;
-};
+/** An event as it was committed, here or on another node. */
+export type CommittedEvent = Omit<EventDraft, 'data'> & { data: { text: string } };
 
 const pageSize = 500;
-/** A replay waits while more than this is on its way to the reader. */
-const replayAheadBytes = 256 * 1024;
+/** How long, and for how many later events, one that is missing may be on its way before it is looked for in PostgreSQL. */
+const missingForMs = 50;
+const maxWaiting = 256;
 
-type Account = { subscribers: Set<Subscriber>; newest: number; batch: StreamEvent[] };
+type Account = {
+  readonly id: string;
+  readonly subscribers: Set<Subscriber>;
+  /** The newest event that is known to be committed, whether or not it has come here. */
+  newest: number;
+  /** What has come here and has not been seen by all who are live, or may be of use to a page that is being read. */
+  arrived: StreamEvent[];
+  /** Pages that are being read, by where they begin and what was the newest event before. */
+  readonly pages: Map<string, Promise<StreamEvent[]>>;
+  gapTimer: NodeJS.Timeout | null;
+};
 
 export class StreamHub {
+  /** For metrics: gaps that lasted and were filled from PostgreSQL, pages that were read for replays and gaps. */
+  readonly counts = { gapsFilled: 0, pagesRead: 0 };
+  /** Called when the first subscriber of an account has come, or the last one has gone. */
+  onListening: (accountId: string) => void = () => {};
   private readonly accounts = new Map<string, Account>();
   private readonly touched = new Set<Account>();
   private readonly database: Pick<Database, 'read'>;
@@ -59,33 +55,50 @@ export class StreamHub {
     return count;
   }
 
-  /** Takes committed events; what arrives in one tick leaves together. */
-  publish(events: readonly EventDraft[], seqs: readonly number[]): void {
+  /** Accounts that somebody here listens to. */
+  get listening(): ReadonlyMap<string, { readonly newest: number }> {
+    return this.accounts;
+  }
+
+  /** For metrics: events that wait for an earlier one. */
+  get waitingEvents(): number {
+    let count = 0;
+    for (const account of this.accounts.values()) count += account.arrived.length;
+    return count;
+  }
+
+  /** Takes committed events, of this node and of others, in any order; what arrives in one tick leaves together. */
+  publish(events: readonly CommittedEvent[], seqs: readonly number[]): void {
     for (let i = 0; i < events.length; i++) {
       const event = events[i]!;
       const account = this.accounts.get(event.accountId);
       if (account === undefined) continue;
-      if (this.touched.size === 0) queueMicrotask(() => this.flush());
-      this.touched.add(account);
-      account.batch.push(streamEvent({ ...event, seq: seqs[i]! }, event.data.text));
+      const seq = seqs[i]!;
+      if (seq > account.newest) account.newest = seq;
+      account.arrived.push(streamEvent({ ...event, seq }, event.data.text));
+      this.touch(account);
     }
+  }
+
+  /** The account's events up to `seq` are committed: what does not arrive in a moment is looked for in PostgreSQL. */
+  expect(accountId: string, seq: number): void {
+    const account = this.accounts.get(accountId);
+    if (account === undefined || seq <= account.newest) return;
+    account.newest = seq;
+    this.touch(account);
   }
 
   /** Adds a subscriber that starts in replay; events from here on are known to it. */
   subscribe(reader: Reader, accountId: string): Subscriber {
-    const subscriber: Subscriber = {
-      reader,
-      accountId,
-      filter: null,
-      mode: 'replaying',
-      position: 0,
-      sent: 0,
-      onDrain: null,
-      onLive: null,
-    };
-    let account = this.accounts.get(accountId);
-    if (account === undefined) this.accounts.set(accountId, (account = { subscribers: new Set(), newest: 0, batch: [] }));
-    account.subscribers.add(subscriber);
+    const subscriber = newSubscriber(reader, accountId);
+    const known = this.accounts.get(accountId);
+    if (known !== undefined) {
+      known.subscribers.add(subscriber);
+      return subscriber;
+    }
+    const account = { id: accountId, subscribers: new Set([subscriber]), newest: 0, arrived: [], pages: new Map(), gapTimer: null };
+    this.accounts.set(accountId, account);
+    this.onListening(accountId);
     return subscriber;
   }
 
@@ -93,8 +106,10 @@ export class StreamHub {
     subscriber.mode = 'ended';
     subscriber.onDrain?.();
     const account = this.accounts.get(subscriber.accountId);
-    account?.subscribers.delete(subscriber);
-    if (account?.subscribers.size === 0) this.accounts.delete(subscriber.accountId);
+    if (account === undefined || !account.subscribers.delete(subscriber) || account.subscribers.size > 0) return;
+    if (account.gapTimer !== null) clearTimeout(account.gapTimer);
+    this.accounts.delete(account.id);
+    this.onListening(account.id);
   }
 
   /** Goes live from `seq`: everything after it is sent, first from PostgreSQL if need be. Resolves when the subscriber is live or ended. */
@@ -105,91 +120,121 @@ export class StreamHub {
     await this.catchUp(subscriber);
   }
 
+  private touch(account: Account): void {
+    if (this.touched.size === 0) queueMicrotask(() => this.flush());
+    this.touched.add(account);
+  }
+
   private flush(): void {
-    for (const account of this.touched) {
-      const { batch } = account;
-      account.batch = [];
-      for (const event of batch) account.newest = Math.max(account.newest, event.seq);
-      for (const subscriber of account.subscribers) if (subscriber.mode === 'live') this.deliver(subscriber, batch);
-    }
+    for (const account of this.touched) this.passOn(account);
     this.touched.clear();
   }
 
-  private deliver(subscriber: Subscriber, batch: readonly StreamEvent[]): void {
-    if (batch.length === 1) this.deliverEach(subscriber, batch);
-    else subscriber.reader.cork(() => this.deliverEach(subscriber, batch));
+  private passOn(account: Account): void {
+    const { arrived, pages } = account;
+    sortBySeq(arrived);
+    const seenBefore = pages.size === 0 ? 0 : seenByAllLive(account);
+    const fresh = pages.size === 0 ? arrived : arrived.filter((event) => event.seq > seenBefore);
+    for (const subscriber of account.subscribers) if (subscriber.mode === 'live') sendLive(subscriber, fresh);
+    const seen = seenByAllLive(account);
+    if (pages.size === 0 && arrived.length > 0) {
+      account.arrived = arrived.at(-1)!.seq <= seen ? [] : arrived.filter((event) => event.seq > seen);
+    }
+    const tooMany = account.arrived.length - maxWaiting;
+    if (tooMany > 0) account.arrived.splice(0, tooMany);
+    if (seen >= account.newest) return;
+    if (tooMany > 0 && account.arrived[0]!.seq > seen + 1) this.fillGaps(account);
+    else this.waitForMissing(account, seen);
   }
 
-  private deliverEach(subscriber: Subscriber, batch: readonly StreamEvent[]): void {
-    for (const event of batch) {
-      if (event.seq <= subscriber.position) continue;
-      if (event.seq !== subscriber.position + 1) return this.fillGap(subscriber);
-      if (!this.send(subscriber, event)) return;
+  /** H3. As long as others arrive that were missing before, nothing is looked for. */
+  private waitForMissing(account: Account, seenBefore: number): void {
+    account.gapTimer ??= setTimeout(() => {
+      account.gapTimer = null;
+      const seen = seenByAllLive(account);
+      if (seen >= account.newest) return;
+      if (seen > seenBefore) this.waitForMissing(account, seen);
+      else this.fillGaps(account);
+    }, missingForMs).unref();
+  }
+
+  private fillGaps(account: Account): void {
+    this.counts.gapsFilled++;
+    for (const subscriber of account.subscribers) {
+      if (subscriber.mode !== 'live' || subscriber.position >= account.newest) continue;
+      subscriber.mode = 'replaying';
+      this.catchUp(subscriber).catch((err: unknown) => {
+        this.log.warn({ account_id: account.id, err }, 'a gap in a stream could not be filled; the reader is sent away to resume');
+        if (subscriber.mode !== 'ended') subscriber.reader.tooSlow();
+      });
     }
   }
 
-  private send(subscriber: Subscriber, event: StreamEvent): boolean {
-    subscriber.position = event.seq;
-    if (subscriber.filter !== null && !subscriber.filter(event)) return true;
-    if (subscriber.reader.send(frameOf(event, subscriber.sent)) === 'dropped') {
-      subscriber.mode = 'ended';
-      subscriber.reader.tooSlow();
-      return false;
-    }
-    subscriber.sent = event.seq;
-    return true;
-  }
-
-  private fillGap(subscriber: Subscriber): void {
-    subscriber.mode = 'replaying';
-    this.catchUp(subscriber).catch((err: unknown) => {
-      this.log.warn({ account_id: subscriber.accountId, err }, 'a gap in a stream could not be filled; the reader is sent away to resume');
-      if (subscriber.mode !== 'ended') subscriber.reader.tooSlow();
-    });
-  }
-
-  /** Reads on from the position until nothing newer was published; the switch to live is in one step with that look. */
+  /** Reads on from the position until nothing newer is known; the switch to live is in one step with that look. */
   private async catchUp(subscriber: Subscriber): Promise<void> {
     while (subscriber.mode === 'replaying') {
-      const publishedBefore = this.newestPublished(subscriber);
-      const found = await this.sendPage(subscriber);
-      await this.readerKeepsUp(subscriber);
-      if (found > 0 || subscriber.mode !== 'replaying') continue;
-      // What is published is committed, so a look that began later sees it.
-      if (publishedBefore > subscriber.position) throw new Error(`event ${publishedBefore} was published and is not in the database`);
-      if (this.newestPublished(subscriber) > subscriber.position) continue;
+      const account = this.accounts.get(subscriber.accountId)!;
+      const newestBefore = account.newest;
+      const page = await this.page(account, subscriber.position);
+      replay(subscriber, page);
+      await readerKeepsUp(subscriber);
+      if (subscriber.mode !== 'replaying') return;
+      if (page.length === pageSize || subscriber.position < (page.at(-1)?.seq ?? 0)) continue;
+      // What is known is committed, so a look that began later sees it.
+      if (newestBefore > subscriber.position) throw new Error(`event ${newestBefore} was published and is not in the database`);
+      replay(subscriber, following(account.arrived, subscriber.position));
+      if (account.newest > subscriber.position) continue;
+      account.newest = subscriber.position;
       subscriber.mode = 'live';
       subscriber.onLive?.();
       subscriber.onLive = null;
     }
   }
 
-  private newestPublished({ accountId }: Subscriber): number {
-    const account = this.accounts.get(accountId);
-    return account === undefined ? 0 : account.batch.reduce((newest, event) => Math.max(newest, event.seq), account.newest);
+  /** The events after `position`. Whoever asks for the same, knowing no more, shares one look: a gap is a gap for all who are live. */
+  private page(account: Account, position: number): Promise<StreamEvent[]> {
+    const key = `${position}/${account.newest}`;
+    let page = account.pages.get(key);
+    if (page === undefined) {
+      page = this.readPage(account.id, position).finally(() => {
+        account.pages.delete(key);
+        this.touch(account);
+      });
+      account.pages.set(key, page);
+    }
+    return page;
   }
 
-  /** Sends what comes next, as far as the reader takes it. Returns how many events there were. */
-  private async sendPage(subscriber: Subscriber): Promise<number> {
-    const { reader } = subscriber;
+  private async readPage(accountId: string, position: number): Promise<StreamEvent[]> {
+    this.counts.pagesRead++;
     const { rows } = await this.database.read({
       name: 'stream_page',
       text: `select seq, id, type, task_id as "taskId", data::text as data, created_at as "createdAt" from event where account_id = $1 and seq > $2 order by seq limit ${pageSize}`,
-      values: [subscriber.accountId, subscriber.position],
+      values: [accountId, position],
     });
-    reader.cork(() => {
-      for (const { data, ...row } of rows) {
-        if (subscriber.mode !== 'replaying' || reader.bufferedBytes() > replayAheadBytes) return;
-        this.send(subscriber, streamEvent({ ...row, accountId: subscriber.accountId }, data));
-      }
-    });
-    return rows.length;
+    return rows.map(({ data, ...row }) => streamEvent({ ...row, accountId }, data));
   }
+}
 
-  private async readerKeepsUp(subscriber: Subscriber): Promise<void> {
-    while (subscriber.mode === 'replaying' && subscriber.reader.bufferedBytes() > replayAheadBytes) {
-      await new Promise<void>((resolve) => (subscriber.onDrain = resolve));
-      subscriber.onDrain = null;
+/** The newest event up to which everyone who is live has seen all; infinite where nobody is live. */
+function seenByAllLive({ subscribers }: Account): number {
+  let seen = Number.POSITIVE_INFINITY;
+  for (const { mode, position } of subscribers) if (mode === 'live' && position < seen) seen = position;
+  return seen;
+}
+
+/** Those that follow `position` without a gap. */
+function following(arrived: StreamEvent[], position: number): StreamEvent[] {
+  sortBySeq(arrived);
+  let next = position + 1;
+  return arrived.filter(({ seq }) => seq === next && next++ > 0);
+}
+
+function sortBySeq(events: StreamEvent[]): void {
+  for (let i = 1; i < events.length; i++) {
+    if (events[i]!.seq < events[i - 1]!.seq) {
+      events.sort((a, b) => a.seq - b.seq);
+      return;
     }
   }
 }

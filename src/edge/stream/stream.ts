@@ -4,7 +4,8 @@ import type { Database } from '../../storage/database.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Connection, WebSocketHandlers } from '../http/web-socket.ts';
 import { filterFor, isTopic } from './filter.ts';
-import type { Reader, StreamHub, Subscriber } from './stream-hub.ts';
+import type { StreamHub } from './stream-hub.ts';
+import type { Reader, Subscriber } from './subscriber.ts';
 
 /** Close codes. 4430 and 1012 mean reconnect and resume, the others mean don't. */
 export const closeCodes = { badMessage: 4400, badToken: 4401, authTimeout: 4408, tooMany: 4429, tooSlow: 4430, leaving: 1012 } as const;
@@ -40,6 +41,7 @@ export class Stream implements WebSocketHandlers<Client> {
   private readonly parts: StreamParts;
   private readonly sweeper: NodeJS.Timeout;
   private isAsking = false;
+  private leavingOverMs: number | null = null;
 
   constructor(parts: StreamParts) {
     this.parts = parts;
@@ -57,6 +59,8 @@ export class Stream implements WebSocketHandlers<Client> {
   open(socket: Socket): void {
     socket.data = { state: 'new', openedAtMs: performance.now(), principal: null, subscriber: null };
     this.sockets.add(socket);
+    const { leavingOverMs } = this;
+    if (leavingOverMs !== null) setImmediate(() => this.sendAway(socket, leavingOverMs));
   }
 
   message(socket: Socket, message: string | Buffer): void {
@@ -79,14 +83,17 @@ export class Stream implements WebSocketHandlers<Client> {
     if (socket.data.subscriber !== null) this.parts.hub.unsubscribe(socket.data.subscriber);
   }
 
-  /** Sends every client away, spread over `overMs`, to reconnect elsewhere. */
+  /** Sends every client away, to reconnect elsewhere at a time of its own within `overMs`; also those that still come. */
   goAway(overMs: number): void {
-    for (const socket of this.sockets) {
-      const afterMs = Math.round(Math.random() * overMs);
-      socket.send(JSON.stringify({ type: 'goaway', reconnect_after_ms: afterMs }));
-      end(socket, closeCodes.leaving, 'The node is leaving');
-    }
+    this.leavingOverMs = overMs;
     clearInterval(this.sweeper);
+    for (const socket of this.sockets) this.sendAway(socket, overMs);
+  }
+
+  private sendAway(socket: Socket, overMs: number): void {
+    if (isClosed(socket)) return;
+    socket.send(JSON.stringify({ type: 'goaway', reconnect_after_ms: Math.round(Math.random() * overMs) }));
+    end(socket, closeCodes.leaving, 'The node is leaving');
   }
 
   private async authenticate(socket: Socket, { type, token, resume_from: resumeFrom }: Message): Promise<void> {

@@ -1,0 +1,82 @@
+/** What `npm run cluster` is told: by its arguments, and by the same environment as the service. */
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type Config, loadConfig } from '../../src/config.ts';
+
+export type ClusterToolOptions = {
+  nodes: number;
+  port: number;
+  restart: boolean;
+  config: Config;
+  redisUrl: string | null;
+  /** What nodes are given of the environment. */
+  env: Record<string, string | undefined>;
+};
+
+/** Told on one line, with the usage. */
+export class UsageError extends Error {}
+
+export const usage = 'npm run cluster -- [--nodes 3] [--port 8080] [--restart]';
+
+export const help = `Usage: ${usage}
+
+A cluster on this machine for trying: nodes behind one port, with Redis and PostgreSQL.
+
+  --nodes N    how many nodes, 1 to 20 (default 3)
+  --port P     where the cluster is reached (default PORT, else 8080; 0: any free one)
+  --restart    start a node, or the Redis, that ends again
+
+It uses the Redis of REDIS_URL and the PostgreSQL of DATABASE_URL. Without them it starts its own with their data in DATA_DIR:
+PostgreSQL from the service's packages, Redis from a redis-server on the PATH or from the Debian package, unpacked without root.
+All other settings are passed on to the nodes. Ctrl-C stops it in order, a second one at once; the data stays.
+`;
+
+const maxNodes = 20;
+/** These are the nodes' own, or the tool's: one value for all would be wrong. */
+const ownOfNodes = ['PORT', 'HOST', 'DATA_DIR', 'NODE_NAME', 'CLUSTER_HOST', 'CLUSTER_PORT', 'ADMIN_PORT', 'REDIS_URL', 'DATABASE_URL'];
+
+/** Throws `UsageError`, or `ConfigError` for a bad variable. 'help' when that is asked for. */
+export function readOptions(args: string[], environment: Record<string, string | undefined>): ClusterToolOptions | 'help' {
+  const { nodes, port, restart, help } = parsed(args);
+  if (help) return 'help';
+  const given = { ...environment };
+  for (const name of Object.keys(given)) if (given[name]?.trim() === '') delete given[name];
+  // Alone it is refused to a node, which would have no database to share; here one is started.
+  const redisUrl =
+    given.REDIS_URL === undefined ? null : loadConfig({ DATABASE_URL: 'postgres://started', REDIS_URL: given.REDIS_URL }).redisUrl;
+  const config = loadConfig({ ...given, REDIS_URL: undefined });
+  const env = { ...given };
+  for (const name of ownOfNodes) delete env[name];
+  return {
+    nodes: wholeNumber('--nodes', nodes, 1, maxNodes) ?? 3,
+    port: wholeNumber('--port', port, 0, 65_535) ?? config.port,
+    restart: restart ?? false,
+    config,
+    redisUrl,
+    env,
+  };
+}
+
+/** As the service reads it: the environment, and what a `.env` file in the current folder adds. */
+export function readEnvironment(): Record<string, string | undefined> {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  return process.env;
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: { nodes: { type: 'string' }, port: { type: 'string' }, restart: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('. ')[0]);
+  }
+}
+
+function wholeNumber(name: string, text: string | undefined, minimum: number, maximum: number): number | null {
+  if (text === undefined) return null;
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= minimum && value <= maximum) return value;
+  throw new UsageError(`${name} must be a whole number from ${minimum} to ${maximum}`);
+}

@@ -1,0 +1,137 @@
+/** The Redis and PostgreSQL of a local cluster: those it was given, and the ones it starts for the rest, in a process that outlives this one by a little. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { signalProcess } from '../../src/storage/live-process.ts';
+import { readPostmaster } from '../../src/storage/postmaster.ts';
+
+export type StoresOrder =
+  | { kind: 'start'; dataDir: string; redis: boolean; postgres: boolean; restart: boolean }
+  /** A node has been started: the stores stay until it has ended. */
+  | { kind: 'node'; pid: number }
+  | { kind: 'stop' };
+
+export type StoresNews =
+  | { kind: 'started'; databaseUrl: string | null; redisUrl: string | null; redisPid: number | null }
+  | { kind: 'failed'; message: string }
+  | { kind: 'says'; line: string }
+  | { kind: 'lost'; what: 'redis' | 'postgres' }
+  | { kind: 'redis'; pid: number };
+
+export type StoresOptions = {
+  dataDir: string;
+  /** Null: one is started. */
+  databaseUrl: string | null;
+  redisUrl: string | null;
+  /** A Redis that ends is started again, empty. */
+  restart: boolean;
+  say(line: string): void;
+  /** The PostgreSQL that was started, or what keeps it, has ended unasked: there is nothing to go on with. */
+  onLost(why: string): void;
+};
+
+export class Stores {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** Of the Redis that was started. */
+  redisPid: number | null;
+  private readonly keeper: ChildProcess;
+  private readonly dataDir: string;
+  private readonly ownPostgres: boolean;
+  private stopping = false;
+
+  private constructor(
+    keeper: ChildProcess,
+    { databaseUrl, redisUrl, redisPid }: Extract<StoresNews, { kind: 'started' }>,
+    options: StoresOptions,
+  ) {
+    this.keeper = keeper;
+    this.dataDir = options.dataDir;
+    this.ownPostgres = options.databaseUrl === null;
+    this.databaseUrl = options.databaseUrl ?? databaseUrl!;
+    this.redisUrl = options.redisUrl ?? redisUrl!;
+    this.redisPid = redisPid;
+    keeper.on('message', (news: StoresNews) => this.hear(news, options));
+    keeper.once('exit', () => {
+      if (!this.stopping) options.onLost('What keeps Redis and PostgreSQL has ended');
+    });
+  }
+
+  /** Rejects with one line that says what is missing, or when `signal` is aborted; nothing is left running then. */
+  static async start(options: StoresOptions, signal: AbortSignal): Promise<Stores> {
+    signal.throwIfAborted();
+    // Detached: Ctrl-C at the terminal is for the tool, which stops this last.
+    const keeper = fork(fileURLToPath(new URL('./stores-process.ts', import.meta.url)), {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      detached: true,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const onAbort = () => keeper.connected && keeper.disconnect();
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const { dataDir, databaseUrl, redisUrl, restart } = options;
+      keeper.send({ kind: 'start', dataDir, redis: redisUrl === null, postgres: databaseUrl === null, restart } satisfies StoresOrder);
+      const news = await firstNews(keeper, options.say);
+      if (news.kind === 'started') return new Stores(keeper, news, options);
+      throw new Error(news.message);
+    } catch (error) {
+      if (keeper.exitCode === null && keeper.signalCode === null) await once(keeper, 'exit');
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** From now on the stores wait for this process's end before theirs. */
+  serves(pid: number): void {
+    if (this.keeper.connected) this.keeper.send({ kind: 'node', pid } satisfies StoresOrder);
+  }
+
+  /** Ends what was started, after what is committed is safe. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    if (this.keeper.exitCode !== null || this.keeper.signalCode !== null) return;
+    const gone = once(this.keeper, 'exit');
+    if (this.keeper.connected) this.keeper.send({ kind: 'stop' } satisfies StoresOrder);
+    await gone;
+  }
+
+  /** Ends them at once, as a crash would: what is committed is safe all the same. */
+  async kill(): Promise<void> {
+    this.stopping = true;
+    this.keeper.kill('SIGKILL');
+    if (this.redisPid !== null) signalProcess(this.redisPid, 'SIGKILL');
+    const postmaster = this.ownPostgres ? await readPostmaster(join(this.dataDir, 'postgres')).catch(() => null) : null;
+    if (postmaster !== null && postmaster.pid > 0) signalProcess(postmaster.pid, 'SIGQUIT');
+  }
+
+  private hear(news: StoresNews, { say, restart, onLost }: StoresOptions): void {
+    if (news.kind === 'says') say(news.line);
+    if (news.kind === 'redis') {
+      this.redisPid = news.pid;
+      say(`Redis runs again, empty (pid ${news.pid})`);
+    }
+    if (news.kind !== 'lost' || this.stopping) return;
+    if (news.what === 'postgres') onLost('PostgreSQL has ended');
+    else {
+      this.redisPid = null;
+      say(restart ? 'Redis has ended; it is started again' : 'Redis has ended; the nodes go on as they are placed');
+    }
+  }
+}
+
+/** What the keeper says in the end of its start. */
+async function firstNews(keeper: ChildProcess, say: (line: string) => void): Promise<Extract<StoresNews, { kind: 'started' | 'failed' }>> {
+  return new Promise((resolve, reject) => {
+    const hear = (news: StoresNews) => {
+      if (news.kind === 'says') say(news.line);
+      if (news.kind !== 'started' && news.kind !== 'failed') return;
+      keeper.off('message', hear);
+      resolve(news);
+    };
+    keeper.on('message', hear);
+    keeper.once('exit', () => reject(new Error('What keeps Redis and PostgreSQL did not start')));
+  });
+}

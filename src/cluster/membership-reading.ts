@@ -1,0 +1,79 @@
+/** The cluster as an operator's command sees and moves it: through Redis, without being a member. */
+import { randomBytes } from 'node:crypto';
+import type { AppError } from '../errors.ts';
+import type { View } from './member.ts';
+import { pairsOf, recordsOf, viewOf } from './membership-reply.ts';
+import { keysOf, membershipScripts, numberOfKeys, type ProtocolRange } from './membership-scripts.ts';
+import { RedisConnection } from './redis-connection.ts';
+
+export type ClusterReading = {
+  /** `trouble`: why Redis cannot be asked, in one line for people; the rest is empty then. */
+  redis: { up: boolean; trouble: string | null };
+  view: View;
+  /** Random, new whenever Redis lost what it knew; null where no node has been yet. */
+  generation: string | null;
+  /** In the order of the view's members. */
+  nodes: {
+    incarnation: string;
+    protocol: ProtocolRange;
+    /** How often it has renewed its lease. */
+    renewals: number;
+    /** Since its latest renewal, by the cluster's clock, which stands still while nobody renews. */
+    silentMs: number;
+    /** It was asked to leave. */
+    drainRequested: boolean;
+  }[];
+};
+
+export type DrainRequest =
+  /** It hears of it with its next renewal, within a second. */
+  | { kind: 'asked' }
+  /** It is on its way out already. */
+  | { kind: 'leaving' }
+  /** Nobody of that name lives; these do. */
+  | { kind: 'unknown'; names: string[] };
+
+const patienceMs = 5_000;
+
+/** How the cluster stands. Resolves also when Redis is away, and says so. */
+export async function readCluster(redisUrl: string, clusterId: string): Promise<ClusterReading> {
+  try {
+    return await asked(redisUrl, clusterId, 'troupe_read', {}, readingOf);
+  } catch (error) {
+    const redis = { up: false, trouble: (error as AppError).message };
+    return { redis, view: { number: 0, members: [] }, generation: null, nodes: [] };
+  }
+}
+
+/** Asks the node of that name to leave as with SIGTERM. Rejects `unavailable` when Redis cannot be asked. */
+export async function requestDrain(redisUrl: string, clusterId: string, nodeName: string): Promise<DrainRequest> {
+  return asked(redisUrl, clusterId, 'troupe_drain', { name: nodeName }, ([kind, names]: any) =>
+    kind === 'unknown' ? { kind, names: names.sort() } : { kind },
+  );
+}
+
+async function asked<T>(url: string, clusterId: string, script: string, ask: object, read: (answer: any) => T): Promise<T> {
+  const name = `troupe-command-${randomBytes(3).toString('hex')}`;
+  const redis = new RedisConnection({ url, name, scripts: membershipScripts, numberOfKeys });
+  try {
+    await redis.connect(patienceMs);
+    return read(await redis.run(script, keysOf(clusterId), JSON.stringify(ask), patienceMs));
+  } finally {
+    redis.close();
+  }
+}
+
+function readingOf([generation, number, texts, counts, heard, servedMs, drains]: any): ClusterReading {
+  const records = recordsOf(texts);
+  const view = viewOf(number, records);
+  const renewals = new Map(pairsOf(counts));
+  const heardMs = new Map(pairsOf(heard));
+  const nodes = view.members.map(({ incarnation }) => ({
+    incarnation,
+    protocol: records.get(incarnation)!.protocol,
+    renewals: renewals.get(incarnation) ?? 0,
+    silentMs: servedMs - (heardMs.get(incarnation) ?? servedMs),
+    drainRequested: drains.includes(incarnation),
+  }));
+  return { redis: { up: true, trouble: null }, view, generation, nodes };
+}

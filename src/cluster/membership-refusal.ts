@@ -1,0 +1,69 @@
+/** Why a node may not join, in one line for whoever started it. */
+import { AppError } from '../errors.ts';
+import type { Reply } from './membership-reply.ts';
+import type { MemberRecord, SharedSettings } from './membership-scripts.ts';
+
+/**
+ * The reason for good; null where it makes sense to ask again.
+ *
+ * @param firstTaken what was answered first about a namesake: one that has renewed since then lives
+ */
+export function refusalOf(
+  reply: Reply | { kind: 'unanswered' },
+  self: MemberRecord,
+  shared: SharedSettings,
+  firstTaken: { incarnation: string; count: number } | null,
+): AppError | null {
+  switch (reply.kind) {
+    case 'settings':
+      return reply.shardCount === shared.shardCount ? otherKey(reply, shared) : otherShardCount(reply, shared);
+    case 'protocol':
+      return new AppError(
+        'conflict',
+        `This node speaks ${versions(self.protocol)} of the protocol between nodes, but the running node ${reply.name} speaks ` +
+          `${versions(reply)}: upgrade the nodes one version at a time`,
+      );
+    case 'taken':
+      return firstTaken?.incarnation === reply.incarnation && reply.count > firstTaken.count ? nameTaken(reply, self) : null;
+    default:
+      return null;
+  }
+}
+
+/** For a node that was not admitted in all the time it had. */
+export function tooLate(reply: Reply | { kind: 'unanswered'; error: AppError }, self: MemberRecord): AppError {
+  if (reply.kind === 'unanswered') return reply.error;
+  if (reply.kind === 'taken') return nameTaken(reply, self);
+  return new AppError('unavailable', 'The cluster did not admit this node in time: try again');
+}
+
+function otherKey(reply: SharedSettings, shared: SharedSettings): AppError {
+  return new AppError(
+    'conflict',
+    `SECRET_KEY of this node (digest ${short(shared.secretKeyDigest)}) is not the one of the running nodes (digest ` +
+      `${short(reply.secretKeyDigest)}): give all nodes of a cluster the same key`,
+  );
+}
+
+function otherShardCount(reply: SharedSettings, shared: SharedSettings): AppError {
+  return new AppError(
+    'conflict',
+    `This node divides actors into ${shared.shardCount} shards, but the running nodes into ${reply.shardCount}: ` +
+      'run one version, or stop all nodes of the other first',
+  );
+}
+
+function nameTaken({ host, port }: { host: string; port: number }, self: MemberRecord): AppError {
+  return new AppError(
+    'conflict',
+    `NODE_NAME ${self.name} is in use by a running node at ${host}:${port}: give each node of a cluster a name of its own`,
+  );
+}
+
+function short(digest: string): string {
+  return digest.slice(0, 8);
+}
+
+function versions({ lowest, highest }: { lowest: number; highest: number }): string {
+  return lowest === highest ? `version ${lowest}` : `versions ${lowest} to ${highest}`;
+}

@@ -1,0 +1,76 @@
+/** What the scripts of `membership-scripts.ts` answer, read into types. */
+import type { Member, View } from './member.ts';
+import type { MemberRecord } from './membership-scripts.ts';
+
+export type Standing = {
+  generation: string;
+  number: number;
+  /** By incarnation; null where the view is the one that was known when it was asked. */
+  records: ReadonlyMap<string, MemberRecord> | null;
+  /** Incarnation and renewals of every member. */
+  counts: [string, number][];
+  /** An operator has asked this node to leave. */
+  drain: boolean;
+};
+
+export type Taken = { kind: 'taken'; host: string; port: number; incarnation: string; count: number };
+
+export type Reply =
+  | { kind: 'member'; standing: Standing }
+  /** Of the asker: it was put out. Of the one it wanted out: it is, and this is how things stand. */
+  | { kind: 'out'; standing: Standing | null }
+  | { kind: 'strange' }
+  | { kind: 'settling' }
+  | { kind: 'renewed' }
+  | { kind: 'early'; waitMs: number }
+  | { kind: 'settings'; shardCount: number; secretKeyDigest: string }
+  | { kind: 'protocol'; name: string; lowest: number; highest: number }
+  | Taken;
+
+export function replyOf(answer: unknown): Reply {
+  const [kind, ...rest] = answer as [Reply['kind'], ...any[]];
+  switch (kind) {
+    case 'member':
+      return { kind, standing: standingOf(rest) };
+    case 'out':
+      return { kind, standing: rest.length === 0 ? null : standingOf(rest) };
+    case 'early':
+      return { kind, waitMs: rest[0] };
+    case 'settings':
+      return { kind, shardCount: rest[0], secretKeyDigest: rest[1] };
+    case 'protocol':
+      return { kind, name: rest[0], lowest: rest[1], highest: rest[2] };
+    case 'taken':
+      return { kind, host: rest[0], port: rest[1], incarnation: rest[2], count: rest[3] };
+    case 'strange':
+    case 'settling':
+    case 'renewed':
+      return { kind };
+  }
+}
+
+export function viewOf(number: number, records: ReadonlyMap<string, MemberRecord>): View {
+  const members = Array.from(records.values(), memberOf).sort((a, b) => (a.incarnation < b.incarnation ? -1 : 1));
+  return Object.freeze({ number, members: Object.freeze(members) });
+}
+
+export function recordsOf(texts: string[]): Map<string, MemberRecord> {
+  const records = texts.map((text) => JSON.parse(text) as MemberRecord);
+  return new Map(records.map((record) => [record.incarnation, record]));
+}
+
+/** A flat list of keys and values, as Redis tells a hash. */
+export function pairsOf(flat: string[]): [string, number][] {
+  const pairs: [string, number][] = [];
+  for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i]!, Number(flat[i + 1])]);
+  return pairs;
+}
+
+function standingOf([generation, number, texts, counts, drain]: any[]): Standing {
+  return { generation, number, records: texts === null ? null : recordsOf(texts), counts: pairsOf(counts), drain: drain === 1 };
+}
+
+/** What a newer version may have added stays behind. */
+function memberOf({ incarnation, name, host, port, roles, leaving }: MemberRecord): Member {
+  return Object.freeze({ incarnation, name, host, port, roles, leaving });
+}

@@ -1,0 +1,251 @@
+/**
+ * What Redis knows of the cluster, and the only steps that change it. Each step is one Lua script, so it happens wholly or not at all.
+ *
+ * Time is the cluster's own: `servedMs` grows with Redis's clock, but from one script to the next by no more than one renewal interval. It
+ * therefore stands still while Redis is paused, away or reached by nobody, and leaps of Redis's clock are no time: in each of these cases
+ * nobody could have renewed. It starts with 0 when a generation is founded, so it is also the generation's age.
+ *
+ * state: hash of `generation` (random, new when what Redis knew was lost), `number` (of the view), `servedMs`, `nowMs` (Redis's clock at the
+ * latest script), `shardCount`, `secretKeyDigest`. members: incarnation → record, as JSON. counts: incarnation → renewals. heard: incarnation
+ * by `servedMs` of its latest renewal. gone: incarnations put out, by when. waiting: name → record, while a generation is too young to tell who
+ * else belongs to it. drains: incarnations that were asked to leave.
+ */
+import type { Member } from './member.ts';
+
+export type ProtocolRange = { lowest: number; highest: number };
+
+/** A member as it stands in Redis. */
+export type MemberRecord = Member & { protocol: ProtocolRange };
+
+/** What nodes must have in common. The digest is of the SECRET_KEY, and tells nothing of it. */
+export type SharedSettings = { shardCount: number; secretKeyDigest: string };
+
+/** What a node gives with every script, beside what it asks. */
+export type Ask = SharedSettings & {
+  incarnation: string;
+  record: string;
+  /** Its renewals so far, this one included. */
+  count: number;
+  /** Of the view and of the generation that it knows. */
+  number: number;
+  generation: string;
+  /** For a generation that this script may have to found. */
+  newGeneration: string;
+  leaseMs: number;
+  renewEveryMs: number;
+};
+
+/** The keys of a cluster. The braces keep them together where Redis itself is a cluster. */
+export function keysOf(clusterId: string): string[] {
+  return ['state', 'members', 'counts', 'heard', 'gone', 'waiting', 'drains'].map((name) => `troupe:{${clusterId}}:${name}`);
+}
+
+const goneKept = 1_000;
+
+const prelude = `
+local ask = cjson.decode(ARGV[1])
+local state, members, counts, heard, gone, waiting, drains = unpack(KEYS)
+
+local function clockMs()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function tick()
+  local nowMs = clockMs()
+  local last = redis.call('HMGET', state, 'nowMs', 'servedMs')
+  local servedMs = tonumber(last[2]) + math.max(0, math.min(nowMs - tonumber(last[1]), ask.renewEveryMs))
+  redis.call('HSET', state, 'nowMs', nowMs, 'servedMs', servedMs)
+  return servedMs
+end
+
+local function found(number)
+  redis.call('DEL', members, counts, heard, gone, waiting, drains)
+  redis.call('HSET', state, 'generation', ask.newGeneration, 'number', number, 'nowMs', clockMs(), 'servedMs', 0,
+    'shardCount', ask.shardCount, 'secretKeyDigest', ask.secretKeyDigest)
+end
+
+local function isMember(incarnation)
+  return redis.call('HEXISTS', members, incarnation) == 1
+end
+
+local function nextView()
+  redis.call('HINCRBY', state, 'number', 1)
+end
+
+local function keep(incarnation, record, count, servedMs)
+  redis.call('HSET', members, incarnation, record)
+  redis.call('HSET', counts, incarnation, count)
+  redis.call('ZADD', heard, servedMs, incarnation)
+end
+
+local function putOut(incarnation, servedMs)
+  redis.call('HDEL', members, incarnation)
+  redis.call('HDEL', counts, incarnation)
+  redis.call('HDEL', drains, incarnation)
+  redis.call('ZREM', heard, incarnation)
+  redis.call('ZADD', gone, servedMs, incarnation)
+  redis.call('ZREMRANGEBYRANK', gone, 0, -${goneKept + 1})
+end
+
+local function lapse(servedMs)
+  local silent = redis.call('ZRANGEBYSCORE', heard, '-inf', '(' .. (servedMs - ask.leaseMs))
+  for _, incarnation in ipairs(silent) do putOut(incarnation, servedMs) end
+  if #silent > 0 then nextView() end
+end
+
+local function answer(status)
+  local known = redis.call('HMGET', state, 'generation', 'number')
+  local number = tonumber(known[2])
+  local records = number ~= ask.number and redis.call('HVALS', members)
+  return {status, known[1], number, records, redis.call('HGETALL', counts), redis.call('HEXISTS', drains, ask.incarnation)}
+end
+`;
+
+/**
+ * A member says that it lives, and hears how things stand. `strange`: Redis knows less than the asker, which must present what it knows.
+ * `out`: it was put out. A record that differs from the one that is kept replaces it, in a new view.
+ */
+const renew = `
+local current = redis.call('HMGET', state, 'generation', 'number')
+if current[1] ~= ask.generation or tonumber(current[2]) < ask.number then return {'strange'} end
+local record = redis.call('HGET', members, ask.incarnation)
+if not record then return {tonumber(current[2]) == ask.number and 'strange' or 'out'} end
+local servedMs = tick()
+keep(ask.incarnation, ask.record, ask.count, servedMs)
+if record ~= ask.record then nextView() end
+lapse(servedMs)
+return answer('member')
+`;
+
+/**
+ * A member tells a Redis that has lost something of the view it knows. What is lost is founded anew from it. Where another member was first,
+ * what that one did not know is added, for one lease; who has not come forward by then has lapsed.
+ */
+const present = `
+local current = redis.call('HMGET', state, 'generation', 'number')
+local number = tonumber(current[2] or 0)
+local same = current[1] == ask.generation
+local lost = not current[1] or (same and (number < ask.number or (number == ask.number and not isMember(ask.incarnation))))
+if lost then
+  found(ask.number + 1)
+elseif not same and number <= ask.number then
+  redis.call('HSET', state, 'number', ask.number + 1)
+end
+local servedMs = tick()
+if servedMs < ask.leaseMs then
+  local added = false
+  for _, known in ipairs(ask.known) do
+    if not isMember(known.incarnation) and not redis.call('ZSCORE', gone, known.incarnation) then
+      keep(known.incarnation, known.record, known.count, servedMs)
+      added = true
+    end
+  end
+  if added and not lost then nextView() end
+end
+if not isMember(ask.incarnation) then return {'out'} end
+keep(ask.incarnation, ask.record, ask.count, servedMs)
+lapse(servedMs)
+return answer('member')
+`;
+
+/** A node asks to become a member. Refused with what differs; told to come again while it cannot be decided. */
+const register = `
+if redis.call('HEXISTS', state, 'generation') == 0 then found(0) end
+if tonumber(redis.call('HGET', state, 'number')) < ask.number then redis.call('HSET', state, 'number', ask.number) end
+local servedMs = tick()
+lapse(servedMs)
+if isMember(ask.incarnation) then
+  keep(ask.incarnation, ask.record, ask.count, servedMs)
+  return answer('member')
+end
+local others = redis.call('HVALS', members)
+for _, record in ipairs(redis.call('HVALS', waiting)) do table.insert(others, record) end
+local shared = redis.call('HMGET', state, 'shardCount', 'secretKeyDigest')
+if #others == 0 then
+  redis.call('HSET', state, 'shardCount', ask.shardCount, 'secretKeyDigest', ask.secretKeyDigest)
+elseif tonumber(shared[1]) ~= ask.shardCount or shared[2] ~= ask.secretKeyDigest then
+  return {'settings', tonumber(shared[1]), shared[2]}
+end
+local self = cjson.decode(ask.record)
+for _, record in ipairs(others) do
+  local other = cjson.decode(record)
+  if other.protocol.highest < self.protocol.lowest or other.protocol.lowest > self.protocol.highest then
+    return {'protocol', other.name, other.protocol.lowest, other.protocol.highest}
+  end
+  if other.name == self.name and other.incarnation ~= self.incarnation and not other.leaving then
+    local silentMs = servedMs - (redis.call('ZSCORE', heard, other.incarnation) or servedMs)
+    if silentMs < 2 * ask.renewEveryMs or other.host ~= self.host or other.port ~= self.port then
+      return {'taken', other.host, other.port, other.incarnation, tonumber(redis.call('HGET', counts, other.incarnation) or 0)}
+    end
+    putOut(other.incarnation, servedMs)
+    nextView()
+  end
+end
+redis.call('HSET', waiting, self.name, ask.record)
+-- Who waits comes again; a list that nobody comes back to must not stand in the way of others.
+redis.call('PEXPIRE', waiting, ask.leaseMs)
+if servedMs < 4 * ask.renewEveryMs then return {'settling'} end
+for _, record in ipairs(redis.call('HVALS', waiting)) do
+  local incarnation = cjson.decode(record).incarnation
+  redis.call('ZREM', gone, incarnation)
+  -- A first lease lasts twice as long: the first renewal comes only after this answer, which a slow Redis takes seconds for.
+  keep(incarnation, record, incarnation == ask.incarnation and ask.count or 0, servedMs + ask.leaseMs)
+end
+redis.call('DEL', waiting)
+nextView()
+return answer('member')
+`;
+
+/** A member puts another out that is proven dead, unless that one has renewed since. `early`: it has not been silent long enough, so far. */
+const expel = `
+if redis.call('HGET', state, 'generation') ~= ask.generation or not isMember(ask.incarnation) then return {'strange'} end
+if not isMember(ask.target) then return answer('out') end
+if tonumber(redis.call('HGET', counts, ask.target)) > ask.seen then return {'renewed'} end
+local servedMs = tick()
+local missingMs = 2 * ask.renewEveryMs - (servedMs - redis.call('ZSCORE', heard, ask.target))
+if missingMs > 0 then return {'early', missingMs} end
+putOut(ask.target, servedMs)
+nextView()
+return answer('out')
+`;
+
+const leave = `
+local record = redis.call('HGET', members, ask.incarnation)
+if record then
+  putOut(ask.incarnation, tick())
+  nextView()
+end
+return {'out'}
+`;
+
+/** Asks the live node of that name to leave; it hears of it with its next renewal. */
+const drain = `
+local names = {}
+local asked = 'unknown'
+for _, record in ipairs(redis.call('HVALS', members)) do
+  local member = cjson.decode(record)
+  table.insert(names, member.name)
+  if member.name == ask.name then
+    if not member.leaving then
+      redis.call('HSET', drains, member.incarnation, 1)
+      asked = 'asked'
+    elseif asked == 'unknown' then
+      asked = 'leaving'
+    end
+  end
+end
+return {asked, names}
+`;
+
+const read = `
+local current = redis.call('HMGET', state, 'generation', 'number', 'servedMs')
+return {current[1], tonumber(current[2] or 0), redis.call('HVALS', members), redis.call('HGETALL', counts),
+  redis.call('ZRANGE', heard, 0, -1, 'WITHSCORES'), tonumber(current[3] or 0), redis.call('HKEYS', drains)}
+`;
+
+export const numberOfKeys = keysOf('').length;
+
+export const membershipScripts = Object.fromEntries(
+  Object.entries({ renew, present, register, expel, leave, drain, read }).map(([name, lua]) => [`troupe_${name}`, prelude + lua]),
+);

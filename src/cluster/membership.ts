@@ -1,0 +1,349 @@
+/**
+ * Which nodes live, agreed on through Redis. Each node renews a lease and hears with every renewal how things stand: one round trip for each
+ * node and interval, whatever runs on it. Redis is soft: this says who is there and moves nothing; PostgreSQL judges who owns what.
+ *
+ * M1 The view's number only grows, on every node, also when Redis lost what it knew.
+ * M2 Who renews is not put out: not by a slow or paused Redis, a leap of a clock, or a Redis that comes back empty.
+ * M3 Who has not renewed for a lease, while Redis was there to hear it, is put out by whichever node asks next.
+ * M4 Before that a member is put out only at the word of another that saw it dead, and not when it has renewed since that was seen.
+ * M5 While Redis is away the view stays as it was.
+ * M6 Who was put out hears it with its next renewal, drops everything, and only then joins again.
+ * M7 All members agree on shard count and SECRET_KEY, and any two of them speak a common version.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Member, View } from './member.ts';
+import { refusalOf, tooLate } from './membership-refusal.ts';
+import { type Reply, replyOf, viewOf } from './membership-reply.ts';
+import { type Ask, keysOf, type MemberRecord, membershipScripts, numberOfKeys, type ProtocolRange } from './membership-scripts.ts';
+import { RedisConnection } from './redis-connection.ts';
+
+export type MembershipOptions = {
+  redisUrl: string;
+  /** Of this database's nodes alone: see `storage/cluster-identity.ts`. */
+  clusterId: string;
+  self: Member;
+  /** What all nodes must have in common. The digest is of SECRET_KEY. */
+  shared: { shardCount: number; secretKeyDigest: string; protocol: ProtocolRange };
+  /** How long a silent member stays. Default 2 s. */
+  leaseMs?: number;
+  /** Default 250 ms. */
+  renewEveryMs?: number;
+  log: Log;
+};
+
+/** `alone`: Redis does not answer, and the view is frozen. */
+export type MembershipState = 'joining' | 'member' | 'alone' | 'stopped';
+
+export type Renewals = { count: number; seenAtMs: number };
+
+/** How long a start waits for Redis. */
+const connectMs = 10_000;
+/** So many renewals may be on their way at once. Enough to keep up the pace with a Redis that takes three seconds for an answer. */
+const mostInFlight = 16;
+const rejoinEveryMs = 2_000;
+
+export class Membership {
+  private readonly options: MembershipOptions;
+  private readonly log: Log;
+  private readonly leaseMs: number;
+  private readonly renewEveryMs: number;
+  private readonly keys: string[];
+  private readonly redis: RedisConnection;
+  private self: MemberRecord;
+  private current: View = { number: 0, members: [] };
+  /** As they stand in Redis, to be presented to a Redis that lost them. */
+  private records: ReadonlyMap<string, MemberRecord> = new Map();
+  private generation = '';
+  private phase: MembershipState = 'joining';
+  /** Of this process, over all its registrations. */
+  private count = 0;
+  private readonly seen = new Map<string, Renewals>();
+  private timer: NodeJS.Timeout | null = null;
+  private inFlight = 0;
+  /** Intervals since the last answer. */
+  private unanswered = 0;
+  private presenting = false;
+  private drainHeard = false;
+  private refreshing: Promise<void> | null = null;
+  private nextRefresh: Promise<void> | null = null;
+  private readonly viewListeners: ((view: View) => void)[] = [];
+  private readonly expelledListeners: (() => void | Promise<void>)[] = [];
+  private readonly drainListeners: (() => void)[] = [];
+
+  constructor(options: MembershipOptions) {
+    this.options = options;
+    this.log = options.log;
+    this.leaseMs = options.leaseMs ?? 2_000;
+    this.renewEveryMs = options.renewEveryMs ?? 250;
+    this.keys = keysOf(options.clusterId);
+    this.self = { ...options.self, protocol: options.shared.protocol };
+    const { redisUrl: url, self } = options;
+    this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys });
+  }
+
+  /** The last that is known; number 0 and nobody before `start`. Members are sorted by incarnation. */
+  get view(): View {
+    return this.current;
+  }
+
+  get state(): MembershipState {
+    return this.phase;
+  }
+
+  /** Calls back with each new view, from inside whatever learned of it. */
+  onView(listener: (view: View) => void): void {
+    this.viewListeners.push(listener);
+  }
+
+  /**
+   * Calls back when this node learns that it was put out, which happens to one that slept: it must drop everything. When what the listeners
+   * return has resolved, it joins again by itself.
+   */
+  onExpelled(listener: () => void | Promise<void>): void {
+    this.expelledListeners.push(listener);
+  }
+
+  /** Calls back once, when an operator has asked this node to leave. */
+  onDrainRequested(listener: () => void): void {
+    this.drainListeners.push(listener);
+  }
+
+  /**
+   * Joins. Rejects `conflict` with one line that names the setting in which this node differs from those that run, and `unavailable` when
+   * Redis cannot be reached within 10 seconds. Takes a second more where nobody has been there before.
+   */
+  async start(): Promise<void> {
+    try {
+      await this.redis.connect(connectMs);
+      await this.register(connectMs);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** The latest renewal of a member that this node has seen: its number, and when it first saw it (monotonic). null: no such member. */
+  renewals(incarnation: string): Renewals | null {
+    return this.seen.get(incarnation) ?? null;
+  }
+
+  /**
+   * Puts a member out whose process is proven dead, unless it has renewed since its renewal number `count`. Where it has been silent for less
+   * than two intervals, waits until it has. True: it is out. False: it lives, or nobody knows, as Redis does not answer.
+   */
+  async expel(incarnation: string, count: number): Promise<boolean> {
+    // Each wait brings it closer, except when Redis answers slowly.
+    for (let attempt = 0; attempt < 5 && this.phase === 'member'; attempt++) {
+      const reply = await this.ask('expel', { target: incarnation, seen: count }, this.patienceMs).catch(() => null);
+      if (reply?.kind === 'out' && reply.standing !== null) {
+        this.take(reply.standing);
+        return true;
+      }
+      if (reply?.kind !== 'early') return false;
+      await delay(reply.waitMs);
+    }
+    return false;
+  }
+
+  /** Reads how things stand now, not at the next interval, as when a peer tells of a change. Resolves also when Redis does not answer. */
+  refresh(): Promise<void> {
+    if (this.refreshing === null) {
+      const patience = delay(this.patienceMs, undefined, { ref: false });
+      this.refreshing = Promise.race([this.renew(), patience]).finally(() => (this.refreshing = null));
+      return this.refreshing;
+    }
+    // What is on its way may have been read before the change.
+    this.nextRefresh ??= this.refreshing.then(() => {
+      this.nextRefresh = null;
+      return this.refresh();
+    });
+    return this.nextRefresh;
+  }
+
+  /** Says in the view that this node is on its way out. Where Redis does not answer, it is said when it does. */
+  async leaving(): Promise<void> {
+    this.self = { ...this.self, leaving: true };
+    await this.refresh();
+  }
+
+  /** Out of the view at once; renews no more. Where Redis does not answer, the lease lapses. */
+  async leave(): Promise<void> {
+    if (this.phase === 'stopped') return;
+    const joined = this.generation !== '';
+    this.end();
+    if (joined)
+      await this.ask('leave', {}, this.patienceMs).catch((error) => this.log.warn({ reason: error.message }, 'could not leave the view'));
+  }
+
+  /** Ends without a word: who has not left before lapses. */
+  async stop(): Promise<void> {
+    this.end();
+    this.redis.close();
+  }
+
+  /** How long somebody waits for an answer who cannot do without; shorter than a lease. */
+  private get patienceMs(): number {
+    return this.leaseMs * 0.75;
+  }
+
+  private end(): void {
+    this.phase = 'stopped';
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+  }
+
+  /** Asks until it is a member. Rejects when it is refused, and, with `patienceMs`, when it has not been admitted for so long. */
+  private async register(patienceMs: number): Promise<void> {
+    const startedMs = performance.now();
+    let taken: { incarnation: string; count: number } | null = null;
+    while (this.phase !== 'stopped') {
+      const reply = await this.ask('register', {}).catch((error: AppError) => ({ kind: 'unanswered', error }) as const);
+      if (this.isStopped()) break;
+      if (reply.kind === 'member') {
+        this.phase = 'member';
+        this.unanswered = 0;
+        this.take(reply.standing);
+        this.timer ??= setInterval(() => this.onInterval(), this.renewEveryMs);
+        return;
+      }
+      // A namesake that renews lives; one that does not is an earlier process of this name, and lapses.
+      const refusal = refusalOf(reply, this.self, this.options.shared, taken);
+      if (refusal !== null) throw refusal;
+      if (reply.kind === 'taken') taken ??= reply;
+      if (performance.now() - startedMs > patienceMs) throw tooLate(reply, this.self);
+      await delay(this.renewEveryMs);
+    }
+    throw new AppError('draining', 'The node stops');
+  }
+
+  private onInterval(): void {
+    if (this.phase !== 'member' && this.phase !== 'alone') return;
+    this.unanswered += 1;
+    if (this.phase === 'member' && this.unanswered > this.leaseMs / this.renewEveryMs) {
+      this.phase = 'alone';
+      this.log.warn(
+        { redis: this.redis.host, reason: this.redis.trouble ?? 'no answer' },
+        'Redis does not answer: the view of the cluster stays as it is until it does',
+      );
+    }
+    void this.renew();
+  }
+
+  private async renew(): Promise<void> {
+    if (this.inFlight >= mostInFlight || this.phase === 'joining' || this.phase === 'stopped') return;
+    this.inFlight += 1;
+    const { generation } = this;
+    try {
+      this.heard(await this.ask('renew', {}), generation);
+    } catch {
+      // The next one is on its way soon; how long there has been no answer is counted.
+    } finally {
+      this.inFlight -= 1;
+    }
+  }
+
+  /** @param generation the one that was asked of: of several answers to the same loss the first is acted on */
+  private heard(reply: Reply, generation: string): void {
+    if ((this.phase !== 'member' && this.phase !== 'alone') || generation !== this.generation) return;
+    this.unanswered = 0;
+    if (this.phase === 'alone') {
+      this.phase = 'member';
+      this.log.info({ redis: this.redis.host }, 'Redis answers again');
+    }
+    if (reply.kind === 'member') this.take(reply.standing);
+    if (reply.kind === 'strange') void this.present();
+    if (reply.kind === 'out') void this.rejoin();
+  }
+
+  /** Redis was emptied, restarted, or replaced by a copy that lags behind. */
+  private async present(): Promise<void> {
+    if (this.presenting) return;
+    this.presenting = true;
+    const { generation } = this;
+    const known = Array.from(this.records.values(), (record) => ({
+      incarnation: record.incarnation,
+      record: JSON.stringify(record),
+      count: this.seen.get(record.incarnation)?.count ?? 0,
+    }));
+    try {
+      const reply = await this.ask('present', { known });
+      this.log.warn({ view: this.current.number }, 'Redis had lost the view of the cluster; it was told again');
+      this.heard(reply, generation);
+    } catch {
+      // The next renewal finds it as strange as before.
+    } finally {
+      this.presenting = false;
+    }
+  }
+
+  private async rejoin(): Promise<void> {
+    this.phase = 'joining';
+    this.log.warn(
+      { view: this.current.number },
+      'this node was put out of the cluster while it was silent; it drops what it has and joins again',
+    );
+    // A listener that fails has dropped what it could.
+    const done = await Promise.allSettled(this.expelledListeners.map(async (listener) => listener()));
+    for (const each of done) if (each.status === 'rejected') this.log.error({ err: each.reason }, 'something could not be dropped');
+    let told = false;
+    while (this.phase === 'joining') {
+      try {
+        await this.register(Number.POSITIVE_INFINITY);
+        this.log.info({ view: this.current.number }, 'joined again');
+      } catch (error) {
+        if (this.isStopped()) return;
+        if (!told) this.log.error({ reason: (error as Error).message }, 'cannot join again yet; trying on');
+        told = true;
+        await delay(rejoinEveryMs, undefined, { ref: false });
+      }
+    }
+  }
+
+  private take({ generation, number, records, counts, drain }: Extract<Reply, { kind: 'member' }>['standing']): void {
+    this.generation = generation;
+    const nowMs = performance.now();
+    for (const [incarnation, count] of counts) {
+      // A count that is told again, by a node that had seen less, is no renewal.
+      if (count > (this.seen.get(incarnation)?.count ?? -1)) this.seen.set(incarnation, { count, seenAtMs: nowMs });
+    }
+    if (records !== null && number > this.current.number) {
+      this.records = records;
+      this.current = viewOf(number, records);
+      for (const incarnation of this.seen.keys()) if (!records.has(incarnation)) this.seen.delete(incarnation);
+      this.log.info({ view: number, members: this.current.members.map(({ name }) => name) }, 'a new view of the cluster');
+      for (const listener of this.viewListeners) listener(this.current);
+    }
+    if (drain && !this.drainHeard) {
+      this.drainHeard = true;
+      for (const listener of this.drainListeners) listener();
+    }
+  }
+
+  private async ask(script: string, more: object, timeoutMs?: number): Promise<Reply> {
+    const { leaseMs, renewEveryMs, generation, current } = this;
+    const { shardCount, secretKeyDigest } = this.options.shared;
+    this.count += 1;
+    const ask: Ask = {
+      incarnation: this.self.incarnation,
+      record: JSON.stringify(this.self),
+      count: this.count,
+      number: current.number,
+      generation,
+      newGeneration: randomUUID(),
+      leaseMs,
+      renewEveryMs,
+      shardCount,
+      secretKeyDigest,
+      ...more,
+    };
+    return replyOf(await this.redis.run(`troupe_${script}`, this.keys, JSON.stringify(ask), timeoutMs));
+  }
+
+  /** Asked after a wait, when the compiler still trusts what was known before it. */
+  private isStopped(): boolean {
+    return this.phase === 'stopped';
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Which node should own which shard: a pure function of the view, so that all nodes of one view agree without a word. Rendezvous hashing:
+ * every node draws a number for every shard, and the largest wins. It says what should be; what is, PostgreSQL says.
+ *
+ * P1 The order of the members changes nothing, nor does an incarnation: a node that comes back under its name is given what it had.
+ * P2 A node that joins takes shards, and no others move; a node that leaves gives its shards away, and no others move.
+ */
+import { shardCount } from './address.ts';
+import type { Member, View } from './member.ts';
+
+/** Shard → the incarnation that should own it. null throughout where nobody can: no member runs actors, or all of them leave. */
+export type Plan = readonly (string | null)[];
+
+export function planOf(view: View): Plan {
+  const owners = view.members.filter(canOwn).sort(byName);
+  const seeds = owners.map(({ name }) => textHash(name));
+  return shardHashes.map((shardHash) => owners[winner(seeds, shardHash)]?.incarnation ?? null);
+}
+
+/** Whether shards are planned onto this member. */
+export function canOwn(member: Member): boolean {
+  return member.roles.includes('actors') && !member.leaving;
+}
+
+/** The index of the largest draw, -1 among none. Of equal draws the first wins, which is why `seeds` stand in the order of names. */
+function winner(seeds: number[], shardHash: number): number {
+  let best = -1;
+  let bestDraw = -1;
+  for (let i = 0; i < seeds.length; i++) {
+    const draw = mixed(seeds[i]! ^ shardHash);
+    if (draw > bestDraw) {
+      best = i;
+      bestDraw = draw;
+    }
+  }
+  return best;
+}
+
+function byName(a: Member, b: Member): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.incarnation < b.incarnation ? -1 : 1;
+}
+
+/** FNV-1a, mixed. */
+function textHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return mixed(hash);
+}
+
+/** Every bit of the input moves every bit of the output (the finalizer of MurmurHash3). */
+function mixed(bits: number): number {
+  let hash = bits;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+const shardHashes: readonly number[] = Array.from({ length: shardCount }, (_, shard) => mixed(shard + 1));

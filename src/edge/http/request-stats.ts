@@ -1,0 +1,74 @@
+/** What the edge has answered, by route: plain numbers that the router notes and metrics read. Raw paths are never kept. */
+import { AppError, type ErrorCode } from '../../errors.ts';
+import { Distribution, type Labels, latencyBoundsS, type Sample } from '../../metrics.ts';
+import { unavailableIfUnreachable } from '../../storage/database.ts';
+
+/** Answers of one method on one route pattern. */
+export class RouteStats {
+  readonly method: string;
+  readonly route: string;
+  readonly duration = new Distribution(latencyBoundsS);
+  /** By status; as many as the code answers with. */
+  readonly answers = new Map<number, number>();
+  private readonly all: RequestStats;
+
+  constructor(all: RequestStats, method: string, route: string) {
+    this.all = all;
+    this.method = method;
+    this.route = route;
+  }
+
+  /** Notes an answer to a request that came in at `begunAtMs` (`performance.now()`). A streamed body may still be on its way. */
+  answered(status: number, begunAtMs: number): void {
+    this.all.inFlight--;
+    this.duration.note((performance.now() - begunAtMs) / 1_000);
+    this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+  }
+}
+
+export class RequestStats {
+  inFlight = 0;
+  /** Requests that led to no route: unknown paths, and methods a path does not have, by status. */
+  private readonly unrouted = new Map<number, number>();
+  private readonly failures = new Map<ErrorCode, number>();
+  private readonly routes: RouteStats[] = [];
+
+  route(method: string, route: string): RouteStats {
+    const stats = new RouteStats(this, method, route);
+    this.routes.push(stats);
+    return stats;
+  }
+
+  /** A request was refused or failed; counted by its code of the closed table. */
+  failed(thrown: unknown): void {
+    const error = unavailableIfUnreachable(thrown);
+    const code = error instanceof AppError ? error.code : 'internal';
+    this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
+  }
+
+  notRouted(status: number): void {
+    this.unrouted.set(status, (this.unrouted.get(status) ?? 0) + 1);
+  }
+
+  requests(): Sample[] {
+    const routed = this.routes.flatMap(({ method, route, answers }) =>
+      Array.from(answers, ([status, value]) => ({ labels: { method, route, status: String(status) }, value })),
+    );
+    const unrouted = Array.from(this.unrouted, ([status, value]) => ({
+      labels: { method: 'any', route: 'none', status: String(status) },
+      value,
+    }));
+    return [...routed, ...unrouted];
+  }
+
+  /** Of routes that were asked for. */
+  durations(): { labels: Labels; distribution: Distribution }[] {
+    return this.routes
+      .filter(({ answers }) => answers.size > 0)
+      .map(({ method, route, duration }) => ({ labels: { method, route }, distribution: duration }));
+  }
+
+  failuresByCode(): Sample[] {
+    return Array.from(this.failures, ([code, value]) => ({ labels: { code }, value }));
+  }
+}

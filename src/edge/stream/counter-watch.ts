@@ -1,0 +1,110 @@
+/**
+ * The net under event streams: once a second it compares the counters of the accounts that somebody here listens to with what the hub knows.
+ * So events arrive that their publisher committed and never told, or told before it knew of the listener. It asks for accounts with
+ * listeners alone, whatever else the service does.
+ */
+import type { Log } from '../../log.ts';
+import type { Database } from '../../storage/database.ts';
+import type { StreamHub } from './stream-hub.ts';
+
+export type CounterWatchParts = {
+  hub: StreamHub;
+  database: Pick<Database, 'read'>;
+  log: Log;
+  /** Milliseconds between two looks at all accounts. Default 1,000. */
+  everyMs?: number;
+};
+
+const defaultEveryMs = 1_000;
+/** What is asked for in this time is asked in one look. */
+const soonMs = 20;
+const accountsAtOnce = 1_000;
+/** After a node is gone its last commits may still land: for this long, a look is due this often. */
+const hurryForMs = 1_000;
+const hurryEveryMs = 100;
+
+export class CounterWatch {
+  /** For metrics: looks (one query for each thousand accounts), and accounts that were found to be ahead of what was told here. */
+  readonly counts = { looks: 0, behind: 0 };
+  private readonly parts: CounterWatchParts;
+  private readonly everyMs: number;
+  private readonly wanted = new Set<string>();
+  private allDueAtMs: number;
+  private hurryUntilMs = 0;
+  private state: 'waiting' | 'looking' | 'stopped' = 'waiting';
+  private isFailing = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: CounterWatchParts) {
+    this.parts = parts;
+    this.everyMs = parts.everyMs ?? defaultEveryMs;
+    this.allDueAtMs = performance.now() + this.everyMs;
+    this.plan();
+  }
+
+  /** Looks at these accounts in a moment; those without listeners are left out. */
+  lookSoon(accountIds: Iterable<string>): void {
+    for (const id of accountIds) if (this.parts.hub.listening.has(id)) this.wanted.add(id);
+    this.plan();
+  }
+
+  /** A node may have gone between its commits and telling of them: looks at all accounts in a moment, and again and again for a second. */
+  hurry(): void {
+    const nowMs = performance.now();
+    this.hurryUntilMs = nowMs + hurryForMs;
+    this.allDueAtMs = Math.min(this.allDueAtMs, nowMs + soonMs);
+    this.plan();
+  }
+
+  stop(): void {
+    this.state = 'stopped';
+    clearTimeout(this.timer);
+  }
+
+  private plan(): void {
+    if (this.state !== 'waiting') return;
+    clearTimeout(this.timer);
+    const untilAllMs = Math.max(0, this.allDueAtMs - performance.now());
+    this.timer = setTimeout(() => void this.look(), this.wanted.size > 0 ? Math.min(soonMs, untilAllMs) : untilAllMs);
+    this.timer.unref();
+  }
+
+  private async look(): Promise<void> {
+    this.state = 'looking';
+    const ids = this.due();
+    try {
+      for (let i = 0; i < ids.length; i += accountsAtOnce) await this.compare(ids.slice(i, i + accountsAtOnce));
+      this.isFailing = false;
+    } catch (err) {
+      if (!this.isFailing) this.parts.log.warn({ err }, 'the event counters cannot be read; trying again');
+      this.isFailing = true;
+    }
+    if (!this.isStopped()) this.state = 'waiting';
+    this.plan();
+  }
+
+  private due(): string[] {
+    const nowMs = performance.now();
+    const ids = nowMs >= this.allDueAtMs ? this.parts.hub.listening.keys() : this.wanted.values();
+    const due = [...ids];
+    this.wanted.clear();
+    if (nowMs >= this.allDueAtMs) this.allDueAtMs = nowMs + (nowMs < this.hurryUntilMs ? hurryEveryMs : this.everyMs);
+    return due;
+  }
+
+  private async compare(ids: string[]): Promise<void> {
+    const { hub, database } = this.parts;
+    this.counts.looks++;
+    const { rows } = await database.read({
+      name: 'event_counters',
+      text: 'select c.account_id as id, c.last_seq as seq from unnest($1::text[], $2::bigint[]) as known(id, seq) join event_counter c on c.account_id = known.id where c.last_seq > known.seq',
+      values: [ids, ids.map((id) => hub.listening.get(id)?.newest ?? 0)],
+    });
+    this.counts.behind += rows.length;
+    for (const { id, seq } of rows) hub.expect(id, seq);
+  }
+
+  private isStopped(): boolean {
+    return this.state === 'stopped';
+  }
+}

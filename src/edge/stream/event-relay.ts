@@ -1,0 +1,253 @@
+/**
+ * Events between the nodes of a cluster. As an edge, this node tells the others which accounts somebody here listens to; as a publisher,
+ * it sends the events it has committed straight to the edges that want them. News may be lost: the hub fills gaps from PostgreSQL, and the
+ * watch over the counters finds what nobody told.
+ *
+ * L1 What a peer was told is what it is sent deltas of: a delta that did not leave, and a stream that is new, bring the whole set again.
+ * L2 Of every account that a peer has come to know, the counter is looked at once it knows: whatever it committed before is found so.
+ */
+import type { Member } from '../../cluster/member.ts';
+import type { Peers } from '../../cluster/peers.ts';
+import type { Log } from '../../log.ts';
+import type { Database } from '../../storage/database.ts';
+import { CounterWatch } from './counter-watch.ts';
+import type { CommittedEvent, StreamHub } from './stream-hub.ts';
+
+export type EventRelayParts = {
+  peers: Pick<Peers, 'tell' | 'onNews' | 'onUp' | 'onDown'>;
+  hub: StreamHub;
+  database: Pick<Database, 'read'>;
+  log: Log;
+  /** Milliseconds between two looks at the counters. Default 1,000. */
+  lookEveryMs?: number;
+};
+
+/** Accounts that an edge has come to listen to and no longer listens to. `whole`: it listens to no others; what was told before is void. */
+type Listening = { whole: boolean; added: string[]; removed: string[] };
+/** An event on its way: account, seq, id, type, task, time of creation in milliseconds, data as JSON text. */
+type Told = [accountId: string, seq: number, id: string, type: string, taskId: string | null, createdAt: number, data: string];
+
+const kinds = { events: 'events', listening: 'events.listening', known: 'events.known' } as const;
+/** Of data in one piece of news; its quotes are escaped on the way, which at worst doubles it. */
+const chunkBytes = 128 * 1024;
+/** What an event weighs beside its data. */
+const envelopeBytes = 200;
+const accountsInOneNews = 4_000;
+/** What an edge wants beyond this it gets by looking at the counters. */
+const maxAccountsOfAnEdge = 500_000;
+/** Edges that have told us something and that we have not yet heard of otherwise. */
+const maxStrangers = 100;
+
+type Peer = { readonly member: Member; isUpToDate: boolean; isUp: boolean };
+type Edge = { readonly incarnation: string; readonly accounts: Set<string>; outgoing: Told[] };
+
+export class EventRelay {
+  /** For metrics: events told to edges, told by others to this one, and those that could not leave. */
+  readonly counts = { sent: 0, received: 0, lost: 0 };
+  readonly watch: CounterWatch;
+  private readonly parts: EventRelayParts;
+  /** The others, by incarnation. */
+  private readonly peers = new Map<string, Peer>();
+  /** What the others were told that we listen to, and what has changed since. */
+  private readonly told = new Set<string>();
+  private readonly changed = new Set<string>();
+  /** What edges have told us, by incarnation, and the same by account. */
+  private readonly edges = new Map<string, Edge>();
+  private readonly edgesOf = new Map<string, Set<Edge>>();
+  private readonly sending = new Set<Edge>();
+  private readonly retry: NodeJS.Timeout;
+  private stopped = false;
+
+  constructor(parts: EventRelayParts) {
+    this.parts = parts;
+    const { peers, hub } = parts;
+    this.watch = new CounterWatch({ ...parts, everyMs: parts.lookEveryMs });
+    hub.onListening = (accountId) => this.change(accountId);
+    for (const accountId of hub.listening.keys()) this.change(accountId);
+    peers.onNews(kinds.events, (payload) => this.take((payload as { events: Told[] }).events));
+    peers.onNews(kinds.listening, (payload, from) => this.learn(payload as Listening, from));
+    peers.onNews(kinds.known, (payload) => this.watch.lookSoon((payload as { accounts: string[] }).accounts));
+    peers.onUp((incarnation) => this.up(incarnation));
+    peers.onDown((incarnation) => this.down(incarnation));
+    this.retry = setInterval(() => this.tellThoseBehind(), parts.lookEveryMs ?? 1_000);
+    this.retry.unref();
+  }
+
+  /** For metrics: accounts that this node sends events of to other edges. */
+  get accountsWanted(): number {
+    return this.edgesOf.size;
+  }
+
+  /** Takes the events that this node has committed: for its own subscribers, and for the edges that want them. */
+  publish(events: readonly CommittedEvent[], seqs: readonly number[]): void {
+    this.parts.hub.publish(events, seqs);
+    if (this.edgesOf.size === 0) return;
+    for (let i = 0; i < events.length; i++) {
+      const { accountId, id, type, taskId, createdAt, data } = events[i]!;
+      const edges = this.edgesOf.get(accountId);
+      if (edges === undefined) continue;
+      const told: Told = [accountId, seqs[i]!, id, type, taskId, createdAt, data.text];
+      for (const edge of edges) {
+        edge.outgoing.push(told);
+        if (this.sending.size === 0) queueMicrotask(() => this.send());
+        this.sending.add(edge);
+      }
+    }
+  }
+
+  /** The other members of the present view. What is known of edges that have left it is dropped. */
+  setMembers(members: readonly Member[]): void {
+    const present = new Map(members.map((member) => [member.incarnation, member]));
+    for (const incarnation of [...this.peers.keys()]) {
+      if (present.has(incarnation)) continue;
+      this.peers.delete(incarnation);
+      this.forgetEdge(incarnation);
+      this.watch.hurry();
+    }
+    for (const member of members) {
+      const known = this.peers.get(member.incarnation);
+      const peer = { isUpToDate: false, isUp: false, ...known, member };
+      this.peers.set(member.incarnation, peer);
+      if (!peer.isUpToDate) this.tellAll(peer);
+    }
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearInterval(this.retry);
+    this.watch.stop();
+    this.parts.hub.onListening = () => {};
+  }
+
+  // As an edge
+
+  private change(accountId: string): void {
+    if (this.changed.size === 0) setImmediate(() => this.tellChanges());
+    this.changed.add(accountId);
+  }
+
+  private tellChanges(): void {
+    const { hub } = this.parts;
+    const added = [...this.changed].filter((id) => hub.listening.has(id) && !this.told.has(id));
+    const removed = [...this.changed].filter((id) => !hub.listening.has(id) && this.told.has(id));
+    this.changed.clear();
+    for (const id of added) this.told.add(id);
+    for (const id of removed) this.told.delete(id);
+    for (const peer of this.peers.values()) if (peer.isUpToDate) this.tellPeer(peer, { whole: false, added, removed });
+  }
+
+  /** L1. */
+  private tellAll(peer: Peer): void {
+    this.tellPeer(peer, { whole: true, added: [...this.told], removed: [] });
+  }
+
+  private tellPeer(peer: Peer, { whole, added, removed }: Listening): void {
+    if (this.stopped) return;
+    peer.isUpToDate = true;
+    const end = Math.max(added.length, removed.length, whole ? 1 : 0);
+    for (let i = 0; i < end && peer.isUpToDate; i += accountsInOneNews) {
+      const part = (ids: string[]) => ids.slice(i, i + accountsInOneNews);
+      const news: Listening = { whole: whole && i === 0, added: part(added), removed: part(removed) };
+      peer.isUpToDate = this.parts.peers.tell(peer.member, kinds.listening, news);
+    }
+  }
+
+  private tellThoseBehind(): void {
+    for (const peer of this.peers.values()) if (!peer.isUpToDate) this.tellAll(peer);
+  }
+
+  private up(incarnation: string): void {
+    const peer = this.peers.get(incarnation);
+    if (peer === undefined) return;
+    peer.isUp = true;
+    this.tellAll(peer);
+  }
+
+  private down(incarnation: string): void {
+    const peer = this.peers.get(incarnation);
+    if (peer === undefined) return;
+    // Not with each try to reach it again.
+    if (peer.isUp) this.watch.hurry();
+    peer.isUp = false;
+    peer.isUpToDate = false;
+  }
+
+  private take(events: readonly Told[]): void {
+    this.counts.received += events.length;
+    const committed = events.map(([accountId, , id, type, taskId, createdAt, data]): CommittedEvent => {
+      return { accountId, id, type, taskId, createdAt, data: { text: data } };
+    });
+    this.parts.hub.publish(
+      committed,
+      events.map(([, seq]) => seq),
+    );
+  }
+
+  // As a publisher
+
+  private learn({ whole, added, removed }: Listening, from: string): void {
+    if (whole) this.forgetEdge(from);
+    const edge = this.edge(from);
+    for (const id of removed) this.drop(edge, id);
+    for (const id of added.slice(0, maxAccountsOfAnEdge - edge.accounts.size)) {
+      edge.accounts.add(id);
+      const edges = this.edgesOf.get(id);
+      if (edges === undefined) this.edgesOf.set(id, new Set([edge]));
+      else edges.add(edge);
+    }
+    const peer = this.peers.get(from);
+    // L2. One that we do not know yet looks by itself within a second.
+    if (peer !== undefined && added.length > 0) this.parts.peers.tell(peer.member, kinds.known, { accounts: added });
+  }
+
+  private edge(incarnation: string): Edge {
+    let edge = this.edges.get(incarnation);
+    if (edge === undefined) {
+      const strangers = [...this.edges.keys()].filter((other) => !this.peers.has(other));
+      if (strangers.length >= maxStrangers) this.forgetEdge(strangers[0]!);
+      edge = { incarnation, accounts: new Set(), outgoing: [] };
+      this.edges.set(incarnation, edge);
+    }
+    return edge;
+  }
+
+  private forgetEdge(incarnation: string): void {
+    const edge = this.edges.get(incarnation);
+    if (edge === undefined) return;
+    this.edges.delete(incarnation);
+    for (const id of edge.accounts) this.drop(edge, id);
+  }
+
+  private drop(edge: Edge, accountId: string): void {
+    edge.accounts.delete(accountId);
+    const edges = this.edgesOf.get(accountId);
+    if (edges?.delete(edge) && edges.size === 0) this.edgesOf.delete(accountId);
+  }
+
+  private send(): void {
+    for (const edge of this.sending) {
+      const { outgoing } = edge;
+      edge.outgoing = [];
+      const peer = this.peers.get(edge.incarnation);
+      const sent = peer === undefined || this.stopped ? 0 : this.tellEvents(peer.member, outgoing);
+      this.counts.sent += sent;
+      this.counts.lost += outgoing.length - sent;
+    }
+    this.sending.clear();
+  }
+
+  /** How many have left; where one piece does not, those after it would only make a gap. */
+  private tellEvents(to: Member, events: Told[]): number {
+    let begin = 0;
+    while (begin < events.length) {
+      let end = begin;
+      for (let bytes = 0; end < events.length; end++) {
+        bytes += envelopeBytes + Buffer.byteLength(events[end]![6]);
+        if (bytes > chunkBytes && end > begin) break;
+      }
+      if (!this.parts.peers.tell(to, kinds.events, { events: events.slice(begin, end) })) break;
+      begin = end;
+    }
+    return begin;
+  }
+}

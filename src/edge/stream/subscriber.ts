@@ -1,0 +1,81 @@
+/** One reader of an account's events: where it stands, and what it is sent. */
+import { frameOf, type StreamEvent } from './event-frame.ts';
+import type { Filter } from './filter.ts';
+
+/** What the hub needs of a connection. */
+export interface Reader {
+  send(frame: string | Uint8Array): 'sent' | 'buffered' | 'dropped';
+  bufferedBytes(): number;
+  cork(work: () => void): void;
+  /** Ends it: it reads too slowly. */
+  tooSlow(): void;
+}
+
+export type Subscriber = {
+  readonly reader: Reader;
+  readonly accountId: string;
+  filter: Filter | null;
+  mode: 'replaying' | 'live' | 'ended';
+  /** The newest event that was sent or left out by the filter. */
+  position: number;
+  /** The newest event that was sent. */
+  sent: number;
+  /** Wakes a replay that waits for its reader. */
+  onDrain: (() => void) | null;
+  /** Called once, between the last replayed and the first live event. */
+  onLive: (() => void) | null;
+};
+
+/** A replay waits while more than this is on its way to the reader. */
+const replayAheadBytes = 256 * 1024;
+
+export function newSubscriber(reader: Reader, accountId: string): Subscriber {
+  return { reader, accountId, filter: null, mode: 'replaying', position: 0, sent: 0, onDrain: null, onLive: null };
+}
+
+/** Sends what is new to one who is live, up to the first gap. Ends a reader that does not keep up. */
+export function sendLive(subscriber: Subscriber, events: readonly StreamEvent[]): void {
+  if (events.length === 0 || events[0]!.seq > subscriber.position + 1) return;
+  if (events.length === 1) sendEach(subscriber, events);
+  else subscriber.reader.cork(() => sendEach(subscriber, events));
+}
+
+/** Sends the next events to one who catches up, as far as its reader takes them. */
+export function replay(subscriber: Subscriber, events: readonly StreamEvent[]): void {
+  const { reader } = subscriber;
+  if (events.length === 0) return;
+  reader.cork(() => {
+    for (const event of events) {
+      if (subscriber.mode !== 'replaying' || reader.bufferedBytes() > replayAheadBytes) return;
+      send(subscriber, event);
+    }
+  });
+}
+
+/** Resolves when there is room for more of the replay, or the subscriber is live or ended. */
+export async function readerKeepsUp(subscriber: Subscriber): Promise<void> {
+  while (subscriber.mode === 'replaying' && subscriber.reader.bufferedBytes() > replayAheadBytes) {
+    await new Promise<void>((resolve) => (subscriber.onDrain = resolve));
+    subscriber.onDrain = null;
+  }
+}
+
+function sendEach(subscriber: Subscriber, events: readonly StreamEvent[]): void {
+  for (const event of events) {
+    if (event.seq <= subscriber.position) continue;
+    if (event.seq !== subscriber.position + 1 || !send(subscriber, event)) return;
+  }
+}
+
+/** False when the reader is too slow: it has been ended. */
+function send(subscriber: Subscriber, event: StreamEvent): boolean {
+  subscriber.position = event.seq;
+  if (subscriber.filter !== null && !subscriber.filter(event)) return true;
+  if (subscriber.reader.send(frameOf(event, subscriber.sent)) === 'dropped') {
+    subscriber.mode = 'ended';
+    subscriber.reader.tooSlow();
+    return false;
+  }
+  subscriber.sent = event.seq;
+  return true;
+}

@@ -1,0 +1,138 @@
+/**
+ * Brings finished spans to an OpenTelemetry collector: OTLP over HTTP, JSON. Nothing waits for it: what the collector does not take in
+ * time is dropped and counted, and memory stays bounded.
+ */
+import type { AttributeValue, FinishedSpan, SpanKind, SpanSink } from './tracing.ts';
+
+export type OtlpOptions = {
+  /** Base URL of the collector; spans go to `/v1/traces` below it. */
+  url: string;
+  /** Sent with every request, e.g. the collector's key. */
+  headers?: Readonly<Record<string, string>>;
+  /** Who sends: `service.name`, `service.instance.id` … */
+  resource: Readonly<Record<string, string>>;
+  /** Told once when spans begin to be dropped, and not again before some got through. */
+  onDropping?: (why: string) => void;
+  /** Default 2,000. */
+  intervalMs?: number;
+};
+
+const maxWaiting = 8_192;
+const maxInRequest = 512;
+const maxTries = 3;
+const requestTimeoutMs = 5_000;
+const kinds: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 };
+
+export class OtlpTraces implements SpanSink {
+  sent = 0;
+  dropped = 0;
+  private readonly waiting: FinishedSpan[] = [];
+  private sending: Promise<void> | null = null;
+  private isDropping = false;
+  private readonly options: OtlpOptions;
+  private readonly endpoint: string;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(options: OtlpOptions) {
+    this.options = options;
+    this.endpoint = `${options.url.replace(/\/+$/, '')}/v1/traces`;
+    this.timer = setInterval(() => void this.flush(), options.intervalMs ?? 2_000);
+    this.timer.unref();
+  }
+
+  take(span: FinishedSpan): void {
+    if (this.waiting.length >= maxWaiting) return this.drop(1, 'the collector is slower than spans come');
+    this.waiting.push(span);
+    if (this.waiting.length >= maxInRequest) void this.flush();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    const late = AbortSignal.timeout(requestTimeoutMs);
+    while (this.waiting.length > 0 && !late.aborted) await this.flush();
+    await this.sending;
+  }
+
+  /** One request at a time. Resolves when that on its way has ended, well or not. */
+  private flush(): Promise<void> {
+    if (this.sending === null && this.waiting.length > 0) this.sending = this.sendAll().finally(() => (this.sending = null));
+    return this.sending ?? Promise.resolve();
+  }
+
+  private async sendAll(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const spans = this.waiting.splice(0, maxInRequest);
+      const failure = await this.send(JSON.stringify(this.requestOf(spans)));
+      if (failure !== null) {
+        this.drop(spans.length, failure);
+        return;
+      }
+      this.sent += spans.length;
+      this.isDropping = false;
+    }
+  }
+
+  /** Null when the collector took it; else why not. */
+  private async send(body: string): Promise<string | null> {
+    for (let attempt = 1; ; attempt++) {
+      const { retry, failure } = await this.try(body);
+      if (failure === null || !retry || attempt === maxTries) return failure;
+      await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** attempt).unref());
+    }
+  }
+
+  private async try(body: string): Promise<{ retry: boolean; failure: string | null }> {
+    try {
+      const headers = { ...this.options.headers, 'content-type': 'application/json' };
+      const signal = AbortSignal.timeout(requestTimeoutMs);
+      const response = await fetch(this.endpoint, { method: 'POST', headers, body, signal, redirect: 'error' });
+      await response.body?.cancel();
+      if (response.ok) return { retry: false, failure: null };
+      return { retry: [429, 502, 503, 504].includes(response.status), failure: `the collector answers ${response.status}` };
+    } catch (error) {
+      return { retry: true, failure: `the collector cannot be reached (${(error as Error).name})` };
+    }
+  }
+
+  private drop(count: number, why: string): void {
+    this.dropped += count;
+    if (!this.isDropping) this.options.onDropping?.(why);
+    this.isDropping = true;
+  }
+
+  private requestOf(spans: readonly FinishedSpan[]): object {
+    const scopeSpans = [{ scope: { name: 'troupe' }, spans: spans.map(encoded) }];
+    return { resourceSpans: [{ resource: { attributes: attributes(this.options.resource) }, scopeSpans }] };
+  }
+}
+
+function encoded(span: FinishedSpan): object {
+  return {
+    traceId: span.traceId,
+    spanId: span.spanId,
+    ...(span.parentId === null ? {} : { parentSpanId: span.parentId }),
+    name: span.name,
+    kind: kinds[span.kind],
+    startTimeUnixNano: nanoseconds(span.beganAtMs),
+    endTimeUnixNano: nanoseconds(span.endedAtMs),
+    attributes: attributes(span.attributes),
+    links: span.links.map(({ traceId, spanId }) => ({ traceId, spanId })),
+    status: span.failure === null ? {} : { code: 2, message: span.failure },
+  };
+}
+
+function attributes(values: Readonly<Record<string, AttributeValue>>): object[] {
+  return Object.entries(values).map(([key, value]) => ({ key, value: attribute(value) }));
+}
+
+function attribute(value: AttributeValue): object {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  // 64-bit integers are strings in OTLP's JSON.
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+/** As text: nanoseconds since 1970 are beyond what a number holds; microseconds are not. */
+function nanoseconds(ms: number): string {
+  return `${Math.round(ms * 1_000)}000`;
+}

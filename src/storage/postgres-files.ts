@@ -1,0 +1,183 @@
+/**
+ * Files in PostgreSQL, for the nodes of a cluster: each sees all of them, and none goes with a node. Contents are rows of chunks; only two
+ * chunks of a file are ever in memory, and no connection is held while a slow client is waited for.
+ *
+ * P1 What a key opens was stored whole: chunks are written under a content that is `arriving`, and one statement makes it the key's.
+ * P2 A content's chunks never change. Replaced or removed it is `gone`, and a reader who has begun can finish: the sweep
+ *    (`looseContents`) comes later. It also takes what a crash left half-written.
+ * P3 At most two statements of files run at a time on a node, so that actors are never kept from their rows by files.
+ */
+import { pipeline, Readable } from 'node:stream';
+import type pg from 'pg';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Database } from './database.ts';
+import { checkedKey } from './file-key.ts';
+import type { FileStore, StoredContent } from './files.ts';
+import { Gate } from './gate.ts';
+import type { Chore } from './maintenance.ts';
+import { Measure } from './measure.ts';
+
+const chunkBytes = 256 * 1024;
+const maxStatements = 2;
+const maxWaiting = 1_000;
+const pageSize = 1_000;
+/** Longer than an upload or a download may take. */
+const sweptAfterMs = 2 * 3_600_000;
+/** Of contents, which may be large: one piece of the sweep ends within a few seconds. */
+const sweptAtOnce = 50;
+
+export function openPostgresFiles(database: Database): FileStore {
+  const gate = new Gate(maxStatements, maxWaiting);
+  const run = (statement: pg.QueryConfig) => gate.pass(() => database.write(statement));
+
+  async function arrive(key: string): Promise<number> {
+    const { rows } = await run({
+      name: 'file_arrive',
+      text: `insert into file_content (key, status, size_bytes, changed_at) values ($1, 'arriving', 0, now()) returning id`,
+      values: [key],
+    });
+    return rows[0].id;
+  }
+
+  /** Not waited for to be on disk: the statement that makes the content present is, and with it all that came before. */
+  async function append(id: number, position: number, bytes: Buffer): Promise<void> {
+    const { rows } = await run({
+      name: 'file_append',
+      text: `with quick as (select set_config('synchronous_commit', 'off', true))
+        insert into file_chunk (content_id, position, bytes)
+        select id, $2::int, $3::bytea from quick, file_content where id = $1 and status = 'arriving' returning 1`,
+      values: [id, position, bytes],
+    });
+    if (rows.length === 0) throw tookTooLong();
+  }
+
+  /** Two that become present for one key in the same instant both stay; the one begun later counts, until either is replaced. */
+  async function makePresent(id: number, key: string, sizeBytes: number): Promise<void> {
+    const { rows } = await run({
+      name: 'file_present',
+      text: `with replaced as (update file_content set status = 'gone', changed_at = now() where key = $2 and status = 'present')
+        update file_content set status = 'present', size_bytes = $3, changed_at = now() where id = $1 and status = 'arriving' returning id`,
+      values: [id, key, sizeBytes],
+    });
+    if (rows.length === 0) throw tookTooLong();
+  }
+
+  async function giveUp(id: number): Promise<void> {
+    const text = `update file_content set status = 'gone', changed_at = now() where id = $1`;
+    // What cannot be marked now is swept as an upload that never ended.
+    await run({ name: 'file_give_up', text, values: [id] }).catch(() => {});
+  }
+
+  async function* chunksOf(id: number, start: number, end: number): AsyncGenerator<Buffer> {
+    for (let at = start; at <= end; ) {
+      const from = at % chunkBytes;
+      const length = Math.min(chunkBytes - from, end - at + 1);
+      const { rows } = await run({
+        name: 'file_chunk',
+        text: 'select substring(bytes from $3::int for $4::int) as bytes from file_chunk where content_id = $1 and position = $2',
+        values: [id, Math.floor(at / chunkBytes), from + 1, length],
+      });
+      // Swept under a reader that took hours; content that ends early must not look whole.
+      if (rows[0]?.bytes.length !== length) throw new AppError('unavailable', 'The file went away while it was read');
+      yield rows[0].bytes;
+      at += length;
+    }
+  }
+
+  return {
+    async put(key, content, maxBytes) {
+      checkedKey(key);
+      const measure = new Measure(maxBytes);
+      // Each end fails the other: content that breaks ends the loop with its error, a loop that breaks stops the content.
+      pipeline(content, measure, () => {});
+      let id: number | null = null;
+      try {
+        id = await arrive(key);
+        let position = 0;
+        for await (const bytes of chunked(measure)) await append(id, position++, bytes);
+        const stored = measure.result();
+        await makePresent(id, key, stored.sizeBytes);
+        return stored;
+      } catch (error) {
+        measure.destroy();
+        if (id !== null) await giveUp(id);
+        throw error;
+      }
+    },
+
+    async open(key, range): Promise<Readable> {
+      const { rows } = await run({
+        name: 'file_open',
+        text: `select id, size_bytes from file_content where key = $1 and status = 'present' order by id desc limit 1`,
+        values: [checkedKey(key)],
+      });
+      if (rows.length === 0) throw new AppError('not_found', 'Not Found');
+      const last = rows[0].size_bytes - 1;
+      const chunks = chunksOf(rows[0].id, range?.start ?? 0, Math.min(range?.end ?? last, last));
+      return Readable.from(chunks, { objectMode: false, highWaterMark: chunkBytes });
+    },
+
+    async remove(key) {
+      await run({
+        name: 'file_remove',
+        text: `update file_content set status = 'gone', changed_at = now() where key = $1 and status = 'present'`,
+        values: [checkedKey(key)],
+      });
+    },
+
+    presignedUrl: async () => null,
+
+    async *contents(): AsyncGenerator<StoredContent> {
+      for (let after = 0; ; ) {
+        const { rows } = await run({
+          name: 'file_contents',
+          text: `select id, key, changed_at as "modifiedAtMs" from file_content where id > $1 and status = 'present' order by id limit ${pageSize}`,
+          values: [after],
+        });
+        for (const { key, modifiedAtMs } of rows) yield { key, modifiedAtMs };
+        if (rows.length < pageSize) return;
+        after = rows.at(-1).id;
+      }
+    },
+  };
+}
+
+/** Frees what was replaced or removed, and what never arrived. */
+export function looseContents(clock: Clock): Chore {
+  return {
+    name: 'loose contents',
+    pieceRows: sweptAtOnce,
+    async doSome(limit, client) {
+      const { rowCount } = await client.query(
+        `delete from file_content where id = any(array(select id from file_content
+          where status <> 'present' and changed_at < to_timestamp($1::float8 / 1000) order by changed_at limit $2))`,
+        [clock.nowMs() - sweptAfterMs, limit],
+      );
+      const removed = rowCount ?? 0;
+      return { seen: removed, removed };
+    },
+  };
+}
+
+/** The sweep took it for what a crash has left. */
+function tookTooLong(): AppError {
+  return new AppError('unavailable', 'Storing the file took too long');
+}
+
+/** The same bytes in pieces of `chunkBytes`; only the last is shorter. */
+async function* chunked(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of stream) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes < chunkBytes) continue;
+    const whole = Buffer.concat(parts);
+    let at = 0;
+    for (; whole.length - at >= chunkBytes; at += chunkBytes) yield whole.subarray(at, at + chunkBytes);
+    parts = [whole.subarray(at)];
+    bytes = whole.length - at;
+  }
+  if (bytes > 0) yield Buffer.concat(parts);
+}

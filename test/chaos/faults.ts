@@ -1,0 +1,193 @@
+/** What is done to a cluster: each fault begins, lasts for a while, and is healed by the one who did it. The cluster has to do the rest. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ClusterProcesses } from '../support/cluster-processes.ts';
+import type { NodeProcess } from '../support/node-process.ts';
+import type { Random } from '../support/random.ts';
+import type { History } from './history.ts';
+
+export type Stage = {
+  cluster: ClusterProcesses;
+  history: History;
+  random: Random;
+  /** Nodes that some fault is at work on. */
+  busy: Set<NodeProcess>;
+  /** How many nodes the cluster should have. */
+  nodes: number;
+};
+export type Fault = {
+  name: string;
+  /** Whether it can be done to this cluster at all. */
+  fits(stage: Stage): boolean;
+  /** Resolves when it is healed; with what exactly was done. */
+  run(stage: Stage): Promise<string>;
+};
+
+const drainWithinMs = 30_000;
+const startAttempts = 20;
+const startAgainMs = 500;
+
+const always = () => true;
+const withRedis = ({ cluster }: Stage) => cluster.redis !== null;
+const severalNodes = ({ cluster }: Stage) => cluster.redis !== null && cluster.up.length > 1;
+
+export const faults: readonly Fault[] = [
+  { name: 'kill', fits: always, run: (stage) => onNode(stage, (node) => killAndRestart(node, stage.random.between(0, 4_000))) },
+  { name: 'term', fits: always, run: (stage) => onNode(stage, (node) => terminateAndRestart(stage, node, stage.random.between(0, 2_000))) },
+  { name: 'freeze', fits: always, run: (stage) => onNode(stage, (node) => freeze(node, stage.random.between(100, 900))) },
+  {
+    name: 'freeze past the lease',
+    fits: always,
+    run: (stage) => onNode(stage, (node) => freeze(node, stage.random.between(6_000, 9_000))),
+  },
+  { name: 'add', fits: severalNodes, run: addAndRemove },
+  { name: 'redis restarted empty', fits: withRedis, run: (stage) => redisAway(stage, stage.random.between(0, 5_000)) },
+  { name: 'redis emptied', fits: withRedis, run: ({ cluster }) => cluster.redis!.flush().then(() => 'flushall') },
+  { name: 'redis frozen', fits: withRedis, run: (stage) => redisFrozen(stage, stage.random.between(500, 6_000)) },
+  { name: 'redis slow', fits: withRedis, run: (stage) => slow(stage, 'redisLink', stage.random.between(50, 300)) },
+  {
+    name: 'postgres restarted',
+    fits: ({ cluster }) => cluster.postgres !== null,
+    run: ({ cluster }) => cluster.postgres!.restart().then(() => 'restart'),
+  },
+  {
+    name: 'postgres crashed',
+    fits: ({ cluster }) => cluster.postgres !== null,
+    run: ({ cluster }) => cluster.postgres!.crash().then(() => 'crash'),
+  },
+  { name: 'postgres connections cut', fits: always, run: cutPostgres },
+  { name: 'postgres silent', fits: always, run: (stage) => postgresSilent(stage, stage.random.between(500, 4_000)) },
+  { name: 'postgres slow', fits: always, run: (stage) => slow(stage, 'postgresLink', stage.random.between(20, 100)) },
+  { name: 'node cut off', fits: severalNodes, run: (stage) => cutOff(stage, 'cut') },
+  { name: 'node unheard', fits: severalNodes, run: (stage) => cutOff(stage, 'silence') },
+  { name: 'pair cut', fits: severalNodes, run: (stage) => betweenTwo(stage, 'cut') },
+  { name: 'pair silent', fits: severalNodes, run: (stage) => betweenTwo(stage, 'silence') },
+  { name: 'pair silent one way', fits: severalNodes, run: (stage) => betweenTwo(stage, 'one way') },
+];
+
+export function faultNamed(name: string): Fault {
+  const found = faults.find((fault) => fault.name === name);
+  if (found === undefined) throw new Error(`There is no fault "${name}"; there are ${faults.map((fault) => fault.name).join(', ')}`);
+  return found;
+}
+
+/** Picks a node that nothing else is done to; one at least stays whole, where there are several. */
+async function onNode(stage: Stage, harm: (node: NodeProcess) => Promise<string>): Promise<string> {
+  const free = stage.cluster.up.filter((node) => !stage.busy.has(node));
+  if (free.length === 0 || (stage.cluster.redis !== null && free.length === 1)) return 'no node to spare';
+  const node = stage.random.pick(free);
+  stage.busy.add(node);
+  try {
+    return `${node.name}: ${await harm(node)}`;
+  } finally {
+    stage.busy.delete(node);
+  }
+}
+
+async function killAndRestart(node: NodeProcess, awayMs: number): Promise<string> {
+  await node.kill();
+  await pause(awayMs);
+  await startAgain(node);
+  return `killed, away for ${awayMs} ms`;
+}
+
+async function terminateAndRestart({ history }: Stage, node: NodeProcess, awayMs: number): Promise<string> {
+  const drainMs = await terminate(history, node);
+  await pause(awayMs);
+  await startAgain(node);
+  return `terminated, drained for ${drainMs} ms, away for ${awayMs} ms`;
+}
+
+/** As orchestrators do: a node that cannot start now, as another fault keeps the database away, is started again. */
+async function startAgain(node: NodeProcess): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await node.start();
+    } catch (error) {
+      if (attempt === startAttempts) throw error;
+      await pause(startAgainMs);
+    }
+  }
+}
+
+async function terminate(history: History, node: NodeProcess): Promise<number> {
+  const { code, signal, afterMs } = await node.term();
+  const drainMs = Math.round(afterMs);
+  if (code !== 0 || afterMs > drainWithinMs) history.anomaly(`${node.name} ended with ${code ?? signal} ${drainMs} ms after its SIGTERM`);
+  return drainMs;
+}
+
+async function freeze(node: NodeProcess, forMs: number): Promise<string> {
+  node.freeze();
+  await pause(forMs);
+  node.thaw();
+  return `frozen for ${forMs} ms`;
+}
+
+async function addAndRemove(stage: Stage): Promise<string> {
+  const { cluster, history, random } = stage;
+  if (cluster.up.length > stage.nodes) return 'there is one more already';
+  const node = await cluster.add();
+  stage.busy.add(node);
+  const stayMs = random.between(1_000, 5_000);
+  await pause(stayMs);
+  const drainMs = await terminate(history, node);
+  stage.busy.delete(node);
+  return `${node.name}: added, there for ${stayMs} ms, drained for ${drainMs} ms`;
+}
+
+async function redisAway({ cluster }: Stage, awayMs: number): Promise<string> {
+  await cluster.redis!.kill();
+  await pause(awayMs);
+  await cluster.redis!.restart();
+  return `killed, away for ${awayMs} ms, back empty`;
+}
+
+async function redisFrozen({ cluster }: Stage, forMs: number): Promise<string> {
+  cluster.redis!.pause();
+  await pause(forMs);
+  cluster.redis!.resume();
+  return `frozen for ${forMs} ms`;
+}
+
+async function slow({ cluster, random }: Stage, which: 'redisLink' | 'postgresLink', delayMs: number): Promise<string> {
+  const link = cluster[which]!;
+  const forMs = random.between(1_000, 5_000);
+  link.delayMs = delayMs;
+  await pause(forMs);
+  link.delayMs = 0;
+  return `${delayMs} ms slower for ${forMs} ms`;
+}
+
+async function cutPostgres({ cluster }: Stage): Promise<string> {
+  cluster.postgresLink.breakOpen();
+  return 'all cut';
+}
+
+async function postgresSilent({ cluster }: Stage, forMs: number): Promise<string> {
+  const heal = cluster.postgresLink.silence();
+  await pause(forMs);
+  heal();
+  return `silent for ${forMs} ms`;
+}
+
+function cutOff(stage: Stage, manner: 'cut' | 'silence'): Promise<string> {
+  return onNode(stage, async (node) => {
+    const forMs = stage.random.between(500, 8_000);
+    const heal = stage.cluster.isolate(node, manner);
+    await pause(forMs);
+    heal();
+    return `${manner === 'cut' ? 'cut off' : 'unheard'} for ${forMs} ms`;
+  });
+}
+
+async function betweenTwo({ cluster, random }: Stage, manner: 'cut' | 'silence' | 'one way'): Promise<string> {
+  const a = random.pick(cluster.up);
+  const others = cluster.up.filter((node) => node !== a);
+  if (others.length === 0) return 'no pair';
+  const b = random.pick(others);
+  const forMs = random.between(500, 8_000);
+  const heal = manner === 'one way' ? cluster.deafen(a, b) : cluster.sever(a, b, manner);
+  await pause(forMs);
+  heal();
+  return `${a.name} and ${b.name}: ${manner} for ${forMs} ms`;
+}

@@ -1,0 +1,115 @@
+/**
+ * What clients saw, in the order they saw it, by one clock: what they asked for and how it ended, what a stream brought, what was done to the
+ * cluster meanwhile. The checker judges from this and from what is kept at the end; nothing else is known.
+ */
+import { writeFile } from 'node:fs/promises';
+
+/**
+ * `done`: acknowledged. `refused`: surely without effect. `unknown`: nobody said, within the time that the client had; it may take effect at
+ * any later moment, once, or never.
+ */
+export type Outcome = 'done' | 'refused' | 'unknown';
+
+export type OperationName =
+  | 'write'
+  | 'read'
+  | 'create workspace'
+  | 'create task'
+  | 'create key'
+  | 'revoke key'
+  | 'cancel task'
+  | 'pause agent'
+  | 'resume agent'
+  | 'look';
+
+/** An operation of one client, however many requests it took. */
+export type Operation = {
+  id: number;
+  account: string;
+  name: OperationName;
+  /** What it is about: a register, a task, an agent, or the name of what is to be created. */
+  subject: string;
+  /** `write`: the value. */
+  value: string | null;
+  invokedMs: number;
+  /** Null while nobody has answered, and for ever where the outcome is unknown. */
+  endedMs: number | null;
+  outcome: Outcome;
+  /** Of the answer that ended it, else 0. */
+  status: number;
+  /** `write`: the version. `read`: the value, null for none. Creations: the id. */
+  result: string | number | null;
+  /** How many requests it took. */
+  requests: number;
+};
+
+/** One frame with an event, as a subscriber got it. */
+export type Received = {
+  subscriber: string;
+  account: string;
+  node: string;
+  atMs: number;
+  prev: number;
+  seq: number;
+  id: string;
+  type: string;
+};
+
+/** Something that is never to happen, seen by a client at once. */
+export type Anomaly = { atMs: number; words: string };
+
+/** What was done to the cluster. */
+export type FaultNote = { atMs: number; endedMs: number; words: string };
+
+export class History {
+  readonly operations: Operation[] = [];
+  readonly received: Received[] = [];
+  readonly anomalies: Anomaly[] = [];
+  readonly faults: FaultNote[] = [];
+  private readonly beganMs = performance.now();
+
+  nowMs(): number {
+    return performance.now() - this.beganMs;
+  }
+
+  anomaly(words: string): void {
+    this.anomalies.push({ atMs: this.nowMs(), words });
+  }
+
+  /** An operation that begins now; its fields are filled in when it ends. */
+  begin(account: string, name: OperationName, subject: string, value: string | null = null): Operation {
+    const operation: Operation = {
+      id: this.operations.length + 1,
+      account,
+      name,
+      subject,
+      value,
+      invokedMs: this.nowMs(),
+      endedMs: null,
+      outcome: 'unknown',
+      status: 0,
+      result: null,
+      requests: 0,
+    };
+    this.operations.push(operation);
+    return operation;
+  }
+
+  end(operation: Operation, outcome: Outcome, status: number, result: string | number | null = null): void {
+    operation.endedMs = outcome === 'unknown' ? null : this.nowMs();
+    operation.outcome = outcome;
+    operation.status = status;
+    operation.result = result;
+  }
+
+  /** JSON lines, each with what it is. */
+  async save(path: string): Promise<void> {
+    const lines = [
+      ...this.faults.map((fault) => ({ kind: 'fault', ...fault })),
+      ...this.anomalies.map((anomaly) => ({ kind: 'anomaly', ...anomaly })),
+      ...this.operations.map((operation) => ({ kind: 'operation', ...operation })),
+      ...this.received.map((received) => ({ kind: 'received', ...received })),
+    ];
+    await writeFile(path, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Whether what clients saw of one register could have come from a single copy that does one thing at a time: the search of Wing and Gong with
+ * Lowe's memory of configurations that were tried. Each operation must take effect at one moment between its call and its return; one with
+ * an unknown outcome at any moment after its call, or never.
+ *
+ * The register counts: a write is answered with the version it made, one more than the version before.
+ */
+
+export type RegisterOperation = {
+  id: number;
+  kind: 'write' | 'read';
+  /** `write`: what was written. `read`: what was seen, null for nothing. */
+  value: string | null;
+  /** `write`: the version that was answered; null where the outcome is unknown. */
+  version: number | null;
+  invokedMs: number;
+  /** Infinity: the outcome is unknown. Only of writes: a read nobody heard of says nothing, and is left out. */
+  returnedMs: number;
+};
+
+export type Judgement =
+  | { kind: 'linearizable' }
+  /** `stuckAt`: the operation that no order can explain, as far as the best attempt came. */
+  | { kind: 'not linearizable'; stuckAt: number }
+  /** The search was given up: it says nothing. */
+  | { kind: 'undecided' };
+
+type State = { version: number; value: string | null };
+type Mark = { operation: RegisterOperation; isCall: boolean; index: number; prev: Mark | null; next: Mark | null; match: Mark | null };
+type Step = { call: Mark; before: State };
+
+const defaultMaxSteps = 2_000_000;
+
+export function judgeRegister(history: readonly RegisterOperation[], maxSteps = defaultMaxSteps): Judgement {
+  if (history.length === 0) return { kind: 'linearizable' };
+  const operations = [...history].sort((a, b) => a.invokedMs - b.invokedMs);
+  const head = marksOf(operations);
+  let pending = operations.filter(({ returnedMs }) => returnedMs !== Number.POSITIVE_INFINITY).length;
+  let state: State = { version: 0, value: null };
+  const taken = new Set<number>();
+  const tried = new Set<string>();
+  const steps: Step[] = [];
+  let at = head.next;
+  let stuckAt = 0;
+  let deepest = -1;
+  for (let step = 0; pending > 0; step++) {
+    if (step > maxSteps) return { kind: 'undecided' };
+    if (at?.isCall) {
+      const after = apply(state, at.operation);
+      const key = after === null ? null : configuration(taken, at.index, after);
+      if (after !== null && !tried.has(key!)) {
+        tried.add(key!);
+        steps.push({ call: at, before: state });
+        taken.add(at.index);
+        state = after;
+        if (at.match !== null) pending--;
+        lift(at);
+        at = head.next;
+      } else at = at.next;
+      continue;
+    }
+    // A return whose operation has not taken effect yet (or the end, with some left): the last choice was wrong.
+    if (at !== null && steps.length > deepest) {
+      deepest = steps.length;
+      stuckAt = at.operation.id;
+    }
+    const last = steps.pop();
+    if (last === undefined) return { kind: 'not linearizable', stuckAt };
+    state = last.before;
+    taken.delete(last.call.index);
+    if (last.call.match !== null) pending++;
+    restore(last.call);
+    at = last.call.next;
+  }
+  return { kind: 'linearizable' };
+}
+
+/** null: it cannot have happened in this state. */
+function apply(state: State, { kind, value, version }: RegisterOperation): State | null {
+  if (kind === 'read') return state.value === value ? state : null;
+  const next = state.version + 1;
+  return version === null || version === next ? { version: next, value } : null;
+}
+
+/** Calls and returns by time, calls first where they meet: that forbids less. Returns of unknown outcomes never come. */
+function marksOf(operations: readonly RegisterOperation[]): Mark {
+  const marks: (Mark & { atMs: number })[] = [];
+  operations.forEach((operation, index) => {
+    const call = { operation, isCall: true, index, prev: null, next: null, match: null, atMs: operation.invokedMs } as Mark & {
+      atMs: number;
+    };
+    marks.push(call);
+    if (operation.returnedMs === Number.POSITIVE_INFINITY) return;
+    const back = { operation, isCall: false, index, prev: null, next: null, match: null, atMs: operation.returnedMs };
+    call.match = back;
+    marks.push(back);
+  });
+  marks.sort((a, b) => a.atMs - b.atMs || Number(b.isCall) - Number(a.isCall));
+  const head: Mark = { operation: operations[0]!, isCall: false, index: -1, prev: null, next: null, match: null };
+  let last: Mark = head;
+  for (const mark of marks) {
+    last.next = mark;
+    mark.prev = last;
+    last = mark;
+  }
+  return head;
+}
+
+function lift(call: Mark): void {
+  for (const mark of [call, call.match]) {
+    if (mark === null) continue;
+    mark.prev!.next = mark.next;
+    if (mark.next !== null) mark.next.prev = mark.prev;
+  }
+}
+
+function restore(call: Mark): void {
+  for (const mark of [call.match, call]) {
+    if (mark === null) continue;
+    mark.prev!.next = mark;
+    if (mark.next !== null) mark.next.prev = mark;
+  }
+}
+
+/** What has taken effect, and what it led to. The numbers below the smallest that is missing need not be named one by one. */
+function configuration(taken: ReadonlySet<number>, added: number, { version, value }: State): string {
+  let low = 0;
+  while (taken.has(low) || low === added) low++;
+  const beyond: number[] = [];
+  for (const index of taken) if (index > low) beyond.push(index);
+  if (added > low) beyond.push(added);
+  return `${low}:${beyond.sort((a, b) => a - b).join()}:${version}:${value}`;
+}

@@ -1,0 +1,62 @@
+/**
+ * `npm run chaos [-- --seed N] [--minutes M] [--nodes 3] [--faults "kill,redis emptied"]`: breaks a cluster of real processes under load, at
+ * random, and checks that nobody could notice more than they are told to expect. The same seed makes the same faults in the same order; what
+ * the processes make of it depends on the machine. `--nodes 1` is the service of one node, without Redis. Ends with 1 when a rule was broken.
+ */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { faultNamed, faults } from './faults.ts';
+import { type Report, run } from './run.ts';
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: string[]): Promise<number> {
+  const asked = readArguments(args);
+  if (asked === null) {
+    console.error(`Usage: npm run chaos -- [--seed N] [--minutes 0.1 to 600] [--nodes 1 to 7] [--faults "NAME,NAME"]
+Faults: ${faults.map(({ name }) => name).join(', ')}`);
+    return 2;
+  }
+  const { seed, minutes, nodes, script } = asked;
+  console.log(`seed ${seed}, ${nodes} nodes`);
+  const report = await run({ seed, minutes, nodes, clustered: nodes > 1, script, onFault: (line) => console.log(line) });
+  for (const [what, figure] of Object.entries(report.summary)) console.log(`${what.replaceAll('_', ' ').padEnd(24)} ${figure}`);
+  if (report.violations.length === 0) {
+    console.log(`All rules held (seed ${seed})`);
+    return 0;
+  }
+  for (const { rule, words } of report.violations) console.log(`BROKEN  ${rule}: ${words}`);
+  console.log(`Seed ${seed}; history and logs are in ${await save(report)}`);
+  return 1;
+}
+
+async function save({ history, logs }: Report): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'troupe-chaos-'));
+  await history.save(join(folder, 'history.jsonl'));
+  for (const { node, log } of logs) await writeFile(join(folder, `${node}.log`), log);
+  return folder;
+}
+
+function readArguments(args: string[]) {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+        minutes: { type: 'string', default: '2' },
+        nodes: { type: 'string', default: '3' },
+        faults: { type: 'string' },
+      },
+    });
+    const [seed, minutes, nodes] = [Number(values.seed), Number(values.minutes), Number(values.nodes)];
+    if (!Number.isSafeInteger(seed) || !(minutes >= 0.1 && minutes <= 600) || !(Number.isInteger(nodes) && nodes >= 1 && nodes <= 7))
+      return null;
+    const script = values.faults?.split(',').map((name) => faultNamed(name.trim()));
+    return { seed, minutes, nodes, script };
+  } catch (error) {
+    console.error((error as Error).message);
+    return null;
+  }
+}

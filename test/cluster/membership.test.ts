@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { testRedis, withoutRedis } from '../support/redis.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
+import { agreed, incarnations, joinedNodes, testNode, until } from './membership-nodes.ts';
+
+const options = { skip: withoutRedis };
+
+test('nodes that start together are members of one first view', options, async (t) => {
+  const redis = await testRedis(t);
+  const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
+  assert.ok(nodes.every(({ membership }) => membership.state === 'member'));
+  assert.deepEqual(nodes[0]!.membership.view.members[0], {
+    incarnation: nodes[0]!.incarnation,
+    name: 'a',
+    host: '127.0.0.1',
+    port: 4_000,
+    roles: ['edge', 'actors'],
+    leaving: false,
+  });
+});
+
+test('M1 each change makes a view with a larger number, the same for all', options, async (t) => {
+  const redis = await testRedis(t);
+  const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
+  const c = testNode(t, redis.url, 'c');
+  await c.membership.start();
+  await agreed([a!, b!, c]);
+  const joined = c.membership.view.number;
+  await b!.membership.leave();
+  await agreed([a!, c]);
+  assert.ok(c.membership.view.number > joined);
+  for (const { views } of [a!, b!, c]) assert.ok(views.every((view, i) => i === 0 || view.number > views[i - 1]!.number));
+});
+
+test('a node on its way out says so in the view', options, async (t) => {
+  const redis = await testRedis(t);
+  const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
+  await b!.membership.leaving();
+  assert.equal(b!.membership.view.members.find(({ name }) => name === 'b')!.leaving, true);
+  await a!.membership.refresh();
+  assert.equal(a!.membership.view.members.find(({ name }) => name === 'b')!.leaving, true);
+});
+
+test('M3 a node that ended without a word is out after a lease', options, async (t) => {
+  const redis = await testRedis(t);
+  const [a, b, c] = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
+  await c!.membership.stop();
+  await agreed([a!, b!]);
+});
+
+test('M4 a member that was seen dead is put out at once, one that has renewed since is not', options, async (t) => {
+  const redis = await testRedis(t);
+  const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
+  await until('a has seen b renew', () => a!.membership.renewals(b!.incarnation)!.count > 2);
+  const seen = a!.membership.renewals(b!.incarnation)!;
+  assert.equal(await a!.membership.expel(b!.incarnation, seen.count - 1), false);
+  assert.deepEqual(incarnations(a!.membership.view), [a!.incarnation, b!.incarnation]);
+
+  await b!.membership.stop();
+  await a!.membership.refresh();
+  assert.equal(await a!.membership.expel(b!.incarnation, a!.membership.renewals(b!.incarnation)!.count), true);
+  assert.deepEqual(incarnations(a!.membership.view), [a!.incarnation]);
+  assert.equal(a!.membership.renewals(b!.incarnation), null);
+  assert.equal(await a!.membership.expel(b!.incarnation, 0), true, 'who is out stays out');
+});
+
+test('M4 nobody who is not a member puts others out', options, async (t) => {
+  const redis = await testRedis(t);
+  const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
+  await redis.client.hdel('troupe:{test}:members', a!.incarnation);
+  assert.equal(await a!.membership.expel(b!.incarnation, Number.MAX_SAFE_INTEGER), false);
+  assert.ok(incarnations(b!.membership.view).includes(b!.incarnation));
+});
+
+test('M6 a node that was put out while it slept hears it, drops what it has, and only then joins again', options, async (t) => {
+  const redis = await testRedis(t);
+  const link = await TcpProxy.before(redis.url);
+  t.after(() => link.close());
+  let drop = () => {};
+  const dropping = new Promise<void>((resolve) => (drop = resolve));
+  const a = testNode(t, redis.url, 'a');
+  const sleeper = testNode(t, link.url, 'sleeper', { onExpelled: () => dropping });
+  await Promise.all([a.membership.start(), sleeper.membership.start()]);
+  await agreed([a, sleeper]);
+
+  const held = link.hold(/./, 'to server');
+  await agreed([a]);
+  const before = sleeper.membership.view.number;
+  held.release();
+  await until('it hears', () => sleeper.expelled === 1);
+  assert.equal(sleeper.membership.state, 'joining');
+  await a.membership.refresh();
+  assert.deepEqual(incarnations(a.membership.view), [a.incarnation], 'not a member while it drops');
+  drop();
+  await agreed([a, sleeper]);
+  assert.equal(sleeper.membership.state, 'member');
+  assert.equal(sleeper.expelled, 1);
+  assert.ok(sleeper.membership.view.number > before);
+});
+
+test('a node hears once that an operator wants it to leave', options, async (t) => {
+  const { readCluster, requestDrain } = await import('../../src/cluster/membership-reading.ts');
+  const redis = await testRedis(t);
+  const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
+  let heard = 0;
+  b!.membership.onDrainRequested(() => (heard += 1));
+  assert.deepEqual(await requestDrain(redis.url, 'test', 'nobody'), { kind: 'unknown', names: ['a', 'b'] });
+  assert.deepEqual(await requestDrain(redis.url, 'test', 'b'), { kind: 'asked' });
+  const reading = await readCluster(redis.url, 'test');
+  assert.deepEqual(reading.view.members, a!.membership.view.members);
+  assert.deepEqual(
+    reading.nodes.map(({ drainRequested, protocol }) => [drainRequested, protocol]),
+    [
+      [false, { lowest: 1, highest: 2 }],
+      [true, { lowest: 1, highest: 2 }],
+    ],
+  );
+  await until('b hears', () => heard > 0);
+  await b!.membership.leaving();
+  assert.deepEqual(await requestDrain(redis.url, 'test', 'b'), { kind: 'leaving' });
+  await b!.membership.refresh();
+  assert.equal(heard, 1);
+});
+
+test('a reading of the cluster without Redis says what is wrong', options, async (t) => {
+  const { readCluster } = await import('../../src/cluster/membership-reading.ts');
+  const redis = await testRedis(t);
+  assert.deepEqual((await readCluster(redis.url, 'test')).view, { number: 0, members: [] });
+  await redis.client.config('SET', 'requirepass', 'open-sesame');
+  const { redis: state, nodes } = await readCluster(redis.url.replace('//', '//:not-sesame@'), 'test');
+  assert.equal(state.up, false);
+  assert.match(state.trouble!, /^Redis at 127\.0\.0\.1:\d+ cannot be used \(.*WRONGPASS.*\): check REDIS_URL$/);
+  assert.doesNotMatch(state.trouble!, /sesame/);
+  assert.deepEqual(nodes, []);
+});

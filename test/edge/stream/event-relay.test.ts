@@ -1,0 +1,239 @@
+/** Events between nodes: three edges with real sockets on one PostgreSQL, their news over links that are slow, cut, or lose things. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Database } from '../../../src/storage/database.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { type Committed, EdgeCluster, type EdgeNode } from '../../support/edge-node.ts';
+import { until } from '../../support/runtime.ts';
+import type { StreamClient } from '../../support/stream-client.ts';
+
+/** The net does not help where a test is about the news. */
+const neverMs = 3_600_000;
+
+let kept: TestDatabase;
+let database: Database;
+
+before(async () => {
+  kept = await testDatabase();
+  database = new Database(kept.url);
+  await database.migrate();
+});
+after(async () => {
+  await database.close();
+  await kept.close();
+});
+
+async function withNodes(
+  lookEveryMs: number,
+  work: (nodes: [EdgeNode, EdgeNode, EdgeNode], cluster: EdgeCluster) => Promise<void>,
+): Promise<void> {
+  const cluster = new EdgeCluster({ database, lookEveryMs });
+  try {
+    await work([await cluster.add(), await cluster.add(), await cluster.add()], cluster);
+  } finally {
+    await cluster.close();
+  }
+}
+
+const seqsOf = (client: StreamClient): number[] => client.events.map(({ event }) => event.seq);
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+const knows = (publisher: EdgeNode, accounts: number) => until(() => publisher.relay.accountsWanted === accounts, 'the news of listeners');
+
+test('events reach the subscribers on every node straight from the node that committed them', async () => {
+  await withNodes(neverMs, async ([a, b, c]) => {
+    const clients = [await a.subscribe('acct_all'), await b.subscribe('acct_all'), await c.subscribe('acct_all')];
+    for (const node of [a, b, c]) await knows(node, 1);
+    const pagesBefore = b.hub.counts.pagesRead;
+    for (const node of [a, b, c, a]) node.tell(await node.commit('acct_all', 3));
+    for (const client of clients) {
+      await client.until(() => client.events.length === 12);
+      assert.deepEqual(seqsOf(client), range(1, 12));
+      assert.deepEqual(client.events[3].event.data, { by: 'node-1', n: 1 });
+    }
+    assert.equal(b.hub.counts.pagesRead, pagesBefore);
+  });
+});
+
+test('a node is sent the events of the accounts it has listeners for and of no others', async () => {
+  await withNodes(neverMs, async ([a, b], { network }) => {
+    const client = await a.subscribe('acct_heard');
+    await knows(b, 1);
+    b.tell(await b.commit('acct_unheard', 5));
+    b.tell(await b.commit('acct_heard', 1));
+    await client.until(() => client.events.length === 1);
+    const told = network.told.filter(({ kind }) => kind === 'events');
+    assert.deepEqual(
+      told.map(({ from, to }) => [from, to]),
+      [[b.incarnation, a.incarnation]],
+    );
+    assert.equal(b.relay.counts.sent, 1);
+    client.vanish();
+    await knows(b, 0);
+    b.tell(await b.commit('acct_heard', 1));
+    assert.equal(b.relay.counts.sent, 1);
+  });
+});
+
+test('events that overtake each other on their way from two nodes are put in order without asking the database', async () => {
+  await withNodes(neverMs, async ([a, b, c]) => {
+    const client = await a.subscribe('acct_order');
+    for (const node of [b, c]) await knows(node, 1);
+    const pagesBefore = a.hub.counts.pagesRead;
+    const early = await b.commit('acct_order', 2);
+    const late = await c.commit('acct_order', 2);
+    c.tell(late);
+    await until(() => a.hub.waitingEvents === 2, 'the later events to wait');
+    b.tell(early);
+    await client.until(() => client.events.length === 4);
+    assert.deepEqual(seqsOf(client), range(1, 4));
+    assert.equal(a.hub.counts.pagesRead, pagesBefore);
+    assert.equal(a.hub.waitingEvents, 0);
+  });
+});
+
+test('an event whose news was lost is read from the database when the next one has come, once for all subscribers of the account', async () => {
+  await withNodes(neverMs, async ([a, b], { network }) => {
+    const clients = await Promise.all(range(1, 50).map(() => a.subscribe('acct_lost')));
+    await knows(b, 1);
+    const pagesBefore = a.hub.counts.pagesRead;
+    network.fate = ({ kind }) => (kind === 'events' ? 'lost' : 0);
+    b.tell(await b.commit('acct_lost', 3));
+    await until(() => b.relay.counts.sent === 3);
+    network.fate = () => 0;
+    b.tell(await b.commit('acct_lost', 1));
+    for (const client of clients) {
+      await client.until(() => client.events.length === 4);
+      assert.deepEqual(seqsOf(client), range(1, 4));
+    }
+    assert.equal(a.hub.counts.pagesRead, pagesBefore + 1);
+    assert.equal(a.hub.counts.gapsFilled, 1);
+  });
+});
+
+test('more events than may wait for a missing one do not wait for it any longer', async () => {
+  await withNodes(neverMs, async ([a, b]) => {
+    const client = await a.subscribe('acct_burst');
+    await knows(b, 1);
+    await b.commit('acct_burst', 1);
+    b.tell(await b.commit('acct_burst', 300));
+    await until(() => a.hub.counts.gapsFilled === 1, 'the gap to be filled');
+    await client.until(() => client.events.length === 301);
+    assert.deepEqual(seqsOf(client), range(1, 301));
+  });
+});
+
+test('what a publisher committed and never told arrives by the look at the counters, though nothing follows', async () => {
+  await withNodes(50, async ([a, b], cluster) => {
+    const client = await a.subscribe('acct_killed');
+    await knows(b, 1);
+    await b.commit('acct_killed', 2);
+    await client.until(() => client.events.length === 2);
+    assert.deepEqual(seqsOf(client), [1, 2]);
+    assert.ok(a.relay.watch.counts.behind > 0);
+    await cluster.kill(b);
+  });
+});
+
+test('when a node dies its edges look at once for what it committed last', async () => {
+  await withNodes(neverMs, async ([a, b], cluster) => {
+    const client = await a.subscribe('acct_died');
+    await knows(b, 1);
+    await b.commit('acct_died', 2);
+    await cluster.kill(b);
+    await client.until(() => client.events.length === 2);
+    assert.deepEqual(seqsOf(client), [1, 2]);
+  });
+});
+
+test('what was committed before a publisher knew of the listener is found as soon as it knows', async () => {
+  await withNodes(neverMs, async ([a, b], { network }) => {
+    network.fate = ({ to, kind }) => (to === b.incarnation && kind === 'events.listening' ? 'held' : 0);
+    const client = await a.subscribe('acct_early', 0);
+    await client.untilMessage('replayed');
+    b.tell(await b.commit('acct_early', 2));
+    assert.equal(b.relay.counts.sent, 0);
+    await until(() => network.told.some(({ to, kind }) => to === b.incarnation && kind === 'events.listening'));
+    network.release();
+    await client.until(() => client.events.length === 2);
+    assert.deepEqual(seqsOf(client), [1, 2]);
+  });
+});
+
+test('a stream that comes up brings the whole set of listeners, and with it what was missed while it was down', async () => {
+  await withNodes(neverMs, async ([a, b], { network }) => {
+    const gone = await a.subscribe('acct_gone');
+    await knows(b, 1);
+    network.cut(a.incarnation, b.incarnation);
+    gone.vanish();
+    const client = await a.subscribe('acct_cut');
+    b.tell(await b.commit('acct_cut', 1));
+    network.heal(a.incarnation, b.incarnation);
+    await client.until(() => client.events.length === 1);
+    await knows(b, 1);
+    b.tell(await b.commit('acct_cut', 1));
+    await client.until(() => client.events.length === 2);
+    assert.deepEqual(seqsOf(client), [1, 2]);
+  });
+});
+
+test('listeners whose news a full stream refused are told again', async () => {
+  await withNodes(50, async ([a, b], { network }) => {
+    const refused = Promise.withResolvers<void>();
+    network.fate = ({ kind }) => {
+      if (kind !== 'events.listening') return 0;
+      refused.resolve();
+      return 'refused';
+    };
+    await a.subscribe('acct_refused');
+    await refused.promise;
+    network.fate = () => 0;
+    await knows(b, 1);
+  });
+});
+
+test('a node that has left wants nothing any more; one that nobody has announced yet is served once it is', async () => {
+  await withNodes(neverMs, async ([a, b, c], cluster) => {
+    await a.subscribe('acct_leaver');
+    await knows(b, 1);
+    await cluster.kill(a);
+    await knows(b, 0);
+    const newcomer = await cluster.add();
+    b.relay.setMembers([c.member]);
+    const client = await newcomer.subscribe('acct_newcomer');
+    await knows(b, 1);
+    b.relay.setMembers([c.member, newcomer.member]);
+    b.tell(await b.commit('acct_newcomer', 1));
+    await client.until(() => client.events.length === 1);
+  });
+});
+
+test('events of one moment travel together, in pieces of bounded size', async () => {
+  await withNodes(neverMs, async ([a, b], { network }) => {
+    const client = await a.subscribe('acct_large');
+    await knows(b, 1);
+    const { events, seqs }: Committed = await b.commit('acct_large', 400);
+    const padding = 'x'.repeat(5_000);
+    b.tell({ events: events.map((event) => ({ ...event, data: { text: `{"padding":"${padding}"}` } })), seqs });
+    await client.until(() => client.events.length === 400);
+    assert.deepEqual(seqsOf(client), range(1, 400));
+    const sizes = network.told.filter(({ kind }) => kind === 'events').map(({ payload }) => JSON.stringify(payload).length);
+    assert.ok(Math.max(...sizes) <= 256 * 1024, `${sizes}`);
+    assert.ok(sizes.length <= 20, `${sizes.length} pieces`);
+  });
+});
+
+test('a look asks for a thousand accounts at a time, and only for those with listeners', async () => {
+  await withNodes(neverMs, async ([a, b]) => {
+    const reader = { send: () => 'sent' as const, bufferedBytes: () => 0, cork: (work: () => void) => work(), tooSlow: () => {} };
+    for (const n of range(1, 2_500)) a.hub.subscribe(reader, `acct_counted_${n}`);
+    await knows(b, 2_500);
+    await b.commit('acct_counted_7', 3);
+    await b.commit('acct_uncounted', 3);
+    const before = { ...a.relay.watch.counts };
+    a.relay.watch.hurry();
+    await until(() => a.hub.listening.get('acct_counted_7')!.newest === 3, 'the counter to be seen');
+    await until(() => a.relay.watch.counts.looks >= before.looks + 3);
+    assert.equal((a.relay.watch.counts.looks - before.looks) % 3, 0);
+    assert.equal(a.relay.watch.counts.behind - before.behind, 1);
+  });
+});

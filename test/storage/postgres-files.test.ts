@@ -1,0 +1,167 @@
+/** What the store in PostgreSQL promises beyond the port's contract (test/contract/file-store.test.ts): many nodes, crashes, sweeping, bounds. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import test, { type TestContext } from 'node:test';
+import type pg from 'pg';
+import { silentLog } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
+import { Maintenance } from '../../src/storage/maintenance.ts';
+import { looseContents, openPostgresFiles } from '../../src/storage/postgres-files.ts';
+import { testDatabase } from '../support/database.ts';
+
+const chunkBytes = 256 * 1024;
+const hourMs = 3_600_000;
+
+/** Tells the names of the statements it was sent, in order. */
+class WatchedDatabase extends Database {
+  readonly sent: string[] = [];
+  override write(statement: pg.QueryConfig): Promise<{ rows: any[] }> {
+    this.sent.push(statement.name ?? '');
+    return super.write(statement);
+  }
+}
+
+async function twoNodes(t: TestContext, poolSize?: number) {
+  const server = await testDatabase();
+  const [one, two] = [new WatchedDatabase(server.url, { poolSize }), new WatchedDatabase(server.url, { poolSize })];
+  await one.migrate();
+  t.after(async () => {
+    await one.close();
+    await two.close();
+    await server.close();
+  });
+  const sweep = (inMs: number) =>
+    new Maintenance({
+      databaseUrl: server.url,
+      chores: [looseContents({ nowMs: () => Date.now() + inMs })],
+      log: silentLog,
+      everyMs: 0,
+      pauseMs: 0,
+    }).runOnce();
+  const count = async (table: string) => (await one.read({ text: `select count(*) from ${table}` })).rows[0].count;
+  return { one, two, here: openPostgresFiles(one), there: openPostgresFiles(two), sweep, count };
+}
+
+const of = (bytes: Buffer) => Readable.from([bytes], { objectMode: false });
+
+/** An upload whose first bytes are stored and whose rest has not come. */
+async function halfArrived(t: TestContext) {
+  const nodes = await twoNodes(t);
+  const content = new PassThrough({ highWaterMark: 4 * chunkBytes });
+  const put = nodes.here.put('key', content, 100 * chunkBytes);
+  content.write(randomBytes(2 * chunkBytes));
+  while ((await nodes.count('file_chunk')) < 2) await new Promise(setImmediate);
+  return { ...nodes, content, put };
+}
+
+test('what one node has put, another opens', async (t) => {
+  const { here, there } = await twoNodes(t);
+  const bytes = randomBytes(3 * chunkBytes + 5);
+  await here.put('key', of(bytes), bytes.length);
+  assert.deepEqual(await buffer(await there.open('key')), bytes);
+  await there.remove('key');
+  await assert.rejects(here.open('key'), { code: 'not_found' });
+});
+
+test('an upload is seen by nobody before it is whole', async (t) => {
+  const { there, content, put } = await halfArrived(t);
+  await assert.rejects(there.open('key'), { code: 'not_found' });
+  for await (const { key } of there.contents()) assert.fail(key);
+  content.end(Buffer.from('x'));
+  assert.equal((await put).sizeBytes, 2 * chunkBytes + 1);
+  assert.equal((await buffer(await there.open('key'))).length, 2 * chunkBytes + 1);
+});
+
+test('what a crash left half-written is swept when no upload lasts that long, and an upload that is swept fails', async (t) => {
+  const { sweep, count, content, put, here } = await halfArrived(t);
+  assert.deepEqual(await sweep(hourMs), { 'loose contents': 0 });
+  assert.deepEqual(await sweep(3 * hourMs), { 'loose contents': 1 });
+  assert.deepEqual([await count('file_content'), await count('file_chunk')], [0, 0]);
+  content.end(randomBytes(chunkBytes));
+  await assert.rejects(put, { code: 'unavailable' });
+  await assert.rejects(here.open('key'), { code: 'not_found' });
+  assert.equal(await count('file_chunk'), 0);
+});
+
+test('what was replaced or removed is swept later, and what is present stays', async (t) => {
+  const { here, sweep, count } = await twoNodes(t);
+  for (const key of ['removed', 'replaced', 'replaced', 'kept']) await here.put(key, of(randomBytes(chunkBytes + 1)), 2 * chunkBytes);
+  await here.remove('removed');
+  assert.deepEqual(await sweep(hourMs), { 'loose contents': 0 });
+  assert.deepEqual(await sweep(3 * hourMs), { 'loose contents': 2 });
+  assert.deepEqual([await count('file_content'), await count('file_chunk')], [2, 4]);
+  for (const key of ['replaced', 'kept']) assert.equal((await buffer(await here.open(key))).length, chunkBytes + 1);
+});
+
+test('a reader whose content is swept under it fails rather than look whole', async (t) => {
+  const { here, sweep } = await twoNodes(t);
+  await here.put('key', of(randomBytes(20 * chunkBytes)), 20 * chunkBytes);
+  const content = await here.open('key');
+  await new Promise((resolve) => content.once('readable', resolve));
+  await here.remove('key');
+  await sweep(3 * hourMs);
+  await assert.rejects(buffer(content), { code: 'unavailable' });
+});
+
+test('puts of one key at once leave one of the contents, whole', async (t) => {
+  const { here, there } = await twoNodes(t);
+  const contents = Array.from({ length: 8 }, (_, i) => Buffer.alloc(chunkBytes + 10, i));
+  await Promise.all(contents.map((bytes, i) => (i % 2 === 0 ? here : there).put('key', of(bytes), bytes.length)));
+  const found = await buffer(await there.open('key'));
+  assert.ok(contents.some((bytes) => bytes.equals(found)));
+  await here.put('key', of(Buffer.from('last')), 10);
+  assert.equal((await buffer(await there.open('key'))).toString(), 'last');
+  await here.remove('key');
+  await assert.rejects(there.open('key'), { code: 'not_found' });
+});
+
+test('uploads and downloads that wait for their client hold no connection', async (t) => {
+  const { one, here } = await twoNodes(t, 1);
+  await here.put('large', of(randomBytes(8 * chunkBytes)), 8 * chunkBytes);
+  const downloads = await Promise.all([here.open('large'), here.open('large'), here.open('large')]);
+  await Promise.all(downloads.map((content) => new Promise((resolve) => content.once('readable', resolve))));
+  const uploads = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const puts = uploads.map((content, i) => here.put(`slow${i}`, content, 10));
+  await one.read({ text: 'select 1' });
+  for (const content of uploads) content.end('x');
+  await Promise.all(puts);
+  for (const content of downloads) assert.equal((await buffer(content)).length, 8 * chunkBytes);
+});
+
+test('a reader who takes its time is read ahead by no more than two chunks', async (t) => {
+  const { one, here } = await twoNodes(t);
+  await here.put('large', of(randomBytes(40 * chunkBytes)), 40 * chunkBytes);
+  one.sent.length = 0;
+  const content = await here.open('large');
+  await new Promise((resolve) => content.once('readable', resolve));
+  for (let i = 0; i < 20; i++) await one.read({ text: 'select 1' });
+  assert.ok(one.sent.filter((name) => name === 'file_chunk').length <= 2);
+  content.destroy();
+});
+
+test('a range reads the chunks it lies in, and no others', async (t) => {
+  const { one, here } = await twoNodes(t);
+  const bytes = randomBytes(10 * chunkBytes);
+  await here.put('large', of(bytes), bytes.length);
+  for (const [start, end, chunks] of [
+    [9 * chunkBytes + 5, 9 * chunkBytes + 5, 1],
+    [4 * chunkBytes - 1, 4 * chunkBytes, 2],
+    [3 * chunkBytes, 4 * chunkBytes - 1, 1],
+    [9 * chunkBytes, 99 * chunkBytes, 1],
+  ] as const) {
+    one.sent.length = 0;
+    assert.deepEqual(await buffer(await here.open('large', { start, end })), bytes.subarray(start, end + 1));
+    assert.equal(one.sent.filter((name) => name === 'file_chunk').length, chunks);
+  }
+});
+
+test('a put that finds no database fails, and stops its sender', async () => {
+  const nowhere = new Database('postgres://nobody@127.0.0.1:1/none');
+  const content = new PassThrough();
+  const closed = new Promise((resolve) => content.once('close', resolve));
+  await assert.rejects(openPostgresFiles(nowhere).put('key', content, 10), { code: 'unavailable' });
+  await closed;
+  await nowhere.close();
+});

@@ -1,0 +1,221 @@
+/**
+ * A cluster of real processes: src/main.ts N times, one PostgreSQL, one Redis, with links between whatever speaks, so that a test can kill,
+ * stop, freeze and restart any part and hurt any way between them. Without Redis it is a service of one node on the same PostgreSQL.
+ *
+ * Each node announces a link to the others (`CLUSTER_ANNOUNCE`), never its own port; links tell diallers apart by their process, so that
+ * the way between two nodes can be cut or silenced, one way or both, without root.
+ */
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { testDatabase } from './database.ts';
+import { type Heal, Link, type Way } from './link.ts';
+import { NodeProcess } from './node-process.ts';
+import { OwnPostgres } from './own-postgres.ts';
+import { type TestRedis, testRedis } from './redis.ts';
+import { socketOwner } from './socket-owner.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export type ClusterOptions = {
+  nodes: number;
+  /** Whether they form a cluster; without Redis there can be but one. */
+  redis: boolean;
+  /** `shared`: a database on the server of all tests, quick, and cannot be restarted. `own`: a server of its own. */
+  postgres?: 'shared' | 'own';
+  /** Of all nodes, over what the cluster sets. */
+  env?: Record<string, string>;
+};
+
+type Closing = (() => unknown)[];
+
+export class ClusterProcesses {
+  readonly nodes: NodeProcess[] = [];
+  /** null where the server is shared. */
+  readonly postgres: OwnPostgres | null;
+  readonly postgresLink: Link;
+  readonly redis: TestRedis | null;
+  readonly redisLink: Link | null;
+  /** Of every node, by its name: the way others reach it. */
+  readonly nodeLinks = new Map<string, Link>();
+  /** For whoever looks at what was kept, past the link. */
+  readonly databaseUrl: () => string;
+  private readonly env: Record<string, string>;
+  private readonly folder: string;
+  private readonly closing: Closing;
+
+  private constructor(parts: {
+    postgres: OwnPostgres | null;
+    postgresLink: Link;
+    redis: TestRedis | null;
+    redisLink: Link | null;
+    databaseUrl: () => string;
+    env: Record<string, string>;
+    folder: string;
+    closing: Closing;
+  }) {
+    this.postgres = parts.postgres;
+    this.postgresLink = parts.postgresLink;
+    this.redis = parts.redis;
+    this.redisLink = parts.redisLink;
+    this.databaseUrl = parts.databaseUrl;
+    this.env = parts.env;
+    this.folder = parts.folder;
+    this.closing = parts.closing;
+  }
+
+  /** Resolves when every node is ready. */
+  static async start({ nodes, redis: clustered, postgres: which = 'shared', env = {} }: ClusterOptions): Promise<ClusterProcesses> {
+    if (!clustered && nodes > 1) throw new Error('Several nodes need a Redis');
+    const folder = await temporaryFolder('troupe-cluster-');
+    const closing: Closing = [() => folder.remove()];
+    const { postgres, postgresLink, url, databaseUrl } = await openDatabase(which, closing);
+    const redis = clustered ? await testRedis({ after: (close) => closing.push(close as Closing[number]) }) : null;
+    const redisLink = redis === null ? null : await Link.to(addressOf(redis.url));
+    if (redisLink !== null) closing.push(() => redisLink.close());
+    const shared = {
+      DATABASE_URL: url,
+      SECRET_KEY: randomBytes(32).toString('hex'),
+      PORT: '0',
+      ADMIN_PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...(redisLink === null ? {} : { REDIS_URL: redisLink.through(redis!.url), CLUSTER_HOST: '127.0.0.1' }),
+      ...env,
+    };
+    const cluster = new ClusterProcesses({
+      postgres,
+      postgresLink,
+      redis,
+      redisLink,
+      databaseUrl,
+      env: shared,
+      folder: folder.path,
+      closing,
+    });
+    try {
+      // The first brings the database up to date.
+      for (let n = 0; n < nodes; n++) await cluster.add();
+      await cluster.untilReady();
+      return cluster;
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+  }
+
+  /** A further node; resolves when it serves. @param env over what all nodes have */
+  async add(env: Record<string, string> = {}): Promise<NodeProcess> {
+    const node = await this.prepare(env);
+    this.nodes.push(node);
+    await node.start();
+    return node;
+  }
+
+  /** A node that has everything but its process: to be started by hand, e.g. one that is to be refused. */
+  async prepare(env: Record<string, string> = {}): Promise<NodeProcess> {
+    const name = `node-${this.nodes.length + 1}`;
+    const dataDir = join(this.folder, name);
+    await mkdir(dataDir, { recursive: true });
+    const way = this.redisLink === null ? {} : await this.openNodeLink(name);
+    return new NodeProcess(name, { ...this.env, ...way, DATA_DIR: dataDir, ...env });
+  }
+
+  get up(): NodeProcess[] {
+    return this.nodes.filter((node) => node.isUp);
+  }
+
+  node(name: string): NodeProcess {
+    const found = this.nodes.find((node) => node.name === name);
+    if (found === undefined) throw new Error(`There is no ${name}`);
+    return found;
+  }
+
+  /** Every node that is up is ready. */
+  async untilReady(withinMs = 30_000): Promise<void> {
+    await Promise.all(this.up.map((node) => node.untilReady(withinMs)));
+  }
+
+  /** Nobody reaches the node, and it reaches no other; PostgreSQL and Redis it does reach. */
+  isolate(node: NodeProcess, manner: 'cut' | 'silence'): Heal {
+    const heals = this.nodes.filter((other) => other !== node).map((other) => this.sever(node, other, manner));
+    return () => heals.forEach((heal) => heal());
+  }
+
+  /** The way between two nodes, whoever dialled. */
+  sever(a: NodeProcess, b: NodeProcess, manner: 'cut' | 'silence'): Heal {
+    const heals = [
+      [a, b],
+      [b, a],
+    ].map(([from, to]) => {
+      const link = this.nodeLinks.get(to!.name)!;
+      const of = (dialler: string | null) => dialler === from!.name;
+      return manner === 'cut' ? link.cut(of) : link.silence(of);
+    });
+    return () => heals.forEach((heal) => heal());
+  }
+
+  /** What `from` says no longer reaches `to`; what `to` says still reaches `from`. */
+  deafen(from: NodeProcess, to: NodeProcess): Heal {
+    const heals = [
+      silenceFrom(this.nodeLinks.get(to.name)!, from.name, 'to target'),
+      silenceFrom(this.nodeLinks.get(from.name)!, to.name, 'to dialler'),
+    ];
+    return () => heals.forEach((heal) => heal());
+  }
+
+  /** Stops everything, nodes first. */
+  async close(): Promise<void> {
+    await Promise.all(this.nodes.filter((node) => node.pid !== null).map((node) => node.kill().catch(() => {})));
+    for (const close of this.closing.reverse()) await close();
+  }
+
+  private async openNodeLink(name: string): Promise<Record<string, string>> {
+    const port = await freePort();
+    const link = await Link.to({ host: '127.0.0.1', port }, (dialled) => this.nodeThatDialled(dialled));
+    this.nodeLinks.set(name, link);
+    this.closing.push(() => link.close());
+    return { CLUSTER_PORT: String(port), CLUSTER_ANNOUNCE: `127.0.0.1:${link.port}` };
+  }
+
+  private async nodeThatDialled(port: number): Promise<string | null> {
+    const pids = this.nodes.flatMap(({ pid }) => (pid === null ? [] : [pid]));
+    const pid = await socketOwner(port, pids);
+    return this.nodes.find((node) => node.pid === pid)?.name ?? null;
+  }
+}
+
+function silenceFrom(link: Link, dialler: string, way: Way): Heal {
+  return link.silence((name) => name === dialler, [way]);
+}
+
+async function openDatabase(which: 'shared' | 'own', closing: Closing) {
+  if (which === 'own') {
+    const postgres = await OwnPostgres.start();
+    closing.push(() => postgres.close());
+    return { postgres, postgresLink: postgres.link, url: postgres.url, databaseUrl: () => postgres.directUrl };
+  }
+  const database = await testDatabase();
+  closing.push(() => database.close());
+  const postgresLink = await Link.to(addressOf(database.url));
+  closing.push(() => postgresLink.close());
+  return { postgres: null, postgresLink, url: postgresLink.through(database.url), databaseUrl: () => database.url };
+}
+
+function addressOf(url: string): { host: string; port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+}
+
+/** Below those that connections are given, so that it is still free when the node listens, also after a restart. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(15_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * A TCP way to a process that a test can slow, silence and cut while both ends live. Who dialled can be told apart, so that the way between
+ * two nodes can be hurt and the others left whole.
+ *
+ * Silence is what a lost network looks like: bytes wait and nobody is told. The kernel still accepts new connections, on which nothing is
+ * ever said; what waited goes on when the silence ends, as TCP would send it again. A cut closes connections, and new ones at once.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export type Way = 'to target' | 'to dialler';
+/** Ends a disturbance. Ending it twice does nothing. */
+export type Heal = () => void;
+/** Says who dialled, by the dialler's port; null where nobody knows. */
+export type WhoDialled = (port: number) => Promise<string | null>;
+
+type Connection = { dialler: string | null; client: Socket; server: Socket };
+type Silence = { of: (dialler: string | null) => boolean; ways: readonly Way[]; over: Promise<void> };
+
+const everybody = () => true;
+
+export class Link {
+  /** Where connections go. Those that are open stay where they are. */
+  target: { host: string; port: number };
+  /** Every piece of bytes takes so much longer, in both directions. */
+  delayMs = 0;
+  private readonly server: Server;
+  private readonly whoDialled: WhoDialled;
+  private readonly connections = new Set<Connection>();
+  private readonly silences = new Set<Silence>();
+  private readonly cuts = new Set<(dialler: string | null) => boolean>();
+
+  private constructor(target: { host: string; port: number }, whoDialled: WhoDialled) {
+    this.target = target;
+    this.whoDialled = whoDialled;
+    this.server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => void this.accept(client));
+  }
+
+  static async to(target: { host: string; port: number }, whoDialled: WhoDialled = async () => null): Promise<Link> {
+    const link = new Link(target, whoDialled);
+    link.server.listen(0, '127.0.0.1');
+    await once(link.server, 'listening');
+    return link;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** `url` by way of this link. */
+  through(url: string): string {
+    const changed = new URL(url);
+    changed.hostname = '127.0.0.1';
+    changed.port = String(this.port);
+    return changed.href;
+  }
+
+  /** Bytes of these diallers wait, in these directions. */
+  silence(of: (dialler: string | null) => boolean = everybody, ways: readonly Way[] = ['to target', 'to dialler']): Heal {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const silence = { of, ways, over };
+    this.silences.add(silence);
+    return () => {
+      this.silences.delete(silence);
+      resolve();
+    };
+  }
+
+  /** Connections of these diallers are closed, new ones at once. */
+  cut(of: (dialler: string | null) => boolean = everybody): Heal {
+    this.cuts.add(of);
+    this.breakOpen(of);
+    return () => void this.cuts.delete(of);
+  }
+
+  /** Closes what is open now; new connections go through. */
+  breakOpen(of: (dialler: string | null) => boolean = everybody): void {
+    for (const connection of this.connections) if (of(connection.dialler)) end(connection);
+  }
+
+  async close(): Promise<void> {
+    this.breakOpen();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async accept(client: Socket): Promise<void> {
+    client.on('error', () => {});
+    const dialler = await this.whoDialled(client.remotePort ?? 0);
+    if (client.destroyed || [...this.cuts].some((of) => of(dialler))) return void client.destroy();
+    const server = connect({ ...this.target, noDelay: true });
+    server.on('error', () => {});
+    const connection = { dialler, client, server };
+    this.connections.add(connection);
+    server.once('close', () => this.connections.delete(connection));
+    // A target that is gone refuses at once; so does the link.
+    void Promise.all([this.carry(connection, 'to target'), this.carry(connection, 'to dialler')]).finally(() => end(connection));
+  }
+
+  /** One direction, to its end. Awaiting each piece is the backpressure: what is not carried waits in the kernel, which has a bound. */
+  private async carry(connection: Connection, way: Way): Promise<void> {
+    const [from, to] = way === 'to target' ? [connection.client, connection.server] : [connection.server, connection.client];
+    try {
+      for await (const piece of from) {
+        if (this.delayMs > 0) await pause(this.delayMs);
+        for (let silence = this.silenceOf(connection, way); silence !== null; silence = this.silenceOf(connection, way)) await silence.over;
+        if (to.destroyed) return;
+        if (!to.write(piece)) await Promise.race([once(to, 'drain'), once(to, 'close')]);
+      }
+      to.end();
+    } catch {
+      end(connection);
+    }
+  }
+
+  private silenceOf({ dialler }: Connection, way: Way): Silence | null {
+    for (const silence of this.silences) if (silence.ways.includes(way) && silence.of(dialler)) return silence;
+    return null;
+  }
+}
+
+function end({ client, server }: Connection): void {
+  client.destroy();
+  server.destroy();
+}

@@ -1,0 +1,108 @@
+/** News between the nodes of one process, over links that a test can slow down, cut and heal. Asks are not carried. */
+import type { Member } from '../../src/cluster/member.ts';
+import type { DownReason, Peers } from '../../src/cluster/peers.ts';
+
+/** What becomes of one piece of news: lost on its way, refused at the sender, held until released, or delivered after so many milliseconds. */
+export type Fate = 'lost' | 'refused' | 'held' | number;
+export type News = { from: string; to: string; kind: string; payload: any };
+
+type Node = {
+  member: Member;
+  members: Set<string>;
+  listeners: Map<string, (payload: unknown, from: string) => void>;
+  ups: ((incarnation: string) => void)[];
+  downs: ((incarnation: string, reason: DownReason) => void)[];
+};
+
+export class PeerNetwork {
+  /** Decides over each piece of news. Those with the same delay arrive in order. */
+  fate: (news: News) => Fate = () => 0;
+  /** Everything that was told. */
+  readonly told: News[] = [];
+  private readonly nodes = new Map<string, Node>();
+  private readonly cutPairs = new Set<string>();
+  /** How often each pair was cut: news of an earlier stream is not delivered. */
+  private readonly cuts = new Map<string, number>();
+  private readonly held: (() => void)[] = [];
+
+  join(member: Member): Peers {
+    const node: Node = { member, members: new Set(), listeners: new Map(), ups: [], downs: [] };
+    const { incarnation } = member;
+    this.nodes.set(incarnation, node);
+    return {
+      ask: () => Promise.reject(new Error('asks are not carried here')),
+      serve: () => {},
+      tell: (to, kind, payload) => this.tell({ from: incarnation, to: to.incarnation, kind, payload }),
+      onNews: (kind, listener) => void node.listeners.set(kind, listener),
+      setMembers: (members) => {
+        const before = node.members;
+        node.members = new Set(members.map((other) => other.incarnation));
+        for (const other of node.members) if (!before.has(other)) this.rise(incarnation, other);
+      },
+      onUp: (listener) => void node.ups.push(listener),
+      onDown: (listener) => void node.downs.push(listener),
+    };
+  }
+
+  /** The node is gone, with all that was on its way to it and from it. */
+  leave(incarnation: string): void {
+    const others = [...this.nodes.keys()].filter((other) => other !== incarnation);
+    for (const other of others) this.cut(incarnation, other);
+    this.nodes.delete(incarnation);
+  }
+
+  cut(a: string, b: string): void {
+    if (!this.isUp(a, b)) return;
+    this.cutPairs.add(pair(a, b));
+    this.cuts.set(pair(a, b), this.cutsOf(a, b) + 1);
+    this.nodes.get(a)?.downs.forEach((listener) => listener(b, 'broken'));
+    this.nodes.get(b)?.downs.forEach((listener) => listener(a, 'broken'));
+  }
+
+  heal(a: string, b: string): void {
+    if (this.cutPairs.delete(pair(a, b))) this.rise(a, b);
+  }
+
+  /** Delivers what was held, in order. */
+  release(): void {
+    for (const deliver of this.held.splice(0)) deliver();
+  }
+
+  private cutsOf(a: string, b: string): number {
+    return this.cuts.get(pair(a, b)) ?? 0;
+  }
+
+  private isUp(a: string, b: string): boolean {
+    const [one, other] = [this.nodes.get(a), this.nodes.get(b)];
+    return one !== undefined && other !== undefined && one.members.has(b) && other.members.has(a) && !this.cutPairs.has(pair(a, b));
+  }
+
+  private rise(a: string, b: string): void {
+    setImmediate(() => {
+      if (!this.isUp(a, b)) return;
+      this.nodes.get(a)!.ups.forEach((listener) => listener(b));
+      this.nodes.get(b)!.ups.forEach((listener) => listener(a));
+    });
+  }
+
+  private tell(news: News): boolean {
+    const fate = this.isUp(news.from, news.to) ? this.fate(news) : 'refused';
+    if (fate === 'refused') return false;
+    this.told.push(news);
+    if (fate === 'lost') return true;
+    const text = JSON.stringify(news.payload);
+    const cuts = this.cutsOf(news.from, news.to);
+    const deliver = () => {
+      if (cuts !== this.cutsOf(news.from, news.to)) return;
+      this.nodes.get(news.to)?.listeners.get(news.kind)?.(JSON.parse(text), news.from);
+    };
+    if (fate === 'held') this.held.push(deliver);
+    else if (fate === 0) setImmediate(deliver);
+    else setTimeout(deliver, fate);
+    return true;
+  }
+}
+
+function pair(a: string, b: string): string {
+  return a < b ? `${a} ${b}` : `${b} ${a}`;
+}
