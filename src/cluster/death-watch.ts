@@ -1,0 +1,80 @@
+/**
+ * Proves that a process is gone, long before its lease ends: its stream broke, then nothing or another process answered at its address, and
+ * then it did not renew its lease for two intervals. None of these proves it alone: a proxy refuses, a link is cut, Redis is slow.
+ *
+ * D1 Whoever renews is not put out. The coordinator compares the count of renewals in the step that puts it out.
+ */
+import type { Log } from '../log.ts';
+import type { DownReason } from './peers.ts';
+
+export type Renewals = {
+  /** How often an incarnation has renewed its lease, as far as is known here; null where it is no member. */
+  renewals(incarnation: string): { count: number } | null;
+  /** Resolves when what is known is as new as the call, or cannot be had. */
+  refresh(): Promise<unknown>;
+  /** Puts it out when it has been silent for two intervals, unless it has renewed since that count. True where it is out. */
+  expel(incarnation: string, count: number): Promise<boolean>;
+};
+
+export type DeathWatchOptions = {
+  membership: Renewals;
+  /** Called when an incarnation is proven dead and put out. */
+  onDead: (incarnation: string) => void;
+  log: Log;
+};
+
+/** `broken`: its stream broke. `proving`: nobody answers in its place, and its renewals are watched. */
+type Suspicion = 'broken' | 'proving';
+
+export class DeathWatch {
+  private readonly suspects = new Map<string, Suspicion>();
+  private stopped = false;
+  private readonly options: DeathWatchOptions;
+
+  constructor(options: DeathWatchOptions) {
+    this.options = options;
+  }
+
+  up(incarnation: string): void {
+    this.suspects.delete(incarnation);
+  }
+
+  down(incarnation: string, reason: DownReason): void {
+    const suspicion = this.suspects.get(incarnation);
+    if (reason === 'broken') {
+      if (suspicion === undefined) this.suspects.set(incarnation, 'broken');
+    } else if (suspicion === 'broken' && (reason === 'refused' || reason === 'other')) {
+      this.suspects.set(incarnation, 'proving');
+      void this.prove(incarnation);
+    }
+  }
+
+  /** It is no member any more. */
+  forget(incarnation: string): void {
+    this.suspects.delete(incarnation);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.suspects.clear();
+  }
+
+  private async prove(incarnation: string): Promise<void> {
+    const { membership, log, onDead } = this.options;
+    try {
+      // What it renewed just before it died is no sign of life after it.
+      await membership.refresh();
+      const last = membership.renewals(incarnation);
+      if (last === null || this.stopped || this.suspects.get(incarnation) !== 'proving') return;
+      if (await membership.expel(incarnation, last.count)) {
+        log.warn({ incarnation }, 'a node is gone: its stream broke, its address refuses, it renews no more');
+        if (!this.stopped) onDead(incarnation);
+      }
+    } catch (error) {
+      log.warn({ err: error, incarnation }, 'whether a node is gone cannot be told now');
+    } finally {
+      // The next refusal begins another proof.
+      if (this.suspects.get(incarnation) === 'proving') this.suspects.set(incarnation, 'broken');
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Shards on their way to a better owner: seal, finish what runs, forget, release, offer. It owns the pace, a few shards at a time, and
+ * nothing else; what a shard may do meanwhile stands in `own-shards.ts`.
+ *
+ * H1 A shard is released only after everything that was told of its sealing has finished, and after its activations are gone.
+ * H2 At most `maxInMotion` shards are between an owner that takes turns and the next one.
+ * H3 A shard that nobody takes is taken back: one node that cannot claim does not starve what was to be its own.
+ */
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { OwnShards } from './own-shards.ts';
+import type { ShardRow } from './shard-map.ts';
+import type { ShardTable } from './shard-table.ts';
+
+export type HandoffsOptions = {
+  own: OwnShards;
+  table: ShardTable;
+  clock: Clock;
+  log: Log;
+  /** Resolves when nothing of these shards runs any more. */
+  sealing: (shards: number[]) => Promise<void>;
+  /** Their activations are dropped. */
+  lost: (shards: number[]) => void;
+  /** The database has it that these are nobody's now. */
+  released: (rows: readonly ShardRow[]) => void;
+  /** There is room for more. */
+  onRoom: () => void;
+  maxInMotion: number;
+  /** How long an offered shard may stay nobody's. */
+  takeBackMs: number;
+};
+
+/** Sealed together: what takes longest of them keeps the others waiting. */
+const groupSize = 8;
+const retryMs = 250;
+
+export class Handoffs {
+  /** Handed over since the start. */
+  done = 0;
+  private stopped = false;
+  /** On their way to being nobody's. */
+  private readonly leaving = new Set<number>();
+  /** Nobody's, since when, and whose they should become. */
+  private readonly offers = new Map<number, { sinceMs: number; to: string }>();
+  private readonly sealed: number[] = [];
+  private releasing = false;
+  private readonly options: HandoffsOptions;
+
+  constructor(options: HandoffsOptions) {
+    this.options = options;
+  }
+
+  get inMotion(): number {
+    return this.leaving.size + this.offers.size;
+  }
+
+  /** Begins with as many as there is room for. `planned`: who should have a shard. */
+  begin(shards: readonly number[], planned: (shard: number) => string | null): void {
+    const { own, maxInMotion } = this.options;
+    const taken: number[] = [];
+    for (const shard of shards) {
+      if (this.inMotion >= maxInMotion || this.stopped) break;
+      if (this.leaving.has(shard) || !own.seal(shard)) continue;
+      this.leaving.add(shard);
+      taken.push(shard);
+    }
+    for (let i = 0; i < taken.length; i += groupSize) void this.seal(taken.slice(i, i + groupSize), planned);
+  }
+
+  /** Somebody has taken shards. */
+  moved(rows: readonly ShardRow[]): void {
+    let settled = false;
+    for (const { shard, owner } of rows) if (owner !== null && this.offers.delete(shard)) settled = true;
+    if (settled) this.options.onRoom();
+  }
+
+  /** H3. Offers that nobody has taken in time, and who should have. They count as offers no longer. */
+  refusedOffers(): { shard: number; to: string }[] {
+    const beforeMs = this.options.clock.nowMs() - this.options.takeBackMs;
+    const refused: { shard: number; to: string }[] = [];
+    for (const [shard, { sinceMs, to }] of this.offers) if (sinceMs <= beforeMs) refused.push({ shard, to });
+    for (const { shard } of refused) this.offers.delete(shard);
+    return refused;
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async seal(shards: number[], planned: (shard: number) => string | null): Promise<void> {
+    try {
+      await this.options.sealing(shards);
+    } catch (error) {
+      this.options.log.error({ err: error, shards }, 'what runs on sealed shards did not end as it should');
+    }
+    this.sealed.push(...shards);
+    if (!this.releasing) await this.releaseSealed(planned);
+  }
+
+  /** One statement for everything that is ready; what becomes ready meanwhile is in the next. */
+  private async releaseSealed(planned: (shard: number) => string | null): Promise<void> {
+    this.releasing = true;
+    while (this.sealed.length > 0 && !this.stopped) {
+      const ready = this.sealed.splice(0);
+      // Those that were lost meanwhile are another's.
+      const shards = ready.filter((shard) => this.options.own.letGo(shard));
+      if (shards.length > 0) {
+        this.options.lost(shards);
+        await this.release(shards, planned);
+      }
+      for (const shard of ready) this.leaving.delete(shard);
+      this.options.onRoom();
+    }
+    this.releasing = false;
+  }
+
+  private async release(shards: number[], planned: (shard: number) => string | null): Promise<void> {
+    const { own, table, clock, log, released } = this.options;
+    for (;;) {
+      const ours = shards.filter((shard) => own.stateOf(shard) === 'releasing');
+      if (ours.length === 0 || this.stopped) return;
+      try {
+        const rows = await table.release(ours);
+        for (const shard of ours) if (own.stateOf(shard) === 'releasing') own.drop(shard);
+        const sinceMs = clock.nowMs();
+        for (const { shard } of rows) {
+          const to = planned(shard);
+          if (to !== null) this.offers.set(shard, { sinceMs, to });
+        }
+        this.done += rows.length;
+        released(rows);
+        return;
+      } catch (error) {
+        log.warn({ err: error, count: ours.length }, 'shards could not be released yet; trying again');
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Which incarnations may still run. What an incarnation has begun is gone on with by others only when it has certainly ended or was put out
+ * of the cluster, and owns nothing any more.
+ *
+ * K1 Nobody is gone before the first view.
+ * K2 Whoever is in no view of this node may be in a newer one: it is gone only if a view that was asked for later does not have it.
+ */
+import type { View } from './member.ts';
+
+export type KnownNodesOptions = {
+  self: string;
+  /** How many shards it owns, as far as is known. */
+  shardsOf: (incarnation: string) => number;
+  /** Resolves when the view is as new as the call. */
+  refresh: () => Promise<unknown>;
+  onGone: (incarnation: string) => void;
+};
+
+/** `unsure`: perhaps in a newer view. `out`: no member, and somebody may yet have to be told that it is gone. */
+type Absence = 'unsure' | 'out' | 'gone';
+
+/** Of incarnations that are no members; the oldest are forgotten, and asked for again should somebody want to know. */
+const maxAbsent = 10_000;
+
+export class KnownNodes {
+  private members: ReadonlySet<string> | null = null;
+  private readonly absent = new Map<string, Absence>();
+  private refreshing = false;
+  private readonly options: KnownNodesOptions;
+
+  constructor(options: KnownNodesOptions) {
+    this.options = options;
+  }
+
+  isMember(incarnation: string): boolean {
+    return this.members?.has(incarnation) === true;
+  }
+
+  isAlive(incarnation: string): boolean {
+    if (incarnation === this.options.self || this.members === null || this.members.has(incarnation)) return true;
+    const absence = this.absent.get(incarnation);
+    if (absence === undefined) this.mark(incarnation, 'unsure');
+    if (absence === undefined || absence === 'unsure') {
+      void this.makeSure();
+      return true;
+    }
+    return this.options.shardsOf(incarnation) > 0;
+  }
+
+  /** Takes a new view in. Returns those who were in the last one and are not in this. */
+  take(view: View): string[] {
+    const before = this.members;
+    const members = new Set(view.members.map(({ incarnation }) => incarnation));
+    this.members = members;
+    for (const incarnation of members) this.absent.delete(incarnation);
+    const departed = [...(before ?? [])].filter((incarnation) => !members.has(incarnation));
+    for (const incarnation of departed) this.mark(incarnation, 'out');
+    this.announce();
+    return departed;
+  }
+
+  /** To be called when shards have moved: whoever is out and owns nothing any more is gone. */
+  announce(): void {
+    for (const [incarnation, absence] of this.absent) {
+      if (absence !== 'out' || this.options.shardsOf(incarnation) > 0) continue;
+      this.absent.set(incarnation, 'gone');
+      this.options.onGone(incarnation);
+    }
+  }
+
+  /** K2. */
+  private async makeSure(): Promise<void> {
+    if (this.refreshing) return;
+    this.refreshing = true;
+    const asked = [...this.absent].flatMap(([incarnation, absence]) => (absence === 'unsure' ? [incarnation] : []));
+    try {
+      await this.options.refresh();
+      for (const incarnation of asked) if (this.absent.get(incarnation) === 'unsure') this.absent.set(incarnation, 'out');
+      this.announce();
+    } catch {
+      // Without an answer nobody is declared gone; whoever asks next tries again.
+    } finally {
+      this.refreshing = false;
+    }
+  }
+
+  private mark(incarnation: string, absence: Absence): void {
+    this.absent.set(incarnation, absence);
+    if (this.absent.size > maxAbsent) for (const oldest of this.absent.keys()) return void this.absent.delete(oldest);
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Committed messages on their way to the owners of their shards. Each stands in the database until its receiver has taken it, so this only
+ * makes them quick; where one may have been lost on the way, its receiver is told to look.
+ *
+ * P1 A peer that was not told of a message, or perhaps not, is told to look as soon as it can be told anything.
+ * P2 A shard's new owner is told to look where messages for the shard went to the owner before, or to nobody: it may have read the
+ *    database before they were in.
+ */
+import type { Clock } from '../clock.ts';
+import type { MessageDraft } from '../storage/commit-unit.ts';
+import { shardCount } from './address.ts';
+import type { Member } from './member.ts';
+import type { Peers } from './peers.ts';
+import type { ShardRow } from './shard-map.ts';
+
+export type MessageRelayOptions = {
+  self: string;
+  peers: Peers;
+  clock: Clock;
+  ownerOf: (shard: number) => string | null;
+  /** The member with this incarnation, if it is one now. */
+  member: (incarnation: string) => Member | null;
+  /** Told what others have passed on; null: look into the database. */
+  onMessages: (messages: readonly MessageDraft[] | null) => void;
+};
+
+/** Beyond this many, or this much, of one tick for one peer, it is told to look instead. */
+const maxMessages = 500;
+const maxChars = 256 * 1024;
+/** A message that was passed on longer ago than this was found by whoever owned its shard since. */
+const rememberedMs = 10_000;
+const messagesNews = 'messages';
+const lookNews = 'look';
+
+export class MessageRelay {
+  /** Peers that must look. */
+  private readonly owed = new Set<string>();
+  /** Peers that were told of messages since their stream stands. */
+  private readonly told = new Set<string>();
+  private readonly lastPassedMs: number[] = new Array(shardCount).fill(-Infinity);
+  private readonly options: MessageRelayOptions;
+
+  constructor(options: MessageRelayOptions) {
+    this.options = options;
+    const { peers, onMessages } = options;
+    peers.onNews(messagesNews, (payload) => onMessages(Array.isArray(payload) ? (payload as MessageDraft[]) : null));
+    peers.onNews(lookNews, () => onMessages(null));
+  }
+
+  passOn(messages: readonly MessageDraft[]): void {
+    const { clock, ownerOf, self } = this.options;
+    const nowMs = clock.nowMs();
+    const byOwner = new Map<string, MessageDraft[]>();
+    for (const message of messages) {
+      this.lastPassedMs[message.shard] = nowMs;
+      const owner = ownerOf(message.shard);
+      if (owner === null || owner === self) continue;
+      const others = byOwner.get(owner);
+      if (others === undefined) byOwner.set(owner, [message]);
+      else others.push(message);
+    }
+    for (const [owner, drafts] of byOwner) this.tell(owner, drafts);
+  }
+
+  /** P2. To be told of every shard that changes hands. */
+  moved(rows: readonly ShardRow[]): void {
+    const { clock, self } = this.options;
+    const sinceMs = clock.nowMs() - rememberedMs;
+    const toLook = new Set<string>();
+    for (const { shard, owner } of rows) {
+      if (owner === null || this.lastPassedMs[shard]! < sinceMs) continue;
+      this.lastPassedMs[shard] = -Infinity;
+      toLook.add(owner);
+    }
+    // What was passed to another before this node got the shard is read with everything else of it.
+    toLook.delete(self);
+    for (const owner of toLook) this.owe(owner);
+  }
+
+  up(incarnation: string): void {
+    if (this.owed.has(incarnation)) this.owe(incarnation);
+  }
+
+  down(incarnation: string): void {
+    if (this.told.delete(incarnation)) this.owed.add(incarnation);
+  }
+
+  /** Tries again to tell those that must look. */
+  retry(): void {
+    for (const incarnation of this.owed) this.owe(incarnation);
+  }
+
+  /** It is no member any more. */
+  forget(incarnation: string): void {
+    this.owed.delete(incarnation);
+    this.told.delete(incarnation);
+  }
+
+  private tell(owner: string, messages: MessageDraft[]): void {
+    const member = this.options.member(owner);
+    // Whoever gets its shards reads them: their move brings P2 about.
+    if (member === null) return;
+    if (this.owed.has(owner) || messages.length > maxMessages || charsOf(messages) > maxChars) return this.owe(owner);
+    if (this.options.peers.tell(member, messagesNews, messages)) this.told.add(owner);
+    else this.owed.add(owner);
+  }
+
+  private owe(incarnation: string): void {
+    const member = this.options.member(incarnation);
+    if (member !== null && this.options.peers.tell(member, lookNews, null)) {
+      this.owed.delete(incarnation);
+      this.told.add(incarnation);
+    } else this.owed.add(incarnation);
+  }
+}
+
+function charsOf(messages: readonly MessageDraft[]): number {
+  let chars = 0;
+  for (const message of messages) {
+    chars += JSON.stringify(message.input)?.length ?? 0;
+    if (chars > maxChars) break;
+  }
+  return chars;
+}

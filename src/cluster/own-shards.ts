@@ -1,0 +1,106 @@
+/**
+ * What this node may do with each shard: the states a shard goes through here, and nothing else. It owns no clock and no connection.
+ *
+ * ```
+ *            take              serve             seal              let go             drop
+ *   foreign ──────▶ waiting ─────────▶ owned ─────────▶ sealing ─────────▶ releasing ──────▶ foreign
+ * ```
+ * From every state a loss leads to `foreign`.
+ *
+ * O1 Turns are taken of `owned` shards alone: `epochOf` is null for all others.
+ * O2 Commits are sent for `owned` and `sealing` shards alone: `fenceEpochOf` is null for all others.
+ * O3 A shard is `releasing` only after it was `sealing`: whatever ran has ended before the database hears that it is free.
+ * O4 An epoch never falls.
+ */
+import { shardCount } from './address.ts';
+
+/**
+ * `waiting`: claimed, but an owner before may still be showing what it knew. `owned`: turns are taken. `sealing`: what runs is finished.
+ * `releasing`: nothing of it is in memory any more, and the database is told.
+ */
+export type ShardState = 'foreign' | 'waiting' | 'owned' | 'sealing' | 'releasing';
+
+export class OwnShards {
+  private readonly states: ShardState[] = new Array(shardCount).fill('foreign');
+  private readonly epochs: number[] = new Array(shardCount).fill(-1);
+  /** The epochs of owned shards: asked with every turn. */
+  private readonly serving: (number | null)[] = new Array(shardCount).fill(null);
+
+  stateOf(shard: number): ShardState {
+    return this.states[shard]!;
+  }
+
+  epochOf(shard: number): number | null {
+    return this.serving[shard]!;
+  }
+
+  fenceEpochOf(shard: number): number | null {
+    const state = this.states[shard]!;
+    return state === 'owned' || state === 'sealing' ? this.epochs[shard]! : null;
+  }
+
+  /** The epoch under which the database knows this node as the owner; null where it is foreign. */
+  heldEpochOf(shard: number): number | null {
+    return this.states[shard] === 'foreign' ? null : this.epochs[shard]!;
+  }
+
+  /** Every shard that the database knows as this node's. */
+  held(): number[] {
+    return this.states.flatMap((state, shard) => (state === 'foreign' ? [] : [shard]));
+  }
+
+  in(state: ShardState): number[] {
+    return this.states.flatMap((is, shard) => (is === state ? [shard] : []));
+  }
+
+  counts(): Record<ShardState, number> {
+    const counts = { foreign: 0, waiting: 0, owned: 0, sealing: 0, releasing: 0 };
+    for (const state of this.states) counts[state]++;
+    return counts;
+  }
+
+  /** The database has given it to this node. False where that is old news. */
+  take(shard: number, epoch: number): boolean {
+    if (this.states[shard] !== 'foreign' || epoch <= this.epochs[shard]!) return false;
+    this.epochs[shard] = epoch;
+    this.enter(shard, 'waiting');
+    return true;
+  }
+
+  serve(shard: number): boolean {
+    return this.step(shard, 'waiting', 'owned');
+  }
+
+  seal(shard: number): boolean {
+    return this.step(shard, 'owned', 'sealing');
+  }
+
+  letGo(shard: number): boolean {
+    return this.step(shard, 'sealing', 'releasing');
+  }
+
+  /** The database has it under a new epoch, still as this node's. */
+  raise(shard: number, epoch: number): void {
+    if (this.states[shard] === 'foreign' || epoch <= this.epochs[shard]!) return;
+    this.epochs[shard] = epoch;
+    if (this.states[shard] === 'owned') this.serving[shard] = epoch;
+  }
+
+  /** It is another's, or nobody's. Returns the state it was in. */
+  drop(shard: number): ShardState {
+    const state = this.states[shard]!;
+    this.enter(shard, 'foreign');
+    return state;
+  }
+
+  private step(shard: number, from: ShardState, to: ShardState): boolean {
+    if (this.states[shard] !== from) return false;
+    this.enter(shard, to);
+    return true;
+  }
+
+  private enter(shard: number, state: ShardState): void {
+    this.states[shard] = state;
+    this.serving[shard] = state === 'owned' ? this.epochs[shard]! : null;
+  }
+}

@@ -1,0 +1,44 @@
+/** What a node should do next about its shards: a pure choice from what is planned and what is known. */
+import { shardCount } from './address.ts';
+import type { OwnShards } from './own-shards.ts';
+import type { ShardMap, ShardRow } from './shard-map.ts';
+
+export type Situation = {
+  self: string;
+  /** Who should own each shard; null where nobody can. */
+  plan: readonly (string | null)[];
+  /** Nobody knows who lives now: what moves comes to its end, nothing begins to move, nothing is taken from anybody. */
+  frozen: boolean;
+  map: ShardMap;
+  own: OwnShards;
+  /** Shards that are to be this node's as soon as nobody has them, whatever is planned. */
+  wanted: (shard: number) => boolean;
+  /** Whether an incarnation is a member now. */
+  isMember: (incarnation: string) => boolean;
+};
+
+/**
+ * Shards that this node should claim. `free`: nobody's, or its own by a claim whose answer was lost. `orphaned`: of an owner that is no
+ * member any more.
+ */
+export function claimable({ self, plan, frozen, map, own, wanted, isMember }: Situation): { free: ShardRow[]; orphaned: ShardRow[] } {
+  const free: ShardRow[] = [];
+  const orphaned: ShardRow[] = [];
+  for (let shard = 0; shard < shardCount; shard++) {
+    const row = map.row(shard);
+    if (row.epoch < 0 || own.stateOf(shard) !== 'foreign') continue;
+    const isPlanned = plan[shard] === self;
+    if (row.owner === self || (row.owner === null && (isPlanned || wanted(shard)))) free.push(row);
+    else if (row.owner !== null && isPlanned && !frozen && !isMember(row.owner)) orphaned.push(row);
+  }
+  return { free, orphaned };
+}
+
+/** Shards that this node should hand over to a better owner that can take them. */
+export function surplus({ self, plan, frozen, own }: Situation, canTake: (incarnation: string) => boolean): number[] {
+  if (frozen) return [];
+  return own.in('owned').filter((shard) => {
+    const better = plan[shard] ?? null;
+    return better !== null && better !== self && canTake(better);
+  });
+}

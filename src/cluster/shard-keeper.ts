@@ -1,0 +1,300 @@
+/**
+ * Brings what this node owns closer to what it should own, one small step after another, and loses what the database says is lost. It holds
+ * the only copy of "mine" in memory; PostgreSQL holds the true one.
+ *
+ * K1 A shard is claimed under what was last seen of it; where that was wrong, nothing happens, and the table is read again.
+ * K2 A shard of another owner is claimed only when a view read after that owner was seen does not have it.
+ * K3 Such a shard is not served before a read lease has passed, unless its owner was proven dead.
+ * K4 What is claimed while the node is put out, or stops, is not served.
+ * K5 Nothing depends on one piece of news: whatever is missed is found by a look at the table.
+ */
+import type pg from 'pg';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { shardCount } from './address.ts';
+import { Handoffs } from './handoff.ts';
+import { OwnShards } from './own-shards.ts';
+import { claimable, type Situation, surplus } from './rebalance.ts';
+import type { ShardMap, ShardRow } from './shard-map.ts';
+import { raiseEpochs, type ShardTable } from './shard-table.ts';
+
+export type Standing = {
+  /** Who should own each shard; null where nobody can. */
+  plan: readonly (string | null)[];
+  /** Nobody knows who lives now. */
+  frozen: boolean;
+  members: readonly string[];
+  /** Whether shards may be handed to this member now. */
+  canTake: (incarnation: string) => boolean;
+};
+
+export type ShardKeeperOptions = {
+  self: string;
+  table: ShardTable;
+  map: ShardMap;
+  clock: Clock;
+  log: Log;
+  /** Null while this node is no member. */
+  standing: () => Standing | null;
+  /** Resolves when the view is as new as the call; rejects where it cannot be had. */
+  refresh: () => Promise<void>;
+  isProvenDead: (incarnation: string) => boolean;
+  /** Tells the others what this node has changed. */
+  announce: (rows: readonly ShardRow[]) => void;
+  acquired: (shards: number[]) => void;
+  sealing: (shards: number[]) => Promise<void>;
+  lost: (shards: number[]) => void;
+  /** A read lease and a little more. */
+  waitOutMs: number;
+  rereadMs: number;
+  takeBackMs: number;
+  maxInMotion: number;
+};
+
+/** How long a member that left offers lying is offered nothing. */
+const shunnedMs = 10_000;
+
+export class ShardKeeper {
+  readonly own = new OwnShards();
+  readonly handoffs: Handoffs;
+  /** Claims that got something, since the start. */
+  claims = 0;
+  private readonly options: ShardKeeperOptions;
+  /** Lost by refusal: whoever else may have them, this node had reason to believe that they are its own. */
+  private readonly refusedShards = new Set<number>();
+  /** Offered in vain: this node has them again until the better owner recovers. */
+  private readonly takenBack = new Set<number>();
+  private readonly shunnedUntilMs = new Map<string, number>();
+  private settling: Promise<void> | null = null;
+  private again = false;
+  /** Grows when everything is lost at once. */
+  private era = 0;
+  private ended: 'no' | 'released' | 'abandoned' = 'no';
+  private rereadTimer: NodeJS.Timeout | null = null;
+  private lastLookMs = -Infinity;
+
+  constructor(options: ShardKeeperOptions) {
+    this.options = options;
+    const { table, clock, log, sealing, lost, takeBackMs, maxInMotion } = options;
+    this.handoffs = new Handoffs({
+      own: this.own,
+      table,
+      clock,
+      log,
+      sealing,
+      lost,
+      released: (rows) => this.changed(rows),
+      onRoom: () => void this.settle(),
+      takeBackMs,
+      maxInMotion,
+    });
+  }
+
+  /** Takes every step that can be taken now. One round at a time; what happens meanwhile brings another. */
+  settle(): Promise<void> {
+    if (this.settling !== null) this.again = true;
+    this.settling ??= this.untilSettled().finally(() => (this.settling = null));
+    return this.settling;
+  }
+
+  /** Reads the table and settles. */
+  async look(): Promise<void> {
+    this.takeBack();
+    await this.readTable();
+    await this.settle();
+  }
+
+  /** Reads the table soon: one read for everyone who finds that what is known is wrong. */
+  lookSoon(): void {
+    if (this.rereadTimer !== null || this.ended !== 'no') return;
+    const waitMs = Math.max(0, this.lastLookMs + this.options.rereadMs - performance.now());
+    this.rereadTimer = setTimeout(() => {
+      this.rereadTimer = null;
+      this.look().catch((error) => this.options.log.warn({ err: error }, 'the table of shards could not be read'));
+    }, waitMs);
+    this.rereadTimer.unref();
+  }
+
+  /** The database says that these are not this node's under the epochs it was told. */
+  refused(shards: readonly number[]): void {
+    this.options.log.warn({ count: shards.length }, 'the database says that these shards are not ours under their epochs');
+    for (const shard of shards) this.refusedShards.add(shard);
+    this.lose(shards);
+    this.lookSoon();
+  }
+
+  loseAll(): void {
+    this.era++;
+    this.lose(this.own.held());
+  }
+
+  /** Compares what is held with the database. What it does not have as this node's is lost before this resolves. */
+  async check(): Promise<void> {
+    const before = Array.from({ length: shardCount }, (_, shard) => this.confirmableEpoch(shard));
+    const ours = await this.options.table.own();
+    this.lose(before.flatMap((epoch, shard) => (epoch === null || ours.has(shard) || this.confirmableEpoch(shard) !== epoch ? [] : [shard])));
+  }
+
+  /** After an unknown outcome of a commit, on its new connection. */
+  async renew(client: pg.Client): Promise<void> {
+    const before = new Map(this.own.held().map((shard) => [shard, this.own.heldEpochOf(shard)]));
+    const rows = await raiseEpochs(client, this.options.self, [...before.keys()]);
+    for (const { shard, epoch } of rows) {
+      this.own.raise(shard, epoch);
+      before.delete(shard);
+    }
+    this.options.map.learn(rows);
+    this.lose([...before].flatMap(([shard, epoch]) => (this.own.heldEpochOf(shard) === epoch ? [shard] : [])));
+  }
+
+  /** Gives up everything. With `release` the others may have it at once; else they find out by themselves. */
+  async stop(release: boolean): Promise<void> {
+    this.ended = release ? 'released' : 'abandoned';
+    this.handoffs.stop();
+    if (this.rereadTimer !== null) clearTimeout(this.rereadTimer);
+    const held = this.own.held();
+    this.loseAll();
+    if (!release) return;
+    if (held.length > 0) {
+      const rows = await this.options.table.release(held);
+      this.options.map.learn(rows);
+      this.options.announce(rows);
+    }
+    await this.settling;
+  }
+
+  private async untilSettled(): Promise<void> {
+    do {
+      this.again = false;
+      try {
+        await this.step();
+      } catch (error) {
+        if (this.ended === 'no') this.options.log.warn({ err: error }, 'shards could not be claimed now; trying again');
+      }
+    } while (this.again && this.ended === 'no');
+  }
+
+  private async step(): Promise<void> {
+    const standing = this.options.standing();
+    if (standing === null || this.ended !== 'no') return;
+    const { free, orphaned } = claimable(this.situation(standing));
+    if (free.length > 0) await this.claim(free);
+    if (orphaned.length > 0) await this.claimOrphaned();
+    const now = this.options.standing();
+    if (now === null || this.ended !== 'no') return;
+    const canTake = (to: string) => now.canTake(to) && !this.isShunned(to);
+    const leaving = surplus(this.situation(now), canTake);
+    if (leaving.length > 0) this.handoffs.begin(leaving, (shard) => this.options.standing()?.plan[shard] ?? null);
+  }
+
+  /** K2. */
+  private async claimOrphaned(): Promise<void> {
+    const { refresh, standing, table } = this.options;
+    await refresh();
+    const now = standing();
+    if (now === null) return;
+    const { orphaned } = claimable(this.situation(now));
+    if (orphaned.length === 0) return;
+    await table.endCommits([...new Set(orphaned.map(({ owner }) => owner!))], now.members);
+    await this.claim(orphaned);
+  }
+
+  private async claim(seen: readonly ShardRow[]): Promise<void> {
+    const { table, map, self, log, isProvenDead, waitOutMs } = this.options;
+    const { era } = this;
+    const rows = await table.claim(seen);
+    // K4: whoever should have them finds them, this node as well.
+    if (era !== this.era || this.ended !== 'no') {
+      if (this.ended === 'released') await table.release(rows.map(({ shard }) => shard));
+      else map.learn(rows);
+      return;
+    }
+    const ownerBefore = new Map(seen.map(({ shard, owner }) => [shard, owner]));
+    const atOnce: number[] = [];
+    const later: number[] = [];
+    for (const { shard, epoch } of rows) {
+      if (!this.own.take(shard, epoch)) continue;
+      const before = ownerBefore.get(shard)!;
+      (before === null || before === self || isProvenDead(before) ? atOnce : later).push(shard);
+    }
+    if (rows.length > 0) {
+      this.claims++;
+      log.info({ shards: rows.length, later: later.length }, 'shards claimed');
+    }
+    this.serve(atOnce);
+    if (later.length > 0) setTimeout(() => this.serve(later, era), waitOutMs).unref();
+    this.changed(rows);
+    if (rows.length < seen.length && (await this.readTable())) this.again = true;
+  }
+
+  private serve(shards: number[], era = this.era): void {
+    if (era !== this.era) return;
+    const served = shards.filter((shard) => this.own.serve(shard));
+    if (served.length === 0) return;
+    for (const shard of served) {
+      this.refusedShards.delete(shard);
+      this.takenBack.delete(shard);
+    }
+    this.options.acquired(served);
+  }
+
+  private lose(shards: readonly number[]): void {
+    const inMemory: number[] = [];
+    for (const shard of shards) {
+      const state = this.own.drop(shard);
+      if (state === 'owned' || state === 'sealing') inMemory.push(shard);
+    }
+    if (inMemory.length > 0) this.options.lost(inMemory);
+  }
+
+  /** This node has changed rows. */
+  private changed(rows: readonly ShardRow[]): void {
+    if (rows.length === 0) return;
+    this.options.map.learn(rows);
+    this.options.announce(rows);
+  }
+
+  /** True where something has changed. */
+  private async readTable(): Promise<boolean> {
+    this.lastLookMs = performance.now();
+    const rows = await this.options.table.look();
+    this.options.map.learn(rows);
+    return rows.length > 0;
+  }
+
+  /** What was offered in vain is this node's again as soon as the table has been read. */
+  private takeBack(): void {
+    const nowMs = this.options.clock.nowMs();
+    for (const { shard, to } of this.handoffs.refusedOffers()) {
+      if (!this.isShunned(to)) this.options.log.warn({ to }, 'a node does not take the shards it is offered; they stay here for now');
+      this.shunnedUntilMs.set(to, nowMs + shunnedMs);
+      this.takenBack.add(shard);
+    }
+  }
+
+  private isShunned(incarnation: string): boolean {
+    const untilMs = this.shunnedUntilMs.get(incarnation);
+    if (untilMs === undefined) return false;
+    if (this.options.clock.nowMs() < untilMs) return true;
+    this.shunnedUntilMs.delete(incarnation);
+    this.takenBack.clear();
+    return false;
+  }
+
+  private confirmableEpoch(shard: number): number | null {
+    return this.own.stateOf(shard) === 'releasing' ? null : this.own.heldEpochOf(shard);
+  }
+
+  private situation({ plan, frozen, members }: Standing): Situation {
+    const { self, map } = this.options;
+    return {
+      self,
+      plan,
+      frozen,
+      map,
+      own: this.own,
+      wanted: (shard) => this.takenBack.has(shard) || (frozen && this.refusedShards.has(shard)),
+      isMember: (incarnation) => members.includes(incarnation),
+    };
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Which node owns which shard, as far as this node has heard: from the table, from the others' news, from its own claims. It decides
+ * nothing; it says whom to ask, and what a claim is compared with.
+ *
+ * M1 What is known of a shard only gives way to something with a larger epoch, so that news may come in any order, late or twice.
+ */
+import { shardCount } from './address.ts';
+
+/** A row of the table. `owner` is an incarnation; null: nobody owns it, and it was given up in order. */
+export type ShardRow = { shard: number; epoch: number; owner: string | null };
+
+export class ShardMap {
+  /** Called with the rows that changed hands. */
+  onMoved: (rows: readonly ShardRow[]) => void = () => {};
+  private readonly rows: ShardRow[] = Array.from({ length: shardCount }, (_, shard) => ({ shard, epoch: -1, owner: null }));
+  private readonly counts = new Map<string, number>();
+
+  row(shard: number): ShardRow {
+    return this.rows[shard]!;
+  }
+
+  ownerOf(shard: number): string | null {
+    return this.rows[shard]!.owner;
+  }
+
+  /** How many shards an incarnation owns. */
+  countOf(owner: string): number {
+    return this.counts.get(owner) ?? 0;
+  }
+
+  owners(): string[] {
+    return [...this.counts.keys()];
+  }
+
+  /** The largest epoch of all shards; -1 before anything is known. */
+  get largestEpoch(): number {
+    let largest = -1;
+    for (const { epoch } of this.rows) if (epoch > largest) largest = epoch;
+    return largest;
+  }
+
+  learn(rows: Iterable<ShardRow>): void {
+    const moved: ShardRow[] = [];
+    for (const row of rows) {
+      const known = this.rows[row.shard];
+      if (known === undefined || row.epoch <= known.epoch) continue;
+      this.rows[row.shard] = row;
+      if (row.owner === known.owner) continue;
+      this.count(known.owner, -1);
+      this.count(row.owner, 1);
+      moved.push(row);
+    }
+    if (moved.length > 0) this.onMoved(moved);
+  }
+
+  private count(owner: string | null, by: number): void {
+    if (owner === null) return;
+    const count = this.countOf(owner) + by;
+    if (count === 0) this.counts.delete(owner);
+    else this.counts.set(owner, count);
+  }
+}

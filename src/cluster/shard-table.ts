@@ -1,0 +1,138 @@
+/**
+ * The table `shard`: the only judge of who owns what. Every change of a row raises its epoch; commits compare epoch and owner.
+ *
+ * T1 A claim changes a row only if epoch and owner still are what the claimer saw. So of two claimers one gets it.
+ * T2 A release changes a row only if it still is this owner's.
+ * T3 Statements lock rows in the order of their shards, as commits do: nobody waits in a circle. A claim waits for commits under way, and
+ *    commits that come later see it.
+ */
+import pg from 'pg';
+import type { ShardRow } from './shard-map.ts';
+
+export type ShardTableOptions = {
+  databaseUrl: string;
+  owner: string;
+  /** How long one statement may take. Default 5 s. */
+  statementTimeoutMs?: number;
+};
+
+/** Enough that a look or a check need not wait for a claim that waits for a commit. */
+const connections = 3;
+const lockTimeoutMs = 2_000;
+const lockNotAvailable = '55P03';
+
+export class ShardTable {
+  private readonly pool: pg.Pool;
+  private readonly owner: string;
+  /** Every change raises an epoch, so their sum tells whether anything has changed. */
+  private sum = -1;
+
+  constructor({ databaseUrl, owner, statementTimeoutMs = 5_000 }: ShardTableOptions) {
+    this.owner = owner;
+    this.pool = new pg.Pool({
+      connectionString: databaseUrl,
+      max: connections,
+      application_name: `troupe shards ${owner}`,
+      connectionTimeoutMillis: Math.min(5_000, statementTimeoutMs),
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: Math.min(lockTimeoutMs, statementTimeoutMs),
+      // Longer than the server's: for a connection that went silent.
+      query_timeout: statementTimeoutMs + 500,
+      keepAlive: true,
+    });
+    // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
+    this.pool.on('error', () => {});
+  }
+
+  /** All rows, or none where nothing has changed since the last look. */
+  async look(): Promise<ShardRow[]> {
+    const { rows } = await this.pool.query({
+      name: 'shard_look',
+      text: `with s as materialized (select shard, epoch, owner from shard), v as (select sum(epoch)::float8 as sum from s)
+        select v.sum, l.shards, l.epochs, l.owners from v left join lateral
+        (select array_agg(shard) as shards, array_agg(epoch::float8) as epochs, array_agg(owner) as owners from s) l on v.sum <> $1`,
+      values: [this.sum],
+    });
+    const { sum, shards, epochs, owners } = rows[0];
+    if (shards === null) return [];
+    this.sum = sum;
+    return shards.map((shard: number, i: number): ShardRow => ({ shard, epoch: epochs[i], owner: owners[i] }));
+  }
+
+  /** The shards that are this owner's at some moment between the call and the answer. */
+  async own(): Promise<Set<number>> {
+    const { rows } = await this.pool.query({
+      name: 'shard_own',
+      text: 'select array_agg(shard) as shards from shard where owner = $1',
+      values: [this.owner],
+    });
+    return new Set(rows[0].shards);
+  }
+
+  /** T1. Returns the rows as they are now, of those that were got. Rows that are locked for seconds are left out. */
+  async claim(seen: readonly ShardRow[]): Promise<ShardRow[]> {
+    try {
+      return await this.claimRows(seen, '');
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== lockNotAvailable) throw error;
+      return this.claimRows(seen, 'skip locked');
+    }
+  }
+
+  /** T2. Returns the rows as they are now, of those that were this owner's. */
+  async release(shards: readonly number[]): Promise<ShardRow[]> {
+    const { rows } = await this.pool.query({
+      name: 'shard_release',
+      text: `with mine as (select shard from shard where owner = $1 and shard = any($2) order by shard for update)
+        update shard set owner = null, epoch = epoch + 1 from mine where shard.shard = mine.shard returning shard.shard, epoch::float8`,
+      values: [this.owner, shards],
+    });
+    return rows.map(({ shard, epoch }): ShardRow => ({ shard, epoch, owner: null }));
+  }
+
+  /**
+   * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for what they have on its way.
+   * Names are cut off at 63 bytes by the database: whoever looks like one of `spared` is left alone.
+   */
+  async endCommits(owners: readonly string[], spared: readonly string[]): Promise<void> {
+    await this.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+       and application_name = any(select left('troupe commit ' || o, 63) from unnest($1::text[]) o)
+       and application_name <> all(select left('troupe commit ' || o, 63) from unnest($2::text[]) o)`,
+      [owners, spared],
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+
+  private async claimRows(seen: readonly ShardRow[], locked: '' | 'skip locked'): Promise<ShardRow[]> {
+    const { rows } = await this.pool.query({
+      name: `shard_claim ${locked}`,
+      text: `with seen as (select s.shard from shard s join unnest($2::int[], $3::bigint[], $4::text[]) w(shard, epoch, owner) on s.shard = w.shard
+        where s.epoch = w.epoch and s.owner is not distinct from w.owner order by s.shard for update of s ${locked})
+        update shard set owner = $1, epoch = epoch + 1 from seen where shard.shard = seen.shard returning shard.shard, epoch::float8`,
+      values: [this.owner, seen.map(({ shard }) => shard), seen.map(({ epoch }) => epoch), seen.map(({ owner }) => owner)],
+    });
+    return rows.map(({ shard, epoch }): ShardRow => ({ shard, epoch, owner: this.owner }));
+  }
+}
+
+/**
+ * After a commit whose outcome is unknown, on the commit's new connection: ends what is left of the old one, and raises the epochs of these
+ * shards, so that nothing of it can land any more. Returns the rows of those that still are this owner's.
+ */
+export async function raiseEpochs(client: pg.Client, owner: string, shards: readonly number[]): Promise<ShardRow[]> {
+  await client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+     and application_name = left('troupe commit ' || $1, 63)`,
+    [owner],
+  );
+  const { rows } = await client.query(
+    `with mine as (select shard from shard where owner = $1 and shard = any($2) order by shard for update)
+     update shard set epoch = epoch + 1 from mine where shard.shard = mine.shard returning shard.shard, epoch::float8`,
+    [owner, shards],
+  );
+  return rows.map(({ shard, epoch }): ShardRow => ({ shard, epoch, owner }));
+}
