@@ -81,7 +81,7 @@ const leaveGraceMs = 15_000;
 /** What has been started, in order; stopping goes backwards. `graceMs`: how long a leaving node still accepts, so that balancers notice. */
 type Stops = ((graceMs: number) => Promise<unknown> | unknown)[];
 
-async function start(config: Config, log: Log, stops: Stops): Promise<{ address: string }> {
+async function start(config: Config, log: Log, stops: Stops, onDrain: () => void): Promise<{ address: string }> {
   const startedAtMs = Date.now();
   const clock = systemClock;
   if (config.redisUrl === null) {
@@ -178,6 +178,7 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
     server.webSocket(path, stream, { maxMessageBytes, maxBufferedBytes: maxUnsentBytes, idleTimeoutS: socketIdleTimeoutS });
   }
 
+  cluster?.membership.onDrainRequested(onDrain);
   cluster?.transport.serve((ask, _from, gone) => actors.answer(ask, gone));
   stops.push(() => runtime.stop());
   stops.push(() => relay?.stop());
@@ -309,7 +310,7 @@ async function main(): Promise<void> {
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody listened'));
   try {
-    const { address } = await start(config, log, stops);
+    const { address } = await start(config, log, stops, () => stop('an operator asked for it', config.drainGraceMs));
     if (stopping === null) announce(address);
   } catch (error) {
     if (stopping !== null) return;
