@@ -19,7 +19,11 @@ export class Wire {
     call.pause();
     call.on('data', (parcel: Parcel) => this.listener?.(parcel));
     call.on('error', (error: Error) => this.finish(error.message));
-    call.on('end', () => this.finish('the other side closed the stream'));
+    call.on('end', () => {
+      // Else the stream would stay half open, and its connection with it.
+      if (this.ended === null) call.end();
+      this.finish('the other side closed the stream');
+    });
     call.on('cancelled', () => this.finish('the stream was cut off'));
     call.on('close', () => this.finish('the stream was closed'));
   }
