@@ -314,7 +314,9 @@ export class ClusterNode implements Placement {
     const { membership, log } = this.options;
     const { stopMs } = this.timings;
     this.end();
-    const released = this.keeper.stop(true).catch((error) => log.warn({ err: error }, 'shards could not be released; others will find them'));
+    const released = this.keeper
+      .stop(true)
+      .catch((error) => log.warn({ err: error }, 'shards could not be released; others will find them'));
     await within(released, stopMs);
     await within(membership.leave(), stopMs);
     await membership.stop();
