@@ -17,6 +17,7 @@ import { workspaceAccess } from './actors/workspace-file/workspace-access.ts';
 import { workspaceFileActor } from './actors/workspace-file/workspace-file.ts';
 import { workspaceNameActor } from './actors/workspace-name/workspace-name.ts';
 import { systemClock } from './clock.ts';
+import { type Cluster, createCluster } from './cluster/cluster.ts';
 import { SingleNode } from './cluster/single-node.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { apiDescription } from './edge/api-description.ts';
@@ -38,6 +39,7 @@ import { createDownloadLinks } from './edge/routes/download-link.ts';
 import { healthRoutes } from './edge/routes/health.ts';
 import { taskRoutes } from './edge/routes/tasks.ts';
 import { workspaceRoutes } from './edge/routes/workspaces.ts';
+import { EventRelay } from './edge/stream/event-relay.ts';
 import { Stream } from './edge/stream/stream.ts';
 import { StreamHub } from './edge/stream/stream-hub.ts';
 import { AppError } from './errors.ts';
@@ -53,11 +55,12 @@ import { createSandboxPool } from './providers/tools/sandbox/pool.ts';
 import { lockDataDir } from './storage/data-dir-lock.ts';
 import { Database } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
+import type { FileStore } from './storage/files.ts';
 import { IdempotencyKeys } from './storage/idempotency-keys.ts';
-import { localContents } from './storage/local-contents.ts';
 import { openLocalFiles } from './storage/local-files.ts';
 import { Maintenance } from './storage/maintenance.ts';
 import { OrphanContent } from './storage/orphan-content.ts';
+import { looseContents, openPostgresFiles } from './storage/postgres-files.ts';
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from './storage/retention.ts';
 import { openS3Files, parseS3Url } from './storage/s3-files.ts';
 import { resolveSecretKey } from './storage/secret-key.ts';
@@ -70,25 +73,29 @@ const maxMessageBytes = 64 * 1024;
 const maxUnsentBytes = 1024 * 1024;
 const socketIdleTimeoutS = 120;
 const commandRecordsKeptMs = 24 * 3_600_000;
-/** Goes on for at most this long after the drain's grace; what then still runs goes on after the next start. */
+/** What is still asked after the drain's grace has this long to be answered. */
 const closeGraceMs = 10_000;
+/** A leaving node hands over and ends what it has begun for at most this long; what then still runs goes on elsewhere, or after the next start. */
+const leaveGraceMs = 15_000;
 
 /** What has been started, in order; stopping goes backwards. `graceMs`: how long a leaving node still accepts, so that balancers notice. */
 type Stops = ((graceMs: number) => Promise<unknown> | unknown)[];
 
-async function start(config: Config, log: Log, stops: Stops): Promise<{ address: string }> {
+async function start(config: Config, log: Log, stops: Stops, onDrain: () => void): Promise<{ address: string }> {
   const startedAtMs = Date.now();
   const clock = systemClock;
-  refuseWhatOneNodeCannot(config);
-  const lock = await lockDataDir(config.dataDir);
-  stops.push(() => lock.release());
+  if (config.redisUrl === null) {
+    // Nodes of a cluster keep nothing of their own there, so they may share it.
+    const lock = await lockDataDir(config.dataDir);
+    stops.push(() => lock.release());
+  }
   const secretKey = await resolveSecretKey(config);
   const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, stops));
 
   const database = new Database(databaseUrl);
   stops.push(() => database.close());
   await database.migrate();
-  const files = config.s3Url === null ? await openLocalFiles(filesDir(config)) : await openS3Files(parseS3Url(config.s3Url));
+  const files = await openFiles(config, database);
 
   const outbound = createOutbound({ allow: [...config.outboundAllow] });
   stops.push(() => outbound.close());
@@ -102,7 +109,8 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
   const toolbox = createCatalogue({ outbound, searchUrl: config.searchUrl, mail, sandbox, profileTable: profileTableTool });
   const model = createModel(config, { log, offline: offlineModel });
 
-  const placement = new SingleNode(databaseUrl, config.nodeName, log);
+  const cluster = config.redisUrl === null ? null : await joinLater(config, config.redisUrl, databaseUrl, secretKey, log, stops);
+  const placement = cluster?.node ?? new SingleNode(databaseUrl, config.nodeName, log);
   const runtime = new Runtime({ database, placement, log, clock });
   const { actors } = runtime;
   const workspace = (agent: { accountId: string; taskId: string; id: string; workspaceId: string }, callId: string) =>
@@ -139,7 +147,10 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
       },
     },
   };
-  const idempotencyKeys = new IdempotencyKeys(database, clock);
+  const idempotencyKeys = new IdempotencyKeys(database, clock, {
+    incarnation: placement.owner,
+    isAlive: (incarnation) => placement.isAlive(incarnation),
+  });
   // Links in answers need the port, which may only be known once the server listens.
   let handler: HttpHandler = () => ({ status: 503, headers: null, body: null });
   const server = await createServer({
@@ -149,7 +160,12 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
     accessLog: config.logLevel === 'debug',
   });
   const hub = new StreamHub(database, log);
-  runtime.onEvents((events, seqs) => hub.publish(events, seqs));
+  const relay = cluster === null ? null : new EventRelay({ peers: cluster.transport, hub, database, log });
+  cluster?.membership.onView(({ members }) => relay!.setMembers(members.filter(({ incarnation }) => incarnation !== placement.owner)));
+  runtime.onEvents((events, seqs) => {
+    hub.publish(events, seqs);
+    relay?.publish(events, seqs);
+  });
   const stream = new Stream({
     hub,
     database,
@@ -162,7 +178,10 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
     server.webSocket(path, stream, { maxMessageBytes, maxBufferedBytes: maxUnsentBytes, idleTimeoutS: socketIdleTimeoutS });
   }
 
+  cluster?.membership.onDrainRequested(onDrain);
+  cluster?.transport.serve((ask, _from, gone) => actors.answer(ask, gone));
   stops.push(() => runtime.stop());
+  stops.push(() => relay?.stop());
   await runtime.start();
   await canary.start();
   stops.push(() => canary.stop());
@@ -192,7 +211,7 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
     await new Promise((resolve) => setTimeout(resolve, graceMs));
     server.drain();
     stream.goAway(config.drainGraceMs);
-    await server.close(closeGraceMs);
+    await Promise.all([server.close(closeGraceMs), cluster && leave(cluster, runtime)]);
   });
 
   const maintenance = new Maintenance({
@@ -203,7 +222,8 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
       oldCommandRecords(commandRecordsKeptMs, clock),
       deadOwnersMarkers(clock),
       expiredIdempotencyKeys(idempotencyKeys),
-      ...(config.s3Url === null ? [new OrphanContent({ database, files, list: () => localContents(filesDir(config)), clock })] : []),
+      looseContents(clock),
+      new OrphanContent({ database, files, list: () => files.contents(), clock }),
     ],
   });
   maintenance.start();
@@ -211,11 +231,32 @@ async function start(config: Config, log: Log, stops: Stops): Promise<{ address:
   return { address };
 }
 
-/** Settings of a cluster must not look as if they had an effect. */
-function refuseWhatOneNodeCannot({ redisUrl, roles }: Config): void {
-  if (redisUrl !== null) throw new ConfigError('REDIS_URL is set, but this version runs as one node: leave it out');
-  if (roles.length < 2)
-    throw new ConfigError(`ROLES is "${roles.join()}", but a service of one node does both: leave it out or set edge,actors`);
+/** Listens for the other nodes; it joins when the runtime starts. */
+async function joinLater(
+  config: Config,
+  redisUrl: string,
+  databaseUrl: string,
+  secretKey: string,
+  log: Log,
+  stops: Stops,
+): Promise<Cluster> {
+  const { nodeName: name, roles, clusterHost: host, clusterPort: port, clusterAnnounce: announce } = config;
+  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, log, clock: systemClock });
+  stops.push(() => cluster.transport.close(1_000));
+  return cluster;
+}
+
+/** Hands everything over while what is asked here is still answered, and ends what was begun here for actors that live elsewhere by then. */
+async function leave({ node }: Cluster, runtime: Runtime): Promise<void> {
+  const deadlineMs = performance.now() + leaveGraceMs;
+  await node.leave(leaveGraceMs);
+  await runtime.finishEffects(deadlineMs - performance.now());
+}
+
+/** What every node of a cluster must see is kept where all of them look. */
+async function openFiles(config: Config, database: Database): Promise<FileStore> {
+  if (config.s3Url !== null) return openS3Files(parseS3Url(config.s3Url));
+  return config.redisUrl === null ? openLocalFiles(filesDir(config)) : openPostgresFiles(database);
 }
 
 function filesDir(config: Config): string {
@@ -269,7 +310,7 @@ async function main(): Promise<void> {
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody listened'));
   try {
-    const { address } = await start(config, log, stops);
+    const { address } = await start(config, log, stops, () => stop('an operator asked for it', config.drainGraceMs));
     if (stopping === null) announce(address);
   } catch (error) {
     if (stopping !== null) return;

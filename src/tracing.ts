@@ -66,11 +66,6 @@ export function readTraceparent(text: string | null): TraceContext | null {
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** The trace id in a `traceparent`, for logs. */
-export function traceIdOf(traceparent: string): string {
-  return traceparent.slice(3, 35);
-}
-
 export type TracerOptions = {
   sink: SpanSink;
   /** Which share of the traces that begin here is kept, 0 to 1. Those that come from outside keep their caller's decision. */

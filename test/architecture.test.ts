@@ -23,6 +23,7 @@ const arrows: Record<string, string[]> = {
 const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
   { packages: /^uWebSockets\.js$/, where: /^src\/edge\/http\/server\.ts$/, typesWhere: /^src\/edge\/http\// },
   { packages: /^(ai|@ai-sdk\/.*)$/, where: /^src\/providers\/model\//, typesWhere: /^src\/providers\/model\// },
+  { packages: /^@grpc\//, where: /^src\/cluster\/transport\//, typesWhere: /^src\/cluster\/transport\// },
   { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/tools\//, typesWhere: /^src\/providers\/tools\// },
 ];
 
@@ -51,7 +52,7 @@ test('nothing imports main.ts, and nothing in src imports scripts, tests or benc
   assert.deepEqual(wrong, []);
 });
 
-test('the HTTP server, the model packages and the sandbox are each imported in one place', () => {
+test('the HTTP server, gRPC, the model packages and the sandbox are each imported in one place', () => {
   const wrong = sources.flatMap(({ path, imports }) =>
     imports.flatMap(({ target, typeOnly }) => {
       const door = doors.find(({ packages }) => packages.test(target));

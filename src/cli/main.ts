@@ -13,6 +13,12 @@ type Command = {
 
 const commands: Record<string, Command> = {
   run: { summary: 'start a task, watch it, save what it delivers', usage: runUsage, run },
+  account: {
+    summary: 'give one account another plan or other limits',
+    usage: 'npm run troupe -- account set EMAIL [--plan P] [--requests-per-minute N] …, account show EMAIL, or --help for all options',
+    // Loaded when it is used: the database's packages would hold up the other commands.
+    run: async (args, config) => (await import('./account.ts')).account(args, config),
+  },
 };
 
 process.exitCode = await main(process.argv.slice(2));

@@ -16,7 +16,8 @@ export function refusalOf(
 ): AppError | null {
   switch (reply.kind) {
     case 'settings':
-      return reply.shardCount === shared.shardCount ? otherKey(reply, shared) : otherShardCount(reply, shared);
+      if (reply.shardCount !== shared.shardCount) return otherShardCount(reply, shared);
+      return reply.secretKeyDigest === shared.secretKeyDigest ? otherNetwork(reply, shared, self) : otherKey(reply, shared);
     case 'protocol':
       return new AppError(
         'conflict',
@@ -50,6 +51,14 @@ function otherShardCount(reply: SharedSettings, shared: SharedSettings): AppErro
     'conflict',
     `This node divides actors into ${shared.shardCount} shards, but the running nodes into ${reply.shardCount}: ` +
       'run one version, or stop all nodes of the other first',
+  );
+}
+
+function otherNetwork(reply: SharedSettings, shared: SharedSettings, { host, port }: MemberRecord): AppError {
+  return new AppError(
+    'conflict',
+    `This node announces ${host}:${port} (${shared.network}), but the running nodes announce addresses of another network ` +
+      `(${reply.network}): set CLUSTER_HOST to an address that the other nodes reach`,
   );
 }
 

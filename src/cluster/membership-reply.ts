@@ -1,6 +1,6 @@
 /** What the scripts of `membership-scripts.ts` answer, read into types. */
 import type { Member, View } from './member.ts';
-import type { MemberRecord } from './membership-scripts.ts';
+import type { MemberRecord, SharedSettings } from './membership-scripts.ts';
 
 export type Standing = {
   generation: string;
@@ -23,7 +23,7 @@ export type Reply =
   | { kind: 'settling' }
   | { kind: 'renewed' }
   | { kind: 'early'; waitMs: number }
-  | { kind: 'settings'; shardCount: number; secretKeyDigest: string }
+  | ({ kind: 'settings' } & SharedSettings)
   | { kind: 'protocol'; name: string; lowest: number; highest: number }
   | Taken;
 
@@ -37,7 +37,7 @@ export function replyOf(answer: unknown): Reply {
     case 'early':
       return { kind, waitMs: rest[0] };
     case 'settings':
-      return { kind, shardCount: rest[0], secretKeyDigest: rest[1] };
+      return { kind, shardCount: rest[0], secretKeyDigest: rest[1], network: rest[2] };
     case 'protocol':
       return { kind, name: rest[0], lowest: rest[1], highest: rest[2] };
     case 'taken':

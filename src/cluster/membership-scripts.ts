@@ -6,7 +6,7 @@
  * nobody could have renewed. It starts with 0 when a generation is founded, so it is also the generation's age.
  *
  * state: hash of `generation` (random, new when what Redis knew was lost), `number` (of the view), `servedMs`, `nowMs` (Redis's clock at the
- * latest script), `shardCount`, `secretKeyDigest`. members: incarnation → record, as JSON. counts: incarnation → renewals. heard: incarnation
+ * latest script), and the shared settings. members: incarnation → record, as JSON. counts: incarnation → renewals. heard: incarnation
  * by `servedMs` of its latest renewal. gone: incarnations put out, by when. waiting: name → record, while a generation is too young to tell who
  * else belongs to it. drains: incarnations that were asked to leave.
  */
@@ -17,8 +17,11 @@ export type ProtocolRange = { lowest: number; highest: number };
 /** A member as it stands in Redis. */
 export type MemberRecord = Member & { protocol: ProtocolRange };
 
-/** What nodes must have in common. The digest is of the SECRET_KEY, and tells nothing of it. */
-export type SharedSettings = { shardCount: number; secretKeyDigest: string };
+/**
+ * What nodes must have in common. The digest is of the SECRET_KEY, and tells nothing of it. `network` names where the addresses that they
+ * announce mean the same: one machine for loopback addresses.
+ */
+export type SharedSettings = { shardCount: number; secretKeyDigest: string; network: string };
 
 /** What a node gives with every script, beside what it asks. */
 export type Ask = SharedSettings & {
@@ -59,10 +62,14 @@ local function tick()
   return servedMs
 end
 
+local function share()
+  redis.call('HSET', state, 'shardCount', ask.shardCount, 'secretKeyDigest', ask.secretKeyDigest, 'network', ask.network)
+end
+
 local function found(number)
   redis.call('DEL', members, counts, heard, gone, waiting, drains)
-  redis.call('HSET', state, 'generation', ask.newGeneration, 'number', number, 'nowMs', clockMs(), 'servedMs', 0,
-    'shardCount', ask.shardCount, 'secretKeyDigest', ask.secretKeyDigest)
+  redis.call('HSET', state, 'generation', ask.newGeneration, 'number', number, 'nowMs', clockMs(), 'servedMs', 0)
+  share()
 end
 
 local function isMember(incarnation)
@@ -161,11 +168,11 @@ if isMember(ask.incarnation) then
 end
 local others = redis.call('HVALS', members)
 for _, record in ipairs(redis.call('HVALS', waiting)) do table.insert(others, record) end
-local shared = redis.call('HMGET', state, 'shardCount', 'secretKeyDigest')
+local shared = redis.call('HMGET', state, 'shardCount', 'secretKeyDigest', 'network')
 if #others == 0 then
-  redis.call('HSET', state, 'shardCount', ask.shardCount, 'secretKeyDigest', ask.secretKeyDigest)
-elseif tonumber(shared[1]) ~= ask.shardCount or shared[2] ~= ask.secretKeyDigest then
-  return {'settings', tonumber(shared[1]), shared[2]}
+  share()
+elseif tonumber(shared[1]) ~= ask.shardCount or shared[2] ~= ask.secretKeyDigest or shared[3] ~= ask.network then
+  return {'settings', tonumber(shared[1]), shared[2], shared[3]}
 end
 local self = cjson.decode(ask.record)
 for _, record in ipairs(others) do

@@ -17,7 +17,15 @@ import type { Log } from '../log.ts';
 import type { Member, View } from './member.ts';
 import { refusalOf, tooLate } from './membership-refusal.ts';
 import { type Reply, replyOf, viewOf } from './membership-reply.ts';
-import { type Ask, keysOf, type MemberRecord, membershipScripts, numberOfKeys, type ProtocolRange } from './membership-scripts.ts';
+import {
+  type Ask,
+  keysOf,
+  type MemberRecord,
+  membershipScripts,
+  numberOfKeys,
+  type ProtocolRange,
+  type SharedSettings,
+} from './membership-scripts.ts';
 import { RedisConnection } from './redis-connection.ts';
 
 export type MembershipOptions = {
@@ -25,8 +33,8 @@ export type MembershipOptions = {
   /** Of this database's nodes alone: see `storage/cluster-identity.ts`. */
   clusterId: string;
   self: Member;
-  /** What all nodes must have in common. The digest is of SECRET_KEY. */
-  shared: { shardCount: number; secretKeyDigest: string; protocol: ProtocolRange };
+  /** What all nodes must have in common, but for the protocol: of that, any two must share a version. */
+  shared: Omit<SharedSettings, 'network'> & { network?: string; protocol: ProtocolRange };
   /** How long a silent member stays. Default 2 s. */
   leaseMs?: number;
   /** Default 250 ms. */
@@ -46,12 +54,12 @@ const mostInFlight = 16;
 const rejoinEveryMs = 2_000;
 
 export class Membership {
-  private readonly options: MembershipOptions;
   private readonly log: Log;
   private readonly leaseMs: number;
   private readonly renewEveryMs: number;
   private readonly keys: string[];
   private readonly redis: RedisConnection;
+  private readonly shared: SharedSettings;
   private self: MemberRecord;
   private current: View = { number: 0, members: [] };
   /** As they stand in Redis, to be presented to a Redis that lost them. */
@@ -74,13 +82,14 @@ export class Membership {
   private readonly drainListeners: (() => void)[] = [];
 
   constructor(options: MembershipOptions) {
-    this.options = options;
     this.log = options.log;
     this.leaseMs = options.leaseMs ?? 2_000;
     this.renewEveryMs = options.renewEveryMs ?? 250;
     this.keys = keysOf(options.clusterId);
-    this.self = { ...options.self, protocol: options.shared.protocol };
     const { redisUrl: url, self } = options;
+    const { protocol, network = 'any', shardCount, secretKeyDigest } = options.shared;
+    this.shared = { shardCount, secretKeyDigest, network };
+    this.self = { ...self, protocol };
     this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys });
   }
 
@@ -210,7 +219,7 @@ export class Membership {
         return;
       }
       // A namesake that renews lives; one that does not is an earlier process of this name, and lapses.
-      const refusal = refusalOf(reply, this.self, this.options.shared, taken);
+      const refusal = refusalOf(reply, this.self, this.shared, taken);
       if (refusal !== null) throw refusal;
       if (reply.kind === 'taken') taken ??= reply;
       if (performance.now() - startedMs > patienceMs) throw tooLate(reply, this.self);
@@ -324,7 +333,6 @@ export class Membership {
 
   private async ask(script: string, more: object, timeoutMs?: number): Promise<Reply> {
     const { leaseMs, renewEveryMs, generation, current } = this;
-    const { shardCount, secretKeyDigest } = this.options.shared;
     this.count += 1;
     const ask: Ask = {
       incarnation: this.self.incarnation,
@@ -335,8 +343,7 @@ export class Membership {
       newGeneration: randomUUID(),
       leaseMs,
       renewEveryMs,
-      shardCount,
-      secretKeyDigest,
+      ...this.shared,
       ...more,
     };
     return replyOf(await this.redis.run(`troupe_${script}`, this.keys, JSON.stringify(ask), timeoutMs));

@@ -2,7 +2,17 @@
 import type { RawJson, Table } from './table.ts';
 
 export type EventDraft = { accountId: string; id: string; type: string; taskId: string | null; data: RawJson; createdAt: number };
-export type MessageDraft = { id: string; shard: number; kind: string; actorId: string; command: string; input: unknown; createdAt: number };
+export type MessageDraft = {
+  id: string;
+  shard: number;
+  kind: string;
+  actorId: string;
+  command: string;
+  input: unknown;
+  createdAt: number;
+  /** W3C traceparent of the turn that sent it. In memory only: what is found in the database after a loss begins no trace. */
+  trace?: string | null;
+};
 export type TimerDraft = { kind: string; actorId: string; name: string; shard: number; command: string; input: unknown; dueAt: number };
 export type EffectDraft = {
   id: string;
@@ -13,6 +23,8 @@ export type EffectDraft = {
   input: unknown;
   startedBy: string | null;
   createdAt: number;
+  /** As with messages; once it runs, that of its own span. */
+  trace?: string | null;
 };
 export type CommandDraft = { id: string; reply: unknown; createdAt: number };
 export type DeadLetterDraft = {
@@ -59,6 +71,8 @@ export class CommitUnit {
   consumedMessages: string[] = [];
   commands: CommandDraft[] = [];
   deadLetters: DeadLetterDraft[] = [];
+  /** The turns' spans, where they are traced. */
+  traces: string[] | null = null;
   /** Called when the unit leaves the open batch: no turn may be added from here on. */
   onSent: () => void = () => {};
   readonly settle: (outcome: CommitOutcome) => void;

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { AppError } from '../errors.ts';
 import * as entities from './entities/index.ts';
 import { FirstTables } from './migrations/0001-first-tables.ts';
+import { ClusterIdentity } from './migrations/0002-cluster-identity.ts';
 import { SharedStorage } from './migrations/0003-shared-storage.ts';
 import { AccountOverrides } from './migrations/0004-account-overrides.ts';
 import { type Table, tableOf } from './table.ts';
@@ -29,7 +30,11 @@ export class Database {
         ...(options.extraEntities ?? []),
       ],
       extensions: [Migrator],
-      migrations: { migrationsList: [FirstTables, SharedStorage, AccountOverrides], snapshot: false, tableName: 'migration' },
+      migrations: {
+        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides],
+        snapshot: false,
+        tableName: 'migration',
+      },
       pool: { min: 0, max: 4 },
       driverOptions: {
         application_name: `${applicationName} lists`,

@@ -12,6 +12,8 @@
 import type pg from 'pg';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { CountBy, Distribution, latencyBoundsS } from '../metrics.ts';
+import type { Span, Tracer } from '../tracing.ts';
 import { CommitConnection } from './commit-connection.ts';
 import { commitStatement, type Fence, isRepeat, type RuntimeTables, type Statement } from './commit-statement.ts';
 import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
@@ -36,7 +38,12 @@ export type GroupCommitOptions = {
   statementTimeoutMs?: number;
   /** How long it may wait for one lock, e.g. of a claim, before the batch is tried in halves. */
   lockTimeoutMs?: number;
+  /** null: nothing is traced. */
+  tracer?: Tracer | null;
 };
+
+/** One commit names this many of the traced turns in it, at most. */
+const maxLinks = 32;
 
 /** How often the same units are tried when the connection is cut under them, or the database is busy, before they are tried in halves. */
 const triesTogether = 3;
@@ -77,6 +84,12 @@ export class GroupCommit {
   /** Since when the batch on its way has been there; null while none is. Long ago: the database is away. */
   sendingSinceMs: number | null = null;
   committedTurns = 0;
+  deadLetters = 0;
+  readonly batchTurns = new Distribution([1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000]);
+  /** From sending a batch until every outcome in it is certain, in seconds. */
+  readonly durationS = new Distribution(latencyBoundsS);
+  /** Units that were not committed, by outcome. */
+  readonly notCommitted = new CountBy(['outcome']);
 
   constructor(options: GroupCommitOptions) {
     this.options = options;
@@ -165,14 +178,21 @@ export class GroupCommit {
     this.scheduled = false;
     if (this.closed || this.sending !== null || this.open.length === 0) return;
     const units = this.open;
+    const sentAt = performance.now();
+    this.batchTurns.note(this.openTurns);
     this.sending = units;
     this.lost.clear();
     this.sendingSinceMs = this.clock.nowMs();
     this.open = [];
     this.openTurns = 0;
     for (const unit of units) unit.onSent();
+    const span = this.startSpan(units);
     this.send(units).then(
-      (outcomes) => this.settle(units, outcomes),
+      (outcomes) => {
+        this.durationS.note((performance.now() - sentAt) / 1_000);
+        span?.end();
+        this.settle(units, outcomes);
+      },
       (defect) => {
         if (this.closed) return;
         // Only a defect of this file ends here; the units' owners must hear of it all the same.
@@ -186,15 +206,29 @@ export class GroupCommit {
     );
   }
 
+  /** Part of the first traced turn's trace, linked with the others'. */
+  private startSpan(units: readonly CommitUnit[]): Span | null {
+    const { tracer = null } = this.options;
+    if (tracer === null) return null;
+    const [first, ...others] = units.flatMap(({ traces }) => traces ?? []).slice(0, maxLinks);
+    if (first === undefined) return null;
+    return tracer.startSpan('commit', first, { 'troupe.actors': units.length }, { kind: 'client', links: others });
+  }
+
   private settle(units: CommitUnit[], outcomes: CommitOutcome[]): void {
     this.sending = null;
     this.sendingSinceMs = null;
-    for (let i = 0; i < units.length; i++) if (outcomes[i]!.kind !== 'committed') this.tell(units[i]!, outcomes[i]!);
+    for (let i = 0; i < units.length; i++) {
+      if (outcomes[i]!.kind === 'committed') continue;
+      this.notCommitted.add([outcomes[i]!.kind]);
+      this.tell(units[i]!, outcomes[i]!);
+    }
     // The next batch goes out before the answers of this one do: the database works while this process answers.
     this.flush();
     for (let i = 0; i < units.length; i++) {
       if (outcomes[i]!.kind !== 'committed') continue;
       this.committedTurns += units[i]!.turns;
+      this.deadLetters += units[i]!.deadLetters.length;
       this.tell(units[i]!, outcomes[i]!);
     }
     this.onRoom();

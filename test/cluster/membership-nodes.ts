@@ -1,4 +1,5 @@
 /** Nodes for tests of the membership: each with a connection to Redis of its own, quick leases, and a note of all it was told. */
+import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Member, View } from '../../src/cluster/member.ts';
 import { Membership, type MembershipOptions } from '../../src/cluster/membership.ts';
@@ -7,13 +8,11 @@ import { silentLog } from '../../src/log.ts';
 /** Short, but the cluster's clock stands still while this process does, so a busy machine puts nobody out. */
 export const leaseMs = 400;
 export const renewEveryMs = 40;
-export const clusterId = 'test';
-
 export type TestNode = { name: string; incarnation: string; membership: Membership; views: View[]; expelled: number };
 
 export type NodeChanges = {
   port?: number;
-  incarnation?: string;
+  clusterId?: string;
   roles?: Member['roles'];
   shared?: Partial<MembershipOptions['shared']>;
   /** What a node does that was put out. */
@@ -24,10 +23,10 @@ let started = 0;
 
 /** A node that has not joined yet; it ends with the test. */
 export function testNode(t: Pick<TestContext, 'after'>, redisUrl: string, name: string, changes: NodeChanges = {}): TestNode {
-  const incarnation = changes.incarnation ?? `${name}/${++started}`;
+  const incarnation = `${name}/${++started}`;
   const membership = new Membership({
     redisUrl,
-    clusterId,
+    clusterId: changes.clusterId ?? 'test',
     self: { incarnation, name, host: '127.0.0.1', port: changes.port ?? 4_000, roles: changes.roles ?? ['edge', 'actors'], leaving: false },
     shared: { shardCount: 1024, secretKeyDigest: 'a'.repeat(64), protocol: { lowest: 1, highest: 2 }, ...changes.shared },
     leaseMs,
@@ -63,6 +62,21 @@ export async function agreed(nodes: TestNode[]): Promise<void> {
 
 export function incarnations(view: View): string[] {
   return view.members.map(({ incarnation }) => incarnation);
+}
+
+/**
+ * Throws where one of these is absent from a view, of any of them, that came after they all were in one; where a view's number is not larger
+ * than that of the one before it; and where one was put out.
+ */
+export function assertNobodyMissed(nodes: TestNode[]): void {
+  for (const { views, expelled } of nodes) {
+    assert.equal(expelled, 0);
+    assert.ok(views.every((view, i) => i === 0 || view.number > views[i - 1]!.number));
+    for (const { incarnation } of nodes) {
+      const present = views.map((view) => incarnations(view).includes(incarnation));
+      assert.ok(!present.slice(present.indexOf(true)).includes(false), `${incarnation} was always there`);
+    }
+  }
 }
 
 /** Resolves when it is so; looks again and again. Rejects after 20 seconds, so that a test that never gets there says where it stood. */

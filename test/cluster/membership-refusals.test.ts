@@ -25,6 +25,16 @@ test('M7 a node with another number of shards is refused', options, async (t) =>
   await assert.rejects(stranger.membership.start(), { code: 'conflict', message: /into 512 shards, but the running nodes into 1024/ });
 });
 
+test('M7 a node whose address the others could not reach is refused', options, async (t) => {
+  const redis = await testRedis(t);
+  await joinedNodes(t, redis.url, ['a']);
+  const stranger = testNode(t, redis.url, 'b', { shared: { network: 'loopback of b' } });
+  await assert.rejects(stranger.membership.start(), {
+    code: 'conflict',
+    message: /^This node announces 127\.0\.0\.1:4000 \(loopback of b\), but .* \(any\): set CLUSTER_HOST/,
+  });
+});
+
 test('M7 a node that shares no version of the protocol with one of the members is refused', options, async (t) => {
   const redis = await testRedis(t);
   const old = testNode(t, redis.url, 'old', { shared: { protocol: { lowest: 1, highest: 1 } } });

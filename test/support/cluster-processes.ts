@@ -7,14 +7,16 @@
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import pg from 'pg';
 import { testDatabase } from './database.ts';
 import { type Heal, Link, type Way } from './link.ts';
 import { NodeProcess } from './node-process.ts';
 import { OwnPostgres } from './own-postgres.ts';
-import { type TestRedis, testRedis } from './redis.ts';
+import { type TestRedis, testRedis, withoutRedis } from './redis.ts';
 import { socketOwner } from './socket-owner.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -30,6 +32,12 @@ export type ClusterOptions = {
 
 type Closing = (() => unknown)[];
 
+/** The reason to skip a test that needs a cluster; false where one can be had. */
+export const withoutCluster: string | false =
+  withoutRedis ||
+  (readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8').includes('runs as one node') && 'main.ts refuses REDIS_URL');
+if (withoutCluster) console.error(`SKIPPED: tests of many nodes, because ${withoutCluster}`);
+
 export class ClusterProcesses {
   readonly nodes: NodeProcess[] = [];
   /** null where the server is shared. */
@@ -44,6 +52,7 @@ export class ClusterProcesses {
   private readonly env: Record<string, string>;
   private readonly folder: string;
   private readonly closing: Closing;
+  private named = 0;
 
   private constructor(parts: {
     postgres: OwnPostgres | null;
@@ -94,8 +103,7 @@ export class ClusterProcesses {
       closing,
     });
     try {
-      // The first brings the database up to date.
-      for (let n = 0; n < nodes; n++) await cluster.add();
+      await Promise.all(Array.from({ length: nodes }, () => cluster.add()));
       await cluster.untilReady();
       return cluster;
     } catch (error) {
@@ -107,18 +115,19 @@ export class ClusterProcesses {
   /** A further node; resolves when it serves. @param env over what all nodes have */
   async add(env: Record<string, string> = {}): Promise<NodeProcess> {
     const node = await this.prepare(env);
-    this.nodes.push(node);
     await node.start();
     return node;
   }
 
   /** A node that has everything but its process: to be started by hand, e.g. one that is to be refused. */
   async prepare(env: Record<string, string> = {}): Promise<NodeProcess> {
-    const name = `node-${this.nodes.length + 1}`;
+    const name = `node-${++this.named}`;
     const dataDir = join(this.folder, name);
     await mkdir(dataDir, { recursive: true });
     const way = this.redisLink === null ? {} : await this.openNodeLink(name);
-    return new NodeProcess(name, { ...this.env, ...way, DATA_DIR: dataDir, ...env });
+    const node = new NodeProcess(name, { ...this.env, ...way, DATA_DIR: dataDir, ...env });
+    this.nodes.push(node);
+    return node;
   }
 
   get up(): NodeProcess[] {
@@ -134,6 +143,23 @@ export class ClusterProcesses {
   /** Every node that is up is ready. */
   async untilReady(withinMs = 30_000): Promise<void> {
     await Promise.all(this.up.map((node) => node.untilReady(withinMs)));
+  }
+
+  /** Who owns the shards, as the database says: their numbers by the node's name. */
+  async owners(): Promise<Map<string, number[]>> {
+    const owners = await this.ownerOfShards();
+    const owned = owners.flatMap((name, shard) => (name === '' ? [] : [{ name, shard }]));
+    return new Map([...Map.groupBy(owned, ({ name }) => name)].map(([name, ones]) => [name, ones.map(({ shard }) => shard)]));
+  }
+
+  /** The owner's name of each shard, '' for none. */
+  async ownerOfShards(): Promise<string[]> {
+    return (await this.shards()).map(({ owner }) => (owner ?? '').split('/')[0]!);
+  }
+
+  /** The epoch of each shard. */
+  async epochs(): Promise<number[]> {
+    return (await this.shards()).map(({ epoch }) => Number(epoch));
   }
 
   /** Nobody reaches the node, and it reaches no other; PostgreSQL and Redis it does reach. */
@@ -168,6 +194,16 @@ export class ClusterProcesses {
   async close(): Promise<void> {
     await Promise.all(this.nodes.filter((node) => node.pid !== null).map((node) => node.kill().catch(() => {})));
     for (const close of this.closing.reverse()) await close();
+  }
+
+  private async shards(): Promise<{ owner: string | null; epoch: string }[]> {
+    const client = new pg.Client({ connectionString: this.databaseUrl() });
+    await client.connect();
+    try {
+      return (await client.query('select owner, epoch from shard order by shard')).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   private async openNodeLink(name: string): Promise<Record<string, string>> {

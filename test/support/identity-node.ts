@@ -19,6 +19,7 @@ import { createIdempotency } from '../../src/edge/idempotency.ts';
 import { apiKeyRoutes } from '../../src/edge/routes/api-keys.ts';
 import { authRoutes } from '../../src/edge/routes/auth.ts';
 import { silentLog } from '../../src/log.ts';
+import { AccountOverrides } from '../../src/storage/account-overrides.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
@@ -78,8 +79,9 @@ export async function startIdentityNode(t: TestContext, moreRoutes: (node: { run
   const tokens = await createTokens({ secretKey, clock });
   const secrets = createApiKeySecrets(secretKey);
   const authenticator = createAuthenticator({ actors, database, tokens, clock, log: silentLog });
+  const overrides = new AccountOverrides(database, silentLog);
   const routes = [
-    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), clock }),
+    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), clock, overrides }),
     ...apiKeyRoutes({ actors, database, secrets, clock }),
     ...moreRoutes({ runtime }),
   ];
@@ -112,6 +114,7 @@ export async function startIdentityNode(t: TestContext, moreRoutes: (node: { run
     actors,
     tokens,
     keys,
+    overrides,
     authenticator,
     edge,
     anotherEdge,

@@ -120,7 +120,12 @@ export class Caller {
     return new Caller(service, access_token);
   }
 
-  async fetch(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  /** The same caller at another node. */
+  at(service: { readonly url: string }): Caller {
+    return new Caller(service, this.token);
+  }
+
+  async fetch(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
     const isForm = body instanceof FormData;
     return fetch(this.service.url + path, {
       method,
@@ -130,6 +135,7 @@ export class Caller {
         ...headers,
       },
       body: body === undefined ? undefined : isForm ? body : JSON.stringify(body),
+      signal,
     });
   }
 

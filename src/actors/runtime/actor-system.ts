@@ -11,6 +11,7 @@ import type { Log } from '../../log.ts';
 import type { TimerDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';
+import type { Tracer } from '../../tracing.ts';
 import type { Activation } from './activation.ts';
 import { Activations } from './activations.ts';
 import { CommandReplies } from './command-replies.ts';
@@ -41,6 +42,8 @@ export type ActorSystemOptions = {
   timers: Timers;
   /** Envelopes waiting in all mailboxes together, and asks without an answer; beyond it asks are shed. */
   maxWaiting?: number;
+  /** null: nothing is traced. */
+  tracer?: Tracer | null;
   /** States are frozen, so that a command that changes one in place fails at once. Costs time: for tests. */
   freezeStates?: boolean;
 };
@@ -90,6 +93,7 @@ export class ActorSystem {
       pending: this.pending,
       deferred,
       placement,
+      tracer: options.tracer ?? null,
       freezeStates,
       confirmed: (activation, envelope, unsure) => settlement.confirmed(activation, envelope, unsure),
       settled: (activation, unit, outcome) => settlement.settle(activation, unit, outcome),
@@ -137,8 +141,9 @@ export class ActorSystem {
   ): Promise<ReturnType<C['commands'][K]>> {
     const kind = this.kind(to.kind);
     const deadlineMs = options?.deadlineMs ?? this.options.clock.nowMs() + defaultDeadlineMs;
-    if (options?.commandId !== undefined) return this.askOnce(kind, id, command, input, deadlineMs, options.commandId) as never;
-    return this.send(kind, id, newEnvelope(command, input, deadlineMs, null)) as never;
+    if (options?.commandId !== undefined)
+      return this.askOnce(kind, id, command, input, deadlineMs, options.commandId, this.trace()) as never;
+    return this.send(kind, id, newEnvelope(command, input, deadlineMs, null, undefined, this.trace())) as never;
   }
 
   /** Looks at committed state. A value where the actor is in memory, else a promise of it. Throws, or rejects with, an `AppError`. */
@@ -154,7 +159,8 @@ export class ActorSystem {
       activation.used = true;
       return this.turns.look(kind, activation.committed, name, input) as never;
     }
-    return this.send(kind, id, newEnvelope(name, input, this.options.clock.nowMs() + defaultDeadlineMs, null, { kind: 'query' })) as never;
+    const deadlineMs = this.options.clock.nowMs() + defaultDeadlineMs;
+    return this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, this.trace())) as never;
   }
 
   /**
@@ -174,8 +180,8 @@ export class ActorSystem {
         return this.turns.look(kind, activation.committed, ask.name, ask.input);
       }
     }
-    if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId);
-    const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, null, ask.query ? { kind: 'query' } : undefined);
+    if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.trace);
+    const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, null, ask.query ? { kind: 'query' } : undefined, ask.trace);
     gone?.addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
     return this.send(kind, ask.id, envelope);
   }
@@ -222,6 +228,11 @@ export class ActorSystem {
     return kind;
   }
 
+  /** What the caller does this for. */
+  private trace(): string | null {
+    return this.options.tracer?.current() ?? null;
+  }
+
   private send(kind: Kind, id: string, envelope: Envelope): Promise<unknown> {
     const known = kind.activations.get(id);
     if (known === undefined && !isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
@@ -236,12 +247,20 @@ export class ActorSystem {
     });
   }
 
-  private askOnce(kind: Kind, id: string, command: string, input: unknown, deadlineMs: number, commandId: string): Promise<unknown> {
+  private askOnce(
+    kind: Kind,
+    id: string,
+    command: string,
+    input: unknown,
+    deadlineMs: number,
+    commandId: string,
+    trace: string | null,
+  ): Promise<unknown> {
     const inFlight = this.commandsInFlight.get(commandId);
     if (inFlight !== undefined) return inFlight;
     if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
     const shard = shardOf(kind.name, id);
-    const envelope = newEnvelope(command, input, deadlineMs, commandId);
+    const envelope = newEnvelope(command, input, deadlineMs, commandId, undefined, trace);
     const refused = this.refusal(envelope, shard);
     if (refused !== null) return Promise.reject(refused);
     const answer = new Promise<unknown>((resolve, reject) => {
@@ -300,9 +319,9 @@ export class ActorSystem {
   }
 
   /** Resolves when the outcome of an effect that ran on another node is committed. */
-  private takeOutcome({ kind, id, name, input }: RemoteAsk, effectId: string): Promise<unknown> {
+  private takeOutcome({ kind, id, name, input, trace }: RemoteAsk, effectId: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const envelope = newEnvelope(name, input, Infinity, null, { kind: 'effect', id: effectId });
+      const envelope = newEnvelope(name, input, Infinity, null, { kind: 'effect', id: effectId }, trace);
       envelope.resolve = () => resolve(null);
       envelope.reject = reject;
       if (!this.deliver(kind, id, envelope)) reject(new AppError('overloaded', 'No room for the outcome now', { retryAfterS: 1 }));
@@ -310,7 +329,7 @@ export class ActorSystem {
   }
 
   private async routeElsewhere(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {
-    const { command, input, deadlineMs, commandId, source } = envelope;
+    const { command, input, deadlineMs, commandId, source, trace } = envelope;
     const ask = {
       kind: kind.name,
       id,
@@ -320,7 +339,7 @@ export class ActorSystem {
       deadlineMs,
       commandId,
       effectId: null,
-      trace: null,
+      trace,
     };
     try {
       const gaveUp = () => envelope.settled;

@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { EffectDraft } from '../../storage/commit-unit.ts';
 import { encodeJson } from '../../storage/table.ts';
+import { traceFields } from '../../trace-fields.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 
 /** Never rejects. An effect that ignores its signal is left to itself: its place is free when its time is up. */
@@ -28,7 +29,10 @@ export async function runEffect(
   } catch (error) {
     if (error instanceof AppError && error.code === 'outcome_unknown') return { kind: 'unknown' };
     if (error instanceof AppError && error.code !== 'internal') return { kind: 'failed', message: error.message };
-    log.error({ effect: effect.name, kind: effect.kind, id: effect.actorId, err: error }, 'an effect failed unexpectedly');
+    log.error(
+      { effect: effect.name, kind: effect.kind, id: effect.actorId, ...traceFields(effect.trace), err: error },
+      'an effect failed unexpectedly',
+    );
     return { kind: 'failed', message: 'It failed unexpectedly' };
   } finally {
     clearTimeout(timeout);

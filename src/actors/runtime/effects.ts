@@ -14,16 +14,28 @@ import { shardCount } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { CountBy } from '../../metrics.ts';
 import { type CommitOutcome, CommitUnit, type EffectDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';
+import { traceFields } from '../../trace-fields.ts';
+import type { Tracer } from '../../tracing.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 import { runEffect } from './effect-run.ts';
 import { askElsewhere } from './elsewhere.ts';
 import { newEnvelope } from './envelope.ts';
 
-export type EffectsParts = { system: ActorSystem; commit: GroupCommit; database: Database; placement: Placement; clock: Clock; log: Log };
+export type EffectsParts = {
+  system: ActorSystem;
+  commit: GroupCommit;
+  database: Database;
+  placement: Placement;
+  clock: Clock;
+  log: Log;
+  /** null: nothing is traced. */
+  tracer?: Tracer | null;
+};
 export type EffectsOptions = {
   /** Effects running at once; the others wait, in order. */
   maxRunning?: number;
@@ -39,6 +51,8 @@ const forwardTimeoutMs = 10_000;
 type Held = { effect: EffectDraft; controller: AbortController };
 
 export class Effects {
+  /** For metrics: runs that have ended. */
+  readonly ran = new CountBy(['kind', 'effect', 'outcome']);
   private readonly inHand = new Map<string, Held>();
   /** Those in hand that have not begun, oldest first. */
   private readonly queue = new Set<Held>();
@@ -181,7 +195,7 @@ export class Effects {
       this.queue.delete(held);
       this.running++;
       void this.run(held)
-        .catch((error) => this.parts.log.error({ effect: held.effect.name, err: error }, 'an effect could not be run'))
+        .catch((error) => this.parts.log.error({ ...about(held), err: error }, 'an effect could not be run'))
         .finally(() => {
           this.running--;
           this.next();
@@ -195,7 +209,10 @@ export class Effects {
     const definition = system.kinds.get(effect.kind)?.definition.effects?.[effect.name] as EffectDefinition | undefined;
     if (definition === undefined) {
       // A version that knows it will find it; nothing is lost meanwhile.
-      log.error({ effect: effect.name, kind: effect.kind }, 'an effect that this version does not know stays where it is');
+      log.error(
+        { effect: effect.name, kind: effect.kind, id: effect.actorId },
+        'an effect that this version does not know stays where it is',
+      );
       return;
     }
     const repeatable = isRepeatable(definition, effect.input, log);
@@ -207,7 +224,20 @@ export class Effects {
       return this.letGo(effect.id);
     }
     if (controller.signal.aborted) return;
-    this.deliver(held, definition, await runEffect(effect, definition, controller, log));
+    this.deliver(held, definition, await this.perform(held, definition));
+  }
+
+  /** Runs it as part of the trace of the turn that recorded it; the turn that takes the outcome goes on there. */
+  private async perform({ effect, controller }: Held, definition: EffectDefinition): Promise<EffectOutcome> {
+    const { tracer = null, log } = this.parts;
+    const attributes = { 'troupe.actor.kind': effect.kind, 'troupe.actor.id': effect.actorId, 'troupe.effect.id': effect.id };
+    const span = tracer?.startSpan(`effect ${effect.kind} ${effect.name}`, effect.trace ?? null, attributes) ?? null;
+    if (span !== null) effect.trace = span.traceparent;
+    const run = () => runEffect(effect, definition, controller, log);
+    const outcome = await (tracer === null || span === null ? run() : tracer.within(span.traceparent, run));
+    span?.end(outcome.kind === 'done' ? null : outcome.kind);
+    this.ran.add([effect.kind, effect.name, outcome.kind]);
+    return outcome;
   }
 
   /** E2, E3. Resolves with whether it is committed. */
@@ -227,7 +257,8 @@ export class Effects {
     const { system, placement } = this.parts;
     if (this.isOver(held)) return;
     if (placement.epochOf(effect.shard) === null) return void this.forward(held, definition, outcome);
-    const envelope = newEnvelope(definition.outcome, { effectId: effect.id, outcome }, Infinity, null, { kind: 'effect', id: effect.id });
+    const input = { effectId: effect.id, outcome };
+    const envelope = newEnvelope(definition.outcome, input, Infinity, null, { kind: 'effect', id: effect.id }, effect.trace ?? null);
     envelope.resolve = () => this.letGo(effect.id);
     envelope.reject = () => void setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
     if (!system.deliver(effect.kind, effect.actorId, envelope)) envelope.reject(busy);
@@ -248,14 +279,14 @@ export class Effects {
       deadlineMs,
       commandId: null,
       effectId: id,
-      trace: null,
+      trace: held.effect.trace ?? null,
     };
     const gaveUp = () => this.isOver(held) || clock.nowMs() >= deadlineMs;
     try {
       const answer = await askElsewhere(placement, shard, ask, gaveUp, () => {});
       if (answer !== 'here' && answer !== 'given up') return this.letGo(id);
     } catch (error) {
-      log.debug({ effect: held.effect.name, err: error }, 'an outcome could not be brought to its actor yet; trying again');
+      log.debug({ ...about(held), err: error }, 'an outcome could not be brought to its actor yet; trying again');
     }
     setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
   }
@@ -264,6 +295,10 @@ export class Effects {
   private isOver(held: Held): boolean {
     return this.stopped || this.inHand.get(held.effect.id) !== held;
   }
+}
+
+function about({ effect }: Held): object {
+  return { effect: effect.name, kind: effect.kind, id: effect.actorId, ...traceFields(effect.trace) };
 }
 
 const busy = new AppError('overloaded', 'No room for the outcome now');

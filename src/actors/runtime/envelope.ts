@@ -20,6 +20,8 @@ export type Envelope = {
   deadlineMs: number;
   /** The caller's idempotency key, if it has one. */
   commandId: string | null;
+  /** W3C traceparent of what it is done for; null where nothing is traced. */
+  readonly trace: string | null;
   /** Unexpected failures that were surely its own. */
   failures: number;
   /** It was in a unit that the database refused: it runs alone, so that it can be cleared or blamed alone. */
@@ -46,13 +48,21 @@ export type Envelope = {
 
 const ask: Source = { kind: 'ask' };
 
-export function newEnvelope(command: string, input: unknown, deadlineMs: number, commandId: string | null, source: Source = ask): Envelope {
+export function newEnvelope(
+  command: string,
+  input: unknown,
+  deadlineMs: number,
+  commandId: string | null,
+  source: Source = ask,
+  trace: string | null = null,
+): Envelope {
   return {
     command,
     input,
     source,
     deadlineMs,
     commandId,
+    trace,
     failures: 0,
     alone: false,
     givenUp: null,

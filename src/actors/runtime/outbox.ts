@@ -114,7 +114,14 @@ export class Outbox {
     }
     if (this.inHand.size >= this.maxInHand) return false;
     this.inHand.add(message.id);
-    const envelope = newEnvelope(message.command, message.input, Infinity, null, { kind: 'message', id: message.id });
+    const envelope = newEnvelope(
+      message.command,
+      message.input,
+      Infinity,
+      null,
+      { kind: 'message', id: message.id },
+      message.trace ?? null,
+    );
     envelope.resolve = () => {
       this.inHand.delete(message.id);
       if (this.sweeping) this.consumed.add(message.id);

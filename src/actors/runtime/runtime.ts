@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts';
 import type { TimerDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import { GroupCommit } from '../../storage/group-commit.ts';
+import type { Tracer } from '../../tracing.ts';
 import { ActorSystem } from './actor-system.ts';
 import type { AnyActor } from './define-actor.ts';
 import { Effects } from './effects.ts';
@@ -31,6 +32,8 @@ export type RuntimeOptions = {
   statementTimeoutMs?: number;
   lockTimeoutMs?: number;
   freezeStates?: boolean;
+  /** null: nothing is traced. */
+  tracer?: Tracer | null;
 };
 
 export type RuntimeHealth = {
@@ -65,14 +68,23 @@ export class Runtime {
     this.options = options;
     this.clock = options.clock ?? systemClock;
     const { clock } = this;
-    const { database, placement, log, maxWaiting, freezeStates } = options;
+    const { database, placement, log, maxWaiting, freezeStates, tracer = null } = options;
     const { maxBatchTurns, statementTimeoutMs, lockTimeoutMs } = options;
-    this.commit = new GroupCommit({ database, fence: placement.fence, log, clock, maxBatchTurns, statementTimeoutMs, lockTimeoutMs });
+    this.commit = new GroupCommit({
+      database,
+      fence: placement.fence,
+      log,
+      clock,
+      maxBatchTurns,
+      statementTimeoutMs,
+      lockTimeoutMs,
+      tracer,
+    });
     this.timers = new Timers(clock, (timer) => this.actors.fireTimer(timer));
     const { commit, timers } = this;
-    this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates });
+    this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates, tracer });
     this.effects = new Effects(
-      { system: this.actors, commit, database, placement, clock, log },
+      { system: this.actors, commit, database, placement, clock, log, tracer },
       { maxRunning: options.maxRunningEffects, maxInHand: options.maxEffectsInHand },
     );
     this.outbox = new Outbox({ system: this.actors, database, placement, log }, options.outbox);

@@ -23,12 +23,15 @@ export class TurnRecord implements TurnContext {
   rows: { table: Table; key: string; row: object }[] | null = null;
   deferred: string | null = null;
   answers: { key: string; reply: unknown }[] | null = null;
+  /** The turn's span, of which its commit, messages and effects become parts. */
+  private readonly trace: string | null;
 
-  constructor(activation: Activation, clock: Clock, database: Database) {
+  constructor(activation: Activation, clock: Clock, database: Database, trace: string | null = null) {
     this.activation = activation;
     this.id = activation.id;
     this.clock = clock;
     this.database = database;
+    this.trace = trace;
   }
 
   /** One time for the whole turn, read when it is first wanted: reading the clock is a good part of a turn that does little. */
@@ -62,6 +65,7 @@ export class TurnRecord implements TurnContext {
       command,
       input,
       createdAt: this.nowMs,
+      trace: this.trace,
     });
   }
 
@@ -79,6 +83,7 @@ export class TurnRecord implements TurnContext {
       input,
       startedBy: null,
       createdAt: this.nowMs,
+      trace: this.trace,
     });
     return id;
   }
@@ -125,6 +130,7 @@ export class TurnRecord implements TurnContext {
 
   /** Adds what the turn recorded to the unit its batch will commit. */
   writeTo(unit: CommitUnit): void {
+    if (this.trace !== null) (unit.traces ??= []).push(this.trace);
     if (this.events !== null) unit.events.push(...this.events);
     if (this.messages !== null) unit.messages.push(...this.messages);
     if (this.effects !== null) for (const effect of this.effects) (unit.effects ??= new Map()).set(effect.id, effect);

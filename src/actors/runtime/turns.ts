@@ -15,6 +15,8 @@ import type { Log } from '../../log.ts';
 import type { CommitOutcome } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';
+import { traceFields } from '../../trace-fields.ts';
+import type { Span, Tracer } from '../../tracing.ts';
 import type { Activation } from './activation.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
@@ -34,6 +36,7 @@ export type TurnsParts = {
   pending: PendingAsks;
   deferred: DeferredCallers;
   placement: Placement;
+  tracer: Tracer | null;
   freezeStates: boolean;
   /** Answers the envelope, whose turn changed nothing, when the promise says that the actor still lives here. */
   confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void;
@@ -58,7 +61,8 @@ export class Turns {
     if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
     if (envelope.givenUp !== null) return this.bury(activation, envelope, envelope.givenUp);
     if (this.isStale(activation, envelope)) return this.answerAfter(activation, envelope);
-    const record = new TurnRecord(activation, this.parts.clock, this.parts.database);
+    const span = envelope.trace === null ? null : this.startSpan(activation, envelope, envelope.trace);
+    const record = new TurnRecord(activation, this.parts.clock, this.parts.database, span?.traceparent ?? null);
     let state = activation.state;
     let failure: unknown;
     this.running = true;
@@ -73,6 +77,7 @@ export class Turns {
       failure = error ?? new Error('Something without a name was thrown');
     } finally {
       this.running = false;
+      span?.end(failure);
     }
     envelope.taken = true;
     if (failure !== undefined) return this.failed(activation, envelope, failure);
@@ -92,6 +97,11 @@ export class Turns {
       this.parts.log.error({ kind: kind.name, query: name, err: error }, 'a query threw');
       throw new AppError('internal', 'Internal Server Error', { cause: error });
     }
+  }
+
+  private startSpan({ kind, id }: Activation, { command, source }: Envelope, trace: string): Span | null {
+    const attributes = { 'troupe.actor.kind': kind.name, 'troupe.actor.id': id, 'troupe.command': command, 'troupe.source': source.kind };
+    return this.parts.tracer?.startSpan(`turn ${kind.name} ${command}`, trace, attributes) ?? null;
   }
 
   private answerQuery(activation: Activation, envelope: Envelope): void {
@@ -132,7 +142,14 @@ export class Turns {
 
   private failed(activation: Activation, envelope: Envelope, failure: unknown): void {
     const { log } = this.parts;
-    const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source, err: failure };
+    const about = {
+      kind: activation.kind.name,
+      id: activation.id,
+      command: envelope.command,
+      source: envelope.source,
+      ...traceFields(envelope.trace),
+      err: failure,
+    };
     if (isRefusal(failure) && isDurable(envelope)) {
       // It has been heard and refused: it is consumed, like one that changed nothing.
       log.debug(about, 'durable work was refused');

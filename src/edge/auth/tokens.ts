@@ -3,11 +3,10 @@
  * download token opens one path for an hour, without a header. Whether the session behind an access token still stands is not in it: see
  * `authenticate.ts`.
  */
-import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
 import { InspectFooter, PublicProtocol } from 'paseto';
 import { type PublicKey, PublicKeyFromCryptoKey, SecretKeyFromCryptoKey, SignFactory, VerifyFactory } from 'paseto/v4/public';
 import { type Clock, isoTimestamp } from '../../clock.ts';
-import { derivedKey } from '../../derived-key.ts';
+import { signingKey } from '../../signing-key.ts';
 
 export const accessTokenLifeMs = 3_600_000;
 const downloadLifeMs = 3_600_000;
@@ -81,17 +80,4 @@ export async function createTokens({ secretKey, clock }: { secretKey: string; cl
       return { userId: sub, accountId: account, path, scope };
     },
   };
-}
-
-/** An Ed25519 key is any 32 bytes: these follow from the secret key, so all nodes of a cluster sign and check alike. */
-function signingKey(secretKey: string) {
-  const seed = derivedKey(secretKey, 'token signing');
-  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
-  const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
-  const publicKey = createPublicKey(privateKey);
-  const id = createHash('sha256')
-    .update(publicKey.export({ format: 'der', type: 'spki' }))
-    .digest('base64url')
-    .slice(0, 16);
-  return { privateKey, publicKey, id };
 }

@@ -2,6 +2,7 @@
 import { AppError, errorCodes } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { unavailableIfUnreachable } from '../../storage/database.ts';
+import { traceFields } from '../../trace-fields.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 const jsonType = 'application/json';
@@ -15,18 +16,23 @@ export function refusal(status: number, detail: string, headers: Record<string, 
 export function errorResponse(thrown: unknown, request: HttpRequest, log: Log): HttpResponse {
   const error = unavailableIfUnreachable(thrown);
   if (!(error instanceof AppError)) {
-    log.error({ err: error, request_id: request.requestId, method: request.method, path: request.path }, 'request failed unexpectedly');
+    log.error({ ...about(request), err: error }, 'request failed unexpectedly');
     return refusal(500, 'Internal Server Error');
   }
   const { http: status, public: isPublic } = errorCodes[error.code];
   if (status >= 500) {
-    log.warn({ err: error, request_id: request.requestId, method: request.method, path: request.path }, 'request failed');
+    log.warn({ ...about(request), err: error }, 'request failed');
   }
   const headers: Record<string, string> = { 'Content-Type': jsonType };
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (error.retryAfterS !== undefined) headers['Retry-After'] = String(Math.max(0, Math.ceil(error.retryAfterS)));
   const detail = error.code === 'invalid' && error.issues !== undefined ? error.issues : publicText(status, isPublic, error.message);
   return { status, headers, body: JSON.stringify({ detail }) };
+}
+
+/** What every log line about a request says of it. The query stays out: links carry their tokens there. */
+export function about({ requestId, trace, method, path }: HttpRequest): object {
+  return { request_id: requestId, ...traceFields(trace), method, path };
 }
 
 function publicText(status: number, isPublic: boolean, message: string): string {

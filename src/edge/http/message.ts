@@ -51,6 +51,8 @@ export class HttpRequest {
   readonly body: RequestBody | null;
   /** The caller's own id where it is well-formed, else a new one. */
   readonly requestId: string;
+  /** Set by the router where the request is traced. */
+  trace: string | null = null;
   readonly #source: AddressSource;
   #address = '';
 

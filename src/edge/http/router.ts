@@ -142,6 +142,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     const { method, path } = prepared.route;
     const attributes = { 'http.request.method': request.method, 'http.route': path, 'troupe.request_id': request.requestId };
     const span = tracer.startSpan(`${method} ${path}`, request.header('traceparent') || null, attributes, { kind: 'server' });
+    request.trace = span.traceparent;
     const ended = (response: HttpResponse): HttpResponse => {
       span.set('http.response.status_code', response.status);
       span.end(response.status >= 500 ? String(response.status) : null);

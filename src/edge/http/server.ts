@@ -10,7 +10,7 @@
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse, us_listen_socket } from 'uWebSockets.js';
 import { Readable } from 'node:stream';
 import type { Log } from '../../log.ts';
-import { errorResponse, refusal } from './error-response.ts';
+import { about, errorResponse, refusal } from './error-response.ts';
 import { Exchange, sendWhole } from './exchange.ts';
 import { HttpRequest, type HttpResponse } from './message.ts';
 import { Connection, type WebSocketHandlers, type WebSocketLimits } from './web-socket.ts';
@@ -136,7 +136,7 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
 
   /** An answer that cannot be written (a header that is no string) must end this connection, not the process. */
   function cut(connection: { close(): unknown }, request: HttpRequest, error: unknown): void {
-    log.error({ err: error, request_id: request.requestId }, 'answer could not be written');
+    log.error({ ...about(request), err: error }, 'answer could not be written');
     connection.close();
   }
 
@@ -146,7 +146,7 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
   }
 
   function logAnswer(request: HttpRequest, { status }: HttpResponse): void {
-    log.debug({ request_id: request.requestId, method: request.method, path: request.path, status }, 'request answered');
+    log.debug({ ...about(request), status }, 'request answered');
   }
 
   app.get('/*', (res, req) => serve('GET', res, req));

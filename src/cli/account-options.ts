@@ -1,0 +1,131 @@
+/** The options of `troupe account`: read, checked, and explained. Nothing is asked of the database here. */
+import { parseArgs } from 'node:util';
+import type { OverrideName, Overrides } from '../storage/account-overrides.ts';
+import { plans } from '../storage/entities/identity.ts';
+import { Failure } from './failure.ts';
+import { oneLine } from './plain-text.ts';
+
+export type AccountOptions = {
+  email: string;
+  /** What to set; null for `account show`. */
+  changes: Partial<Overrides> | null;
+  output: 'human' | 'json';
+};
+
+/** What can be set: its option, and its name for people and in JSON. */
+export const settings: readonly { name: OverrideName; option: string; words: string; field: string }[] = [
+  setting('plan', 'plan'),
+  setting('requestsPerMinute', 'requests-per-minute'),
+  setting('concurrentRequests', 'concurrent-requests'),
+  setting('websockets', 'websockets'),
+  setting('tasksLimit', 'tasks-limit'),
+  setting('credits', 'credits'),
+  setting('agentMinutes', 'agent-minutes'),
+  setting('concurrentTasks', 'concurrent-tasks'),
+  setting('concurrentAgents', 'concurrent-agents'),
+];
+
+const unset = 'default';
+const maxValue = 1_000_000_000_000;
+
+export const accountHelp = `Usage: npm run troupe -- account set EMAIL [options]
+       npm run troupe -- account show EMAIL [--json]
+
+Gives one account another plan than it pays for, or single limits other than its plan's. Nodes that run keep to it within a second; none is
+restarted. The account's subscription, its bills and what it has used stay as they are.
+
+What to set; what is not named stays as it is
+  --plan P                   ${plans.join(', ')}: its limits and features hold in place of the subscribed plan's
+  --requests-per-minute N    requests per minute of each API key
+  --concurrent-requests N    requests at once of each API key, on each node
+  --websockets N             WebSocket connections of each API key
+  --tasks-limit N            tasks per billing period
+  --credits N                credits per billing period
+  --agent-minutes N          agent minutes per billing period
+  --concurrent-tasks N       tasks at work at once
+  --concurrent-agents N      agents at work at once
+                             N is a whole number, 0 for nothing at all, or -1 for unlimited;
+                             "${unset}" in place of P or N takes back what was set, so that the plan's holds again
+
+  --json                     print the outcome as JSON; null stands for the plan's own
+
+Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
+
+Ends with 0 done, 1 no such account or refused, 2 wrong use, 4 database out of reach.
+
+Examples
+  npm run troupe -- account set ann@example.com --plan business --requests-per-minute 100000 --websockets 1000
+  npm run troupe -- account set ann@example.com --credits -1
+  npm run troupe -- account set ann@example.com --plan ${unset} --credits ${unset}
+  npm run troupe -- account show ann@example.com --json`;
+
+/** `help` when help was asked for. Throws a `Failure` (usage) that names the option. */
+export function readAccountOptions(args: string[]): AccountOptions | 'help' {
+  const { values, positionals } = parse(args);
+  if (values.help === true) return 'help';
+  const [action, email, ...rest] = positionals;
+  if (action !== 'set' && action !== 'show')
+    throw wrong(action === undefined ? 'Say what to do: set or show' : `There is no account ${shown(action)}`);
+  if (email === undefined || !/^[^\s@]+@[^\s@]+$/.test(email))
+    throw wrong(email === undefined ? 'Name the account by its e-mail address' : `${shown(email)} is no e-mail address`);
+  if (rest.length > 0) throw wrong(`One account at a time: ${shown(rest[0]!)} is left over`);
+  const given = settings.filter(({ option }) => values[option] !== undefined);
+  const output = values.json === true ? 'json' : 'human';
+  if (action === 'show') {
+    if (given.length > 0) throw wrong(`--${given[0]!.option} is something to set; account show only shows`);
+    return { email, changes: null, output };
+  }
+  if (given.length === 0) throw wrong('Say what to set');
+  const changes = Object.fromEntries(given.map(({ name, option }) => [name, checkedValue(name, option, String(values[option]))]));
+  return { email, changes, output };
+}
+
+function parse(args: string[]) {
+  const texts = Object.fromEntries(settings.map(({ option }) => [option, { type: 'string' as const }]));
+  const options = { ...texts, json: { type: 'boolean' as const }, help: { type: 'boolean' as const, short: 'h' } };
+  try {
+    return parseArgs({ args: joinNegatives(args), options, allowPositionals: true }) as {
+      values: Record<string, string | boolean | undefined>;
+      positionals: string[];
+    };
+  } catch (error) {
+    // Its first sentence names the option; the rest is about dashes.
+    throw wrong((error as Error).message.split(/\.\s/)[0]!);
+  }
+}
+
+/** `--credits -1` as `--credits=-1`: the parser takes a lone -1 for another option. */
+function joinNegatives(args: string[]): string[] {
+  return args.flatMap((arg, i) => {
+    if (/^--[\w-]+$/.test(arg) && isNegative(args[i + 1])) return [`${arg}=${args[i + 1]}`];
+    return isNegative(arg) && /^--[\w-]+$/.test(args[i - 1] ?? '') ? [] : [arg];
+  });
+}
+
+function isNegative(arg: string | undefined): boolean {
+  return arg !== undefined && /^-\d/.test(arg);
+}
+
+function checkedValue(name: OverrideName, option: string, text: string): string | number | null {
+  if (text === unset) return null;
+  if (name === 'plan') {
+    if ((plans as readonly string[]).includes(text)) return text;
+    throw wrong(`--plan must be ${plans.join(', ')}, or ${unset} for the subscribed one`);
+  }
+  const number = /^(-1|\d{1,13})$/.test(text) ? Number(text) : Number.NaN;
+  if (!(number <= maxValue))
+    throw wrong(`--${option} must be a whole number from 0 to ${maxValue}, -1 for unlimited, or ${unset} for the plan's`);
+  return number;
+}
+
+function setting(name: OverrideName, option: string) {
+  return { name, option, words: option.replaceAll('-', ' '), field: option.replaceAll('-', '_') };
+}
+
+function shown(text: string): string {
+  return JSON.stringify(oneLine(text, 100));
+}
+
+function wrong(what: string): Failure {
+  return new Failure('usage', what);
+}

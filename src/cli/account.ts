@@ -1,0 +1,97 @@
+/** `troupe account set|show EMAIL`: what an operator has set for one account, changed in the database and read back from it. */
+import type { Config } from '../config.ts';
+import { accountByEmail, type Overrides, readOverrides, setOverrides } from '../storage/account-overrides.ts';
+import { Database } from '../storage/database.ts';
+import type { Plan } from '../storage/entities/identity.ts';
+import { type AccountOptions, accountHelp, readAccountOptions, settings } from './account-options.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { findDatabase } from './find-database.ts';
+import { oneLine } from './plain-text.ts';
+
+type Account = { email: string; accountId: string; plan: Plan };
+
+export async function account(args: string[], config: Config): Promise<number> {
+  const options = readAccountOptions(args);
+  if (options === 'help') {
+    process.stdout.write(`${accountHelp}\n`);
+    return exitCodes.complete;
+  }
+  const found = await findDatabase(config);
+  try {
+    const database = new Database(found.url, { poolSize: 1, applicationName: 'troupe command' });
+    try {
+      process.stdout.write(await carryOut(database, options));
+      return exitCodes.complete;
+    } catch (error) {
+      throw error instanceof Failure ? error : outOfReach(error as Error & { code?: string }, found.url);
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await found.close();
+  }
+}
+
+async function carryOut(database: Database, { email, changes, output }: AccountOptions): Promise<string> {
+  const held = await accountByEmail(database, email);
+  if (held === null) throw new Failure('refused', `Nobody has registered ${oneLine(email, 300)} at this service`);
+  const of: Account = { email: email.toLowerCase(), ...held };
+  if (changes === null) {
+    const overrides = (await readOverrides(database, [held.accountId])).get(held.accountId)!;
+    return output === 'json' ? jsonLine({ ...head(of), overrides: fields(overrides) }) : shownAccount(of, overrides);
+  }
+  const { before, after } = await setOverrides(database, held.accountId, changes);
+  if (output === 'json') return jsonLine({ ...head(of), before: fields(before), after: fields(after) });
+  return shownChange(of, before, after, Object.keys(changes));
+}
+
+function shownAccount(of: Account, overrides: Overrides): string {
+  const lines = settings.map(({ name, words }) => line(words, inWords(of, name, overrides)));
+  return `${of.email}  ${of.accountId}\n${lines.join('')}`;
+}
+
+function shownChange(of: Account, before: Overrides, after: Overrides, changed: string[]): string {
+  const lines = settings
+    .filter(({ name }) => changed.includes(name))
+    .map(({ name, words }) => {
+      const [was, is] = [inWords(of, name, before), inWords(of, name, after)];
+      return line(words, was === is ? `${is}, as before` : `${was} → ${is}`);
+    });
+  return `${of.email}  ${of.accountId}\n${lines.join('')}Every node that runs keeps to it within a second.\n`;
+}
+
+function line(words: string, value: string): string {
+  return `  ${words.padEnd(21)}${value}\n`;
+}
+
+function inWords({ plan }: Account, name: keyof Overrides, overrides: Overrides): string {
+  const value = overrides[name];
+  if (name === 'plan') return value === null ? `${plan} (as subscribed)` : `${value} (set by an operator; ${plan} is subscribed)`;
+  if (value === null) return "the plan's";
+  return value === -1 ? 'unlimited' : String(value);
+}
+
+function head({ email, accountId, plan }: Account) {
+  return { email, account_id: accountId, subscribed_plan: plan };
+}
+
+function fields(overrides: Overrides) {
+  return Object.fromEntries(settings.map(({ name, field }) => [field, overrides[name]]));
+}
+
+function jsonLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+const undefinedTable = '42P01';
+
+function outOfReach(error: Error & { code?: string }, url: string): Failure {
+  if (error.code === undefinedTable)
+    return new Failure('refused', 'The database was not set up by this version: start the service once, then try again');
+  const { host, pathname } = new URL(url);
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const why = oneLine(cause.message || String((cause as { code?: unknown }).code));
+  return new Failure('unreachable', `The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,57 @@
+/** A node's part in a cluster: the streams to the others, the membership, the shards. Puts the three together in the order they need each other. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { shardCount } from './address.ts';
+import { clusterIdentity } from './cluster-identity.ts';
+import { ClusterNode } from './cluster-node.ts';
+import type { Member, Role } from './member.ts';
+import { Membership } from './membership.ts';
+import { ownProtocols } from './transport/contract.ts';
+import { createTransport, type Transport } from './transport/transport.ts';
+
+export type ClusterOptions = {
+  databaseUrl: string;
+  redisUrl: string;
+  secretKey: string;
+  name: string;
+  roles: readonly Role[];
+  /** Where this node's gRPC listens; port 0 takes any free one. */
+  host: string;
+  port: number;
+  /** host:port that the others reach it at; null where that is what it listens on. */
+  announce: string | null;
+  log: Log;
+  clock: Clock;
+};
+
+export type Cluster = { readonly transport: Transport; readonly membership: Membership; readonly node: ClusterNode };
+
+/** Builds this node's part; nothing is joined before `node.start()`. Rejects with one line where its address cannot be listened on. */
+export async function createCluster(options: ClusterOptions): Promise<Cluster> {
+  const { databaseUrl, redisUrl, secretKey, name, roles, log, clock } = options;
+  const clusterId = await clusterIdentity(databaseUrl);
+  const incarnation = `${name}/${randomUUID()}`;
+  const transport = await createTransport({
+    self: { incarnation, name, host: options.host, port: options.port },
+    secretKey,
+    log,
+    clock,
+  });
+  const { port } = await transport.listen();
+  const self: Member = { incarnation, name, ...announced(options, port), roles, leaving: false };
+  const shared = { shardCount, secretKeyDigest: digest(secretKey), protocol: ownProtocols };
+  const membership = new Membership({ redisUrl, clusterId, self, shared, log });
+  const node = new ClusterNode({ databaseUrl, self, membership, peers: transport.peers, log, clock });
+  return { transport, membership, node };
+}
+
+function announced({ host, announce }: ClusterOptions, port: number): { host: string; port: number } {
+  if (announce === null) return { host, port };
+  const at = announce.lastIndexOf(':');
+  return { host: announce.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(announce.slice(at + 1)) };
+}
+
+function digest(secretKey: string): string {
+  return createHash('sha256').update(`cluster ${secretKey}`).digest('hex');
+}

@@ -1,0 +1,38 @@
+/** How much and how long: everything a transport waits for or keeps has an end. */
+
+export type Bounds = {
+  /** A standing stream on which nothing was heard for so long is given up as `silent`. Pings go four times as often. */
+  silentAfterMs: number;
+  /** A dial that has not come to an end by then is `silent`. */
+  dialWithinMs: number;
+  /** The first redial comes at once, the second after about this long, each further one after twice the pause before. */
+  redialAfterMs: number;
+  longestRedialPauseMs: number;
+  /** Bytes of batches that may be on their way to a peer that has not taken them up yet. */
+  windowBytes: number;
+  /** Characters of frames that wait for credit, for each peer. Beyond: asks are `overloaded`, news are not taken. */
+  queueChars: number;
+  /** Asks of this node that one peer has not answered yet. Beyond: `overloaded`. */
+  maxAsks: number;
+  /** An ask, its reply or news, as JSON. Beyond: `payload_too_large`. */
+  maxPayloadBytes: number;
+  /** Streams that have not proved who they are. */
+  maxHandshakes: number;
+};
+
+export const defaultBounds: Bounds = {
+  silentAfterMs: 1_000,
+  dialWithinMs: 2_000,
+  redialAfterMs: 100,
+  longestRedialPauseMs: 2_000,
+  windowBytes: 4 * 1024 * 1024,
+  queueChars: 8 * 1024 * 1024,
+  maxAsks: 32_768,
+  maxPayloadBytes: 16 * 1024 * 1024,
+  maxHandshakes: 64,
+};
+
+/** Whether a text takes at most so many bytes as UTF-8. Texts that surely do or surely do not are not looked through. */
+export function fits(text: string, maxBytes: number): boolean {
+  return text.length * 3 <= maxBytes || (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes);
+}

@@ -1,0 +1,41 @@
+/** What a transport has done since it was made, for metrics. */
+
+export type TransportCounters = {
+  /** Peers with a standing stream. */
+  peersUp: number;
+  /** Batches, frames in them and their bytes, without what gRPC adds. */
+  batchesSent: number;
+  batchesReceived: number;
+  framesSent: number;
+  framesReceived: number;
+  bytesSent: number;
+  bytesReceived: number;
+  asksSent: number;
+  asksReceived: number;
+  /** Asks of this node that wait for an answer. */
+  asksWaiting: number;
+  /** Asks of others that are being answered. */
+  asksServed: number;
+  /** Asks and news that were refused because there was no room for them. */
+  refusedForRoom: number;
+  /** How often a queue had to wait for credit. */
+  creditStalls: number;
+};
+
+export function newCounters(): TransportCounters {
+  return {
+    peersUp: 0,
+    batchesSent: 0,
+    batchesReceived: 0,
+    framesSent: 0,
+    framesReceived: 0,
+    bytesSent: 0,
+    bytesReceived: 0,
+    asksSent: 0,
+    asksReceived: 0,
+    asksWaiting: 0,
+    asksServed: 0,
+    refusedForRoom: 0,
+    creditStalls: 0,
+  };
+}

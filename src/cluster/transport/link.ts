@@ -1,0 +1,224 @@
+/**
+ * A standing stream to one peer: what this node asks of it, what it asks of this node, and news both ways. It begins after the handshake and
+ * ends once.
+ *
+ * L1 Frames are handled in the order in which the other side put them in.
+ * L2 Credit is given back for batches that were taken up, so a node that stands still gets no more than the window.
+ * L3 When it ends, every open ask is settled and every ask being served is told that its asker has gone.
+ */
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { AnswerAsk } from '../peers.ts';
+import type { RemoteAsk } from '../placement.ts';
+import { type Bounds, fits } from './bounds.ts';
+import type { Parcel } from './contract.ts';
+import type { TransportCounters } from './counters.ts';
+import { creditFrame, type Frame, frameType, goodbyeFrame, newsFrame, pingFrame, pongFrame, readFailure } from './frames.ts';
+import { KeepAlive } from './keep-alive.ts';
+import { OpenAsks } from './open-asks.ts';
+import { SendQueue } from './send-queue.ts';
+import { ServedAsks } from './served-asks.ts';
+import type { Wire } from './wire.ts';
+
+/** `closed`: one of the two had said goodbye. */
+export type LinkEnd = { reason: 'broken' | 'silent' | 'closed'; detail: string };
+
+/** What a link hands over to the rest of its node. */
+export type LinkHooks = {
+  answer(): AnswerAsk | null;
+  news(kind: string, payload: unknown, from: string): void;
+  ended(end: LinkEnd): void;
+};
+
+export type LinkSurroundings = { clock: Clock; log: Log; bounds: Bounds; counters: TransportCounters };
+
+export class Link {
+  private readonly wire: Wire;
+  private readonly from: string;
+  private readonly hooks: LinkHooks;
+  private readonly surroundings: LinkSurroundings;
+  private readonly queue: SendQueue;
+  private readonly asks: OpenAsks;
+  private readonly served: ServedAsks;
+  private readonly keepAlive: KeepAlive;
+  private pieces: Buffer[] = [];
+  private pieceBytes = 0;
+  /** Taken up since credit was last given back. */
+  private takenBytes = 0;
+  private leaving: 'no' | 'they' | 'we' = 'no';
+  private left: (() => void) | null = null;
+  private end: LinkEnd | null = null;
+
+  /** @param from the peer's incarnation */
+  constructor(wire: Wire, from: string, hooks: LinkHooks, surroundings: LinkSurroundings) {
+    const { bounds } = surroundings;
+    this.wire = wire;
+    this.from = from;
+    this.hooks = hooks;
+    this.surroundings = surroundings;
+    this.queue = new SendQueue((parcel) => wire.write(parcel), surroundings);
+    this.asks = new OpenAsks(this.queue, surroundings);
+    this.served = new ServedAsks(from, this.queue, surroundings);
+    this.keepAlive = new KeepAlive(bounds.silentAfterMs, {
+      ping: (number) => this.queue.pushControl(pingFrame(number)),
+      tick: () => this.tick(),
+      silent: (ms) => this.finish({ reason: 'silent', detail: `nothing was heard for ${Math.round(ms)} ms` }),
+    });
+  }
+
+  /** Begins to hear the peer. Apart from the constructor, so that the link is in its place when the first frame comes. */
+  start(): void {
+    this.wire.listen(
+      (parcel) => this.take(parcel),
+      (why) => this.finish({ reason: this.leaving === 'no' ? 'broken' : 'closed', detail: why }),
+    );
+  }
+
+  get takesAsks(): boolean {
+    return this.leaving === 'no' && this.end === null;
+  }
+
+  get roundTripMs(): number | null {
+    return this.keepAlive.roundTripMs;
+  }
+
+  get asksWaiting(): number {
+    return this.asks.size;
+  }
+
+  /** To be called while `takesAsks`. */
+  ask(ask: RemoteAsk, signal: AbortSignal | undefined): Promise<unknown> {
+    return this.asks.open(ask, signal);
+  }
+
+  /** False where the news surely did not leave. */
+  tell(kind: string, payload: unknown): boolean {
+    if (!this.takesAsks) return false;
+    const { bounds, counters, log } = this.surroundings;
+    const frame = newsFrame(kind, payload);
+    if (!fits(frame, bounds.maxPayloadBytes)) {
+      log.error({ kind, chars: frame.length }, 'news that is too large to go to another node is not told');
+      return false;
+    }
+    if (!this.queue.hasRoom(frame.length)) {
+      counters.refusedForRoom++;
+      return false;
+    }
+    this.queue.push(frame);
+    return true;
+  }
+
+  /** Says goodbye, goes on until what is open on both sides is answered, at most `graceMs`, and closes. Resolves then. */
+  async leave(graceMs: number): Promise<void> {
+    if (this.end !== null) return;
+    if (this.leaving !== 'we') {
+      this.leaving = 'we';
+      this.queue.pushControl(goodbyeFrame);
+      this.asks.loseUnsent();
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, graceMs);
+      this.left = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.closeIfIdle();
+    });
+    this.finish({ reason: 'closed', detail: 'this side closed the stream' });
+  }
+
+  /** Ends at once. */
+  cut(detail: string): void {
+    this.finish({ reason: 'broken', detail });
+  }
+
+  private take(parcel: Parcel): void {
+    this.keepAlive.heard();
+    const { batch, piece } = parcel;
+    if (piece) {
+      this.pieces.push(piece);
+      this.pieceBytes += piece.length;
+      // A frame, and the batch around it.
+      if (this.pieceBytes > this.surroundings.bounds.maxPayloadBytes * 1.1 + 64 * 1024) this.cut('a batch without end');
+      return;
+    }
+    if (!batch) return;
+    let bytes = batch;
+    if (this.pieceBytes > 0) {
+      bytes = Buffer.concat([...this.pieces, batch]);
+      this.pieces = [];
+      this.pieceBytes = 0;
+    }
+    this.handle(bytes);
+  }
+
+  private handle(bytes: Buffer): void {
+    const { bounds, clock, counters, log } = this.surroundings;
+    let frames: Frame[];
+    try {
+      frames = JSON.parse(bytes.toString());
+    } catch (error) {
+      log.error({ err: error, peer: this.from }, 'a batch of another node is no JSON');
+      return this.cut('a batch that is no JSON');
+    }
+    counters.batchesReceived++;
+    counters.framesReceived += frames.length;
+    counters.bytesReceived += bytes.length;
+    const nowMs = clock.nowMs();
+    const answer = this.hooks.answer();
+    for (const frame of frames) this.handleFrame(frame, nowMs, answer);
+    this.takenBytes += bytes.length;
+    if (this.takenBytes >= bounds.windowBytes / 4) {
+      this.queue.pushControl(creditFrame(this.takenBytes));
+      this.takenBytes = 0;
+    }
+    if (this.leaving === 'we') this.closeIfIdle();
+  }
+
+  private handleFrame(frame: Frame, nowMs: number, answer: AnswerAsk | null): void {
+    switch (frame[0]) {
+      case frameType.ask:
+        return this.served.serve(frame, nowMs, answer);
+      case frameType.reply:
+        return this.asks.take(frame[1])?.resolve(frame[2]);
+      case frameType.failure:
+        return this.asks.take(frame[1])?.reject(readFailure(frame));
+      case frameType.news:
+        return this.hooks.news(frame[1], frame[2], this.from);
+      case frameType.cancel:
+        return this.served.cancel(frame[1]);
+      case frameType.credit:
+        return this.queue.grant(frame[1]);
+      case frameType.ping:
+        return this.queue.pushControl(pongFrame(frame[1]));
+      case frameType.pong:
+        return this.keepAlive.answered(frame[1]);
+      case frameType.goodbye:
+        if (this.leaving === 'no') this.leaving = 'they';
+        return this.asks.loseUnsent();
+    }
+  }
+
+  private tick(): void {
+    this.asks.expire(this.surroundings.clock.nowMs());
+    if (this.leaving === 'we') this.closeIfIdle();
+  }
+
+  private closeIfIdle(): void {
+    if (this.asks.size === 0 && this.served.size === 0 && this.queue.isEmpty) this.left?.();
+  }
+
+  private finish(end: LinkEnd): void {
+    if (this.end !== null) return;
+    this.end = end;
+    this.keepAlive.stop();
+    this.queue.close();
+    if (end.reason === 'closed') this.wire.end();
+    else this.wire.cut(end.detail);
+    this.pieces = [];
+    this.asks.loseAll();
+    this.served.cancelAll();
+    this.left?.();
+    this.hooks.ended(end);
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Asks of this node that a peer has not answered yet.
+ *
+ * A1 Every ask is settled exactly once: by its answer, by its caller, by its deadline or by the end of the link, whichever comes first.
+ * A2 A command that has left counts as taken until its answer says otherwise: `outcome_unknown`. Everything else was not, or may be asked
+ *    again: `shard_not_owned`.
+ */
+import { AppError } from '../../errors.ts';
+import type { RemoteAsk } from '../placement.ts';
+import type { Bounds } from './bounds.ts';
+import { fits } from './bounds.ts';
+import type { TransportCounters } from './counters.ts';
+import { askBody, askFrame, cancelFrame } from './frames.ts';
+import type { LateFrame, SendQueue } from './send-queue.ts';
+
+export class OpenAsks {
+  private readonly waiting = new Map<number, OpenAsk>();
+  private lastNumber = 0;
+  private readonly queue: SendQueue;
+  private readonly bounds: Bounds;
+  private readonly counters: TransportCounters;
+
+  constructor(queue: SendQueue, { bounds, counters }: { bounds: Bounds; counters: TransportCounters }) {
+    this.queue = queue;
+    this.bounds = bounds;
+    this.counters = counters;
+  }
+
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  /** @param signal aborted when the caller waits no longer */
+  open(ask: RemoteAsk, signal: AbortSignal | undefined): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const body = askBody(ask);
+      if (!fits(body, this.bounds.maxPayloadBytes)) throw tooLarge('message', this.bounds.maxPayloadBytes);
+      if (this.waiting.size >= this.bounds.maxAsks || !this.queue.hasRoom(body.length)) {
+        this.counters.refusedForRoom++;
+        throw new AppError('overloaded', 'The node that serves this cannot keep up. Try again shortly', { retryAfterS: 1 });
+      }
+      const open = new OpenAsk(++this.lastNumber, body, ask, this);
+      if (signal?.aborted) throw open.lost();
+      open.resolve = resolve;
+      open.reject = reject;
+      if (signal !== undefined) open.watch(signal);
+      this.waiting.set(open.number, open);
+      this.counters.asksWaiting++;
+      this.queue.push(open);
+    });
+  }
+
+  /** Takes an ask out of the waiting ones, to be settled by the caller; undefined when it has been settled before. */
+  take(number: number): OpenAsk | undefined {
+    const open = this.waiting.get(number);
+    if (open === undefined) return undefined;
+    this.waiting.delete(number);
+    this.counters.asksWaiting--;
+    open.settled = true;
+    open.unwatch();
+    return open;
+  }
+
+  /** Nobody waits for it any more; the owner is told. */
+  withdraw(open: OpenAsk, error: AppError): void {
+    if (this.take(open.number) === undefined) return;
+    if (open.sent) this.queue.pushControl(cancelFrame(open.number));
+    open.reject(error);
+  }
+
+  countSent(): void {
+    this.counters.asksSent++;
+  }
+
+  /** Ends those whose deadline has passed. */
+  expire(nowMs: number): void {
+    for (const open of this.waiting.values()) if (open.deadlineMs <= nowMs) this.withdraw(open, open.late());
+  }
+
+  /** The other side takes no more: what has not left yet can go elsewhere at once. */
+  loseUnsent(): void {
+    for (const open of this.waiting.values()) if (!open.sent) this.withdraw(open, open.lost());
+  }
+
+  /** The link has ended. */
+  loseAll(): void {
+    for (const open of this.waiting.values()) this.take(open.number)!.reject(open.lost());
+  }
+}
+
+export class OpenAsk implements LateFrame {
+  readonly number: number;
+  readonly deadlineMs: number;
+  sent = false;
+  settled = false;
+  resolve: (reply: unknown) => void = () => {};
+  reject: (error: AppError) => void = () => {};
+  private body: string;
+  private readonly query: boolean;
+  private readonly asks: OpenAsks;
+  private signal: AbortSignal | null = null;
+
+  constructor(number: number, body: string, ask: RemoteAsk, asks: OpenAsks) {
+    this.number = number;
+    this.body = body;
+    this.deadlineMs = ask.deadlineMs;
+    this.query = ask.query;
+    this.asks = asks;
+  }
+
+  get chars(): number {
+    return this.body.length;
+  }
+
+  /** Its frame, with the time that is left. */
+  leave(nowMs: number): string | null {
+    if (this.settled) return null;
+    const leftMs = this.deadlineMs - nowMs;
+    if (leftMs <= 0) {
+      this.asks.withdraw(this, this.late());
+      return null;
+    }
+    this.sent = true;
+    this.asks.countSent();
+    const frame = askFrame(this.number, leftMs, this.body);
+    this.body = '';
+    return frame;
+  }
+
+  watch(signal: AbortSignal): void {
+    this.signal = signal;
+    signal.addEventListener('abort', this.abandoned, { once: true });
+  }
+
+  unwatch(): void {
+    this.signal?.removeEventListener('abort', this.abandoned);
+  }
+
+  /** What is known about an ask whose answer will not come. */
+  lost(): AppError {
+    return this.sent && !this.query
+      ? new AppError(
+          'outcome_unknown',
+          'The node that took this was lost before it answered: it may have happened. Ask again with the same Idempotency-Key',
+        )
+      : new AppError('shard_not_owned', 'The node that serves this is not reached now');
+  }
+
+  late(): AppError {
+    return this.sent && !this.query
+      ? new AppError(
+          'outcome_unknown',
+          'No answer in time: it may have happened. Ask again with the same Idempotency-Key to learn its outcome',
+        )
+      : new AppError('overloaded', 'The service could not get to this in time; nothing was done. Try again shortly', { retryAfterS: 1 });
+  }
+
+  private readonly abandoned = (): void => this.asks.withdraw(this, this.lost());
+}
+
+export function tooLarge(what: string, maxBytes: number): AppError {
+  return new AppError('payload_too_large', `This ${what} is too large to go from one node to another: at most ${maxBytes} bytes`);
+}

@@ -1,0 +1,127 @@
+/**
+ * Frames on their way out of one link. They wait for the end of the event loop's tick, so that many share a message, and for credit: the bytes
+ * that the other side is ready to take up.
+ *
+ * Q1 Frames leave in the order they were put in; control frames overtake, and need no credit, so that credit itself never waits for credit.
+ * Q2 A batch is begun only while there is credit. It may overdraw by one frame, so that a frame larger than the window gets through.
+ * Q3 Both sides count the bytes of whole batches, so they agree on the credit.
+ */
+import type { Clock } from '../../clock.ts';
+import type { Bounds } from './bounds.ts';
+import { maxPieceBytes, type Parcel } from './contract.ts';
+import type { TransportCounters } from './counters.ts';
+
+/** A frame that is made when it leaves, or, when nobody wants it any more, is not: null. */
+export interface LateFrame {
+  readonly chars: number;
+  leave(nowMs: number): string | null;
+}
+
+export class SendQueue {
+  private queue: (string | LateFrame)[] = [];
+  private head = 0;
+  private queuedChars = 0;
+  private control = '';
+  private controlFrames = 0;
+  private credit: number;
+  private flushing = false;
+  private closed = false;
+  private readonly write: (parcel: Parcel) => void;
+  private readonly clock: Clock;
+  private readonly bounds: Bounds;
+  private readonly counters: TransportCounters;
+
+  constructor(write: (parcel: Parcel) => void, { clock, bounds, counters }: { clock: Clock; bounds: Bounds; counters: TransportCounters }) {
+    this.write = write;
+    this.clock = clock;
+    this.bounds = bounds;
+    this.counters = counters;
+    this.credit = bounds.windowBytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.head === this.queue.length && this.control === '';
+  }
+
+  /** Whether a frame of so many characters would still be within the bound of this queue, or of so many times its size. */
+  hasRoom(chars: number, times = 1): boolean {
+    return this.head === this.queue.length || this.queuedChars + chars <= times * this.bounds.queueChars;
+  }
+
+  push(frame: string | LateFrame): void {
+    this.queue.push(frame);
+    this.queuedChars += typeof frame === 'string' ? frame.length : frame.chars;
+    this.flushSoon();
+  }
+
+  pushControl(frame: string): void {
+    this.control = this.control === '' ? frame : `${this.control},${frame}`;
+    this.controlFrames++;
+    this.flushSoon();
+  }
+
+  /** The other side has taken up so many bytes. */
+  grant(bytes: number): void {
+    this.credit += bytes;
+    if (this.head < this.queue.length) this.flushSoon();
+  }
+
+  /** What still waits never leaves. */
+  close(): void {
+    this.closed = true;
+    this.queue = [];
+    this.head = 0;
+    this.control = '';
+  }
+
+  private flushSoon(): void {
+    if (this.flushing || this.closed) return;
+    this.flushing = true;
+    setImmediate(this.flush);
+  }
+
+  private readonly flush = (): void => {
+    this.flushing = false;
+    const nowMs = this.clock.nowMs();
+    while (!this.closed && (this.control !== '' || (this.head < this.queue.length && this.credit > 0))) this.sendBatch(nowMs);
+    if (this.head === this.queue.length) {
+      this.queue.length = 0;
+      this.head = 0;
+    } else if (!this.closed) {
+      this.counters.creditStalls++;
+      this.queue = this.queue.slice(this.head);
+      this.head = 0;
+    }
+  };
+
+  private sendBatch(nowMs: number): void {
+    const { queue } = this;
+    const longest = Math.min(maxPieceBytes, this.credit);
+    let text = this.control;
+    let frames = this.controlFrames;
+    this.control = '';
+    this.controlFrames = 0;
+    while (this.head < queue.length && text.length < longest) {
+      const next = queue[this.head]!;
+      const late = typeof next !== 'string';
+      const chars = late ? next.chars : next.length;
+      // A large frame goes alone, so that the small ones before it do not wait for its pieces.
+      if (frames > 0 && text.length + chars > maxPieceBytes) break;
+      queue[this.head++] = '';
+      this.queuedChars -= chars;
+      const frame = late ? next.leave(nowMs) : next;
+      if (frame === null) continue;
+      text = frames === 0 ? frame : `${text},${frame}`;
+      frames++;
+    }
+    if (frames === 0) return;
+    const batch = Buffer.from(`[${text}]`);
+    this.credit -= batch.length;
+    this.counters.batchesSent++;
+    this.counters.framesSent += frames;
+    this.counters.bytesSent += batch.length;
+    let from = 0;
+    for (; batch.length - from > maxPieceBytes; from += maxPieceBytes) this.write({ piece: batch.subarray(from, from + maxPieceBytes) });
+    this.write({ batch: from === 0 ? batch : batch.subarray(from) });
+  }
+}

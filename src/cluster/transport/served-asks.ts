@@ -1,0 +1,97 @@
+/** Asks of a peer that this node answers. Each is answered once, unless its asker has gone. */
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { AnswerAsk } from '../peers.ts';
+import type { RemoteAsk } from '../placement.ts';
+import { type Bounds, fits } from './bounds.ts';
+import type { TransportCounters } from './counters.ts';
+import { type Frame, failureFrame, readAsk, replyFrame } from './frames.ts';
+import { tooLarge } from './open-asks.ts';
+import type { SendQueue } from './send-queue.ts';
+
+/** Replies may wait for credit in a queue this many times the size of what asks and news are given; beyond, only that they are lost is told. */
+const replyRoom = 4;
+
+export class ServedAsks {
+  private readonly running = new Map<number, AbortController>();
+  private readonly from: string;
+  private readonly queue: SendQueue;
+  private readonly bounds: Bounds;
+  private readonly counters: TransportCounters;
+  private readonly log: Log;
+
+  constructor(from: string, queue: SendQueue, { bounds, counters, log }: { bounds: Bounds; counters: TransportCounters; log: Log }) {
+    this.from = from;
+    this.queue = queue;
+    this.bounds = bounds;
+    this.counters = counters;
+    this.log = log;
+  }
+
+  get size(): number {
+    return this.running.size;
+  }
+
+  /** @param answer null as long as this node serves nothing */
+  serve(frame: Frame, nowMs: number, answer: AnswerAsk | null): void {
+    const number: number = frame[1];
+    const ask = readAsk(frame, nowMs);
+    this.counters.asksReceived++;
+    if (answer === null) return this.queue.push(failureFrame(number, new AppError('shard_not_owned', 'This node serves nothing yet')));
+    // Twice what a peer of ours would have open.
+    if (this.running.size >= 2 * this.bounds.maxAsks)
+      return this.queue.push(failureFrame(number, new AppError('overloaded', 'The node has too much to answer', { retryAfterS: 1 })));
+    const controller = new AbortController();
+    let outcome: unknown;
+    try {
+      outcome = answer(ask, this.from, controller.signal);
+    } catch (error) {
+      return this.fail(number, ask, error);
+    }
+    // A value is answered in the same tick, with the rest of its batch.
+    if (!(outcome instanceof Promise)) return this.reply(number, ask, outcome);
+    this.running.set(number, controller);
+    this.counters.asksServed++;
+    outcome.then(
+      (value) => this.finish(number) && this.reply(number, ask, value),
+      (error) => this.finish(number) && this.fail(number, ask, error),
+    );
+  }
+
+  cancel(number: number): void {
+    const controller = this.running.get(number);
+    if (controller !== undefined && this.finish(number)) controller.abort();
+  }
+
+  /** Nobody hears the answers any more. */
+  cancelAll(): void {
+    for (const number of [...this.running.keys()]) this.cancel(number);
+  }
+
+  /** Whether somebody still waits for it. */
+  private finish(number: number): boolean {
+    const waiting = this.running.delete(number);
+    if (waiting) this.counters.asksServed--;
+    return waiting;
+  }
+
+  private reply(number: number, ask: RemoteAsk, value: unknown): void {
+    let frame: string;
+    try {
+      frame = replyFrame(number, value);
+    } catch (error) {
+      return this.fail(number, ask, error);
+    }
+    if (!fits(frame, this.bounds.maxPayloadBytes)) return this.fail(number, ask, tooLarge('reply', this.bounds.maxPayloadBytes));
+    if (this.queue.hasRoom(frame.length, replyRoom)) return this.queue.push(frame);
+    this.counters.refusedForRoom++;
+    this.fail(number, ask, new AppError(ask.query ? 'overloaded' : 'outcome_unknown', 'The reply found no room on its way back'));
+  }
+
+  /** A failure that is no AppError is a defect: its words stay here. */
+  private fail(number: number, ask: RemoteAsk, error: unknown): void {
+    if (error instanceof AppError) return this.queue.push(failureFrame(number, error));
+    this.log.error({ err: error, kind: ask.kind, id: ask.id, name: ask.name, from: this.from }, 'an ask of another node failed');
+    this.queue.push(failureFrame(number, new AppError('internal', 'Internal error')));
+  }
+}

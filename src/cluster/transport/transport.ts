@@ -1,0 +1,168 @@
+/** This node among its peers: listens, dials, and passes asks and news to the right stream. What `Peers` promises, over gRPC. */
+import { type Clock, systemClock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Member } from '../member.ts';
+import type { AnswerAsk, DownReason, Peers } from '../peers.ts';
+import type { RemoteAsk } from '../placement.ts';
+import { type Bounds, defaultBounds } from './bounds.ts';
+import { createClusterTokens } from './cluster-token.ts';
+import { ownProtocols, type Protocols } from './contract.ts';
+import { newCounters, type TransportCounters } from './counters.ts';
+import { type ClusterTls, dialCredentials, serverCredentials } from './credentials.ts';
+import type { Admission, Own } from './handshake.ts';
+import { Listener } from './listener.ts';
+import { Peer, type PeerHooks, type PeerSurroundings } from './peer.ts';
+
+export type Self = Pick<Member, 'incarnation' | 'name' | 'host' | 'port'>;
+
+export type TransportOptions = Partial<Bounds> & {
+  /** `host` and `port` are listened on; port 0: any free one. */
+  self: Self;
+  secretKey: string;
+  log: Log;
+  clock?: Clock;
+  protocol?: Protocols;
+  /** Default: none. Then the cluster's ports belong on a network that nobody else reads. */
+  tls?: ClusterTls | null;
+  /** From 0 to 1, for the jitter of redials. */
+  random?: () => number;
+};
+
+/** How one peer is reached, for metrics and the operator. */
+export type PeerStanding = { incarnation: string; up: boolean; roundTripMs: number | null; asksWaiting: number };
+
+/** What a node that left the cluster's view is given to answer what is open. */
+const partingGraceMs = 1_000;
+
+export class Transport implements Peers {
+  readonly counters: TransportCounters = newCounters();
+  private readonly self: Self;
+  private readonly log: Log;
+  private readonly listener: Listener;
+  private readonly known = new Map<string, Peer>();
+  private readonly surroundings: PeerSurroundings;
+  private readonly hooks: PeerHooks;
+  private answer: AnswerAsk | null = null;
+  private readonly newsListeners = new Map<string, (payload: unknown, from: string) => void>();
+  private readonly upListeners: ((incarnation: string) => void)[] = [];
+  private readonly downListeners: ((incarnation: string, reason: DownReason) => void)[] = [];
+  private closing = false;
+
+  constructor(own: Own, options: TransportOptions) {
+    const { self, log, clock = systemClock, tls = null, random = Math.random, secretKey: _, protocol: __, ...given } = options;
+    const bounds: Bounds = { ...defaultBounds, ...given };
+    this.self = self;
+    this.log = log;
+    this.surroundings = { own, credentials: dialCredentials(tls), random, clock, log, bounds, counters: this.counters };
+    this.hooks = {
+      answer: () => this.answer,
+      news: (kind, payload, from) => this.hearNews(kind, payload, from),
+      up: (incarnation) => this.upListeners.forEach((listener) => listener(incarnation)),
+      down: (incarnation, reason) => this.downListeners.forEach((listener) => listener(incarnation, reason)),
+      forget: (peer) => this.known.get(peer.incarnation) === peer && this.known.delete(peer.incarnation),
+    };
+    this.listener = new Listener({
+      own,
+      log,
+      credentials: serverCredentials(tls),
+      handshakeWithinMs: bounds.dialWithinMs,
+      maxHandshakes: bounds.maxHandshakes,
+      admit: (from) => this.admit(from),
+      accepted: (from, wire, protocol) => this.peer(from).stand(wire, protocol),
+    });
+  }
+
+  /** What the rest of the node needs of it. */
+  get peers(): Peers {
+    return this;
+  }
+
+  /** Rejects when the port is taken, or the host is none of this machine. */
+  async listen(): Promise<{ port: number }> {
+    const port = await this.listener.listen(this.self.host, this.self.port);
+    return { port };
+  }
+
+  ask(to: Member, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+    const link = this.known.get(to.incarnation)?.link;
+    if (link?.takesAsks) return link.ask(ask, signal);
+    return Promise.reject(new AppError('shard_not_owned', `${to.name} is not reached now`));
+  }
+
+  tell(to: Member, kind: string, payload: unknown): boolean {
+    return this.known.get(to.incarnation)?.link?.tell(kind, payload) ?? false;
+  }
+
+  onNews(kind: string, listener: (payload: unknown, from: string) => void): void {
+    if (this.newsListeners.has(kind)) throw new Error(`News of kind ${kind} have a listener already`);
+    this.newsListeners.set(kind, listener);
+  }
+
+  serve(answer: AnswerAsk): void {
+    this.answer = answer;
+  }
+
+  setMembers(members: readonly Member[]): void {
+    if (this.closing) return;
+    const listed = new Set(members.map(({ incarnation }) => incarnation));
+    // One that was never listed has dialed us before its view came here: it stays.
+    for (const peer of [...this.known.values()]) if (peer.isMember && !listed.has(peer.incarnation)) void peer.part(partingGraceMs);
+    for (const member of members) if (member.incarnation !== this.self.incarnation) this.peer(member.incarnation).join(member);
+  }
+
+  onUp(listener: (incarnation: string) => void): void {
+    this.upListeners.push(listener);
+  }
+
+  onDown(listener: (incarnation: string, reason: DownReason) => void): void {
+    this.downListeners.push(listener);
+  }
+
+  standings(): PeerStanding[] {
+    return Array.from(this.known.values(), ({ incarnation, link }) => ({
+      incarnation,
+      up: link !== null,
+      roundTripMs: link?.roundTripMs ?? null,
+      asksWaiting: link?.asksWaiting ?? 0,
+    }));
+  }
+
+  /** Says goodbye to all, lets what is open come to its end for at most `graceMs`, closes every stream and listens no more. */
+  async close(graceMs: number): Promise<void> {
+    this.closing = true;
+    await Promise.all(Array.from(this.known.values(), (peer) => peer.part(graceMs)));
+    this.listener.close();
+  }
+
+  private admit(from: string): Admission {
+    if (this.closing) return 'CLOSING';
+    return (this.known.get(from)?.admits() ?? true) ? 'yes' : 'DUPLICATE';
+  }
+
+  private peer(incarnation: string): Peer {
+    let peer = this.known.get(incarnation);
+    if (peer === undefined) {
+      peer = new Peer(incarnation, this.hooks, this.surroundings);
+      this.known.set(incarnation, peer);
+    }
+    return peer;
+  }
+
+  /** A listener that fails must not take the other frames of its batch along. */
+  private hearNews(kind: string, payload: unknown, from: string): void {
+    const listener = this.newsListeners.get(kind);
+    if (listener === undefined) return this.log.debug({ kind, peer: from }, 'news that nobody listens for');
+    try {
+      listener(payload, from);
+    } catch (error) {
+      this.log.error({ err: error, kind, peer: from }, 'news of another node could not be taken');
+    }
+  }
+}
+
+export async function createTransport(options: TransportOptions): Promise<Transport> {
+  const { self, secretKey, clock = systemClock, protocol = ownProtocols } = options;
+  const tokens = await createClusterTokens({ secretKey, clock });
+  return new Transport({ incarnation: self.incarnation, protocols: protocol, tokens }, options);
+}

@@ -1,0 +1,80 @@
+/** A gRPC stream as both of its ends see it: the dialer's call and the acceptor's are told apart no further. */
+import type { ClientDuplexStream, ServerDuplexStream } from '@grpc/grpc-js';
+import type { Parcel } from './contract.ts';
+
+type Call = ClientDuplexStream<Parcel, Parcel> | ServerDuplexStream<Parcel, Parcel>;
+
+export class Wire {
+  /** Why the stream ended, in words for people; null while it stands. */
+  ended: string | null = null;
+  private readonly call: Call;
+  private readonly dispose: () => void;
+  private listener: ((parcel: Parcel) => void) | null = null;
+  private onEnd: ((why: string) => void) | null = null;
+
+  /** @param dispose called once when the stream has ended; may be called by an end of either side */
+  constructor(call: Call, dispose: () => void) {
+    this.call = call;
+    this.dispose = dispose;
+    call.pause();
+    call.on('data', (parcel: Parcel) => this.listener?.(parcel));
+    call.on('error', (error: Error) => this.finish(error.message));
+    call.on('end', () => this.finish('the other side closed the stream'));
+    call.on('cancelled', () => this.finish('the stream was cut off'));
+    call.on('close', () => this.finish('the stream was closed'));
+  }
+
+  /** The next parcel of a handshake, or null when the stream ends first. Whatever follows it waits. */
+  next(): Promise<Parcel | null> {
+    if (this.ended !== null) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.onEnd = () => resolve(null);
+      this.listener = (parcel) => {
+        this.call.pause();
+        this.listener = null;
+        resolve(parcel);
+      };
+      this.call.resume();
+    });
+  }
+
+  /** From now on every parcel is passed on as it comes. `onEnd` is called once, at once when the stream has ended before. */
+  listen(listener: (parcel: Parcel) => void, onEnd: (why: string) => void): void {
+    if (this.ended !== null) return onEnd(this.ended);
+    this.listener = listener;
+    this.onEnd = onEnd;
+    this.call.resume();
+  }
+
+  /** Order is kept. What is written to a stream that has ended is lost. */
+  write(parcel: Parcel): void {
+    if (this.ended === null) this.call.write(parcel);
+  }
+
+  /** Lets what was written go out, and ends. */
+  end(): void {
+    if (this.ended !== null) return;
+    this.call.end();
+    this.finish('this side closed the stream');
+  }
+
+  /** Ends at once; what was written may be lost. */
+  cut(why: string): void {
+    if (this.ended !== null) return;
+    if ('cancel' in this.call) this.call.cancel();
+    else this.call.destroy();
+    this.finish(why);
+  }
+
+  private finish(why: string): void {
+    if (this.ended !== null) return;
+    this.ended = why;
+    this.listener = null;
+    // Read to the end, so that gRPC can let go of the stream.
+    this.call.resume();
+    const { onEnd } = this;
+    this.onEnd = null;
+    onEnd?.(why);
+    this.dispose();
+  }
+}

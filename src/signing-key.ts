@@ -1,0 +1,19 @@
+/** The key that tokens are signed and checked with: Ed25519, derived from SECRET_KEY, so that all nodes of a cluster sign and check alike. */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { derivedKey } from './derived-key.ts';
+
+/** `id` tells which key it is without telling the key. */
+export type SigningKey = { privateKey: KeyObject; publicKey: KeyObject; id: string };
+
+/** An Ed25519 key is any 32 bytes: these follow from the secret key. */
+export function signingKey(secretKey: string): SigningKey {
+  const seed = derivedKey(secretKey, 'token signing');
+  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+  const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  const publicKey = createPublicKey(privateKey);
+  const id = createHash('sha256')
+    .update(publicKey.export({ format: 'der', type: 'spki' }))
+    .digest('base64url')
+    .slice(0, 16);
+  return { privateKey, publicKey, id };
+}

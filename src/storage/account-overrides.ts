@@ -1,0 +1,163 @@
+/**
+ * What operators have set for single accounts, in place of their plan or of single limits of it. The table is no actor's: the `troupe` command
+ * writes it, and every node reads it. A node asks once for an account and then, for all accounts it knows together, what has changed lately;
+ * so a change holds everywhere within a second, at the cost of one small query a node.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Log } from '../log.ts';
+import type { Database } from './database.ts';
+import type { AccountOverrideRow, Plan } from './entities/identity.ts';
+
+/** Each thing that can be set and its column. */
+export const overrideColumns = {
+  plan: 'plan',
+  requestsPerMinute: 'requests_per_minute',
+  concurrentRequests: 'concurrent_requests',
+  websockets: 'websockets',
+  tasksLimit: 'tasks_limit',
+  credits: 'credits',
+  agentMinutes: 'agent_minutes',
+  concurrentTasks: 'concurrent_tasks',
+  concurrentAgents: 'concurrent_agents',
+} as const;
+export type OverrideName = keyof typeof overrideColumns;
+/** Null: the plan's own; -1: unlimited. */
+export type Overrides = Readonly<Pick<AccountOverrideRow, OverrideName>>;
+const names = Object.keys(overrideColumns) as OverrideName[];
+
+const none = overridesOf({});
+
+export type AccountOverridesOptions = {
+  /** From the answer to one look for changes to the next look. */
+  everyMs?: number;
+  /** Accounts remembered; one that is forgotten is asked for again. */
+  maxAccounts?: number;
+};
+
+/** A change that was committed this much later than its time says is still seen. */
+const overlapMs = 60_000;
+
+export class AccountOverrides {
+  readonly #database: Database;
+  readonly #log: Log;
+  readonly #everyMs: number;
+  readonly #known: LRUCache<string, Overrides>;
+  #batch: { ids: Set<string>; loaded: Promise<Map<string, Overrides>> } | null = null;
+  #lookedAtMs = performance.now();
+  #failing = false;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(database: Database, log: Log, { everyMs = 400, maxAccounts = 20_000 }: AccountOverridesOptions = {}) {
+    this.#database = database;
+    this.#log = log;
+    this.#everyMs = everyMs;
+    this.#known = new LRUCache({ max: maxAccounts });
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => {
+      void this.refresh().finally(() => this.#stopped || this.start());
+    }, this.#everyMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /**
+   * What holds for the account now: out of memory, but for the first time. While the database is away, what is known goes on holding; for an
+   * account that is not known, rejects `unavailable`.
+   */
+  of(accountId: string): Overrides | Promise<Overrides> {
+    return this.#known.get(accountId) ?? this.#load(accountId);
+  }
+
+  /** Looks for changes now. Failures are logged, never thrown. */
+  async refresh(): Promise<void> {
+    const beganAtMs = performance.now();
+    try {
+      if (this.#known.size > 0) await this.#readChanges(beganAtMs - this.#lookedAtMs + overlapMs);
+      this.#lookedAtMs = beganAtMs;
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#log.warn({ err: error }, 'changes of account overrides cannot be read; what is known goes on holding');
+      this.#failing = true;
+    }
+  }
+
+  async #readChanges(sinceMs: number): Promise<void> {
+    const { rows } = await this.#database.read({
+      name: 'account_overrides_changed',
+      text: `select account_id, ${Object.values(overrideColumns).join(', ')} from account_override
+        where changed_at > now() - $1::float8 * interval '1 millisecond'`,
+      values: [sinceMs],
+    });
+    for (const row of rows) if (this.#known.has(row.account_id)) this.#known.set(row.account_id, overridesOf(row));
+  }
+
+  /** All that are asked for in one tick are one query. */
+  #load(accountId: string): Promise<Overrides> {
+    this.#batch ??= this.#nextBatch();
+    this.#batch.ids.add(accountId);
+    return this.#batch.loaded.then((found) => found.get(accountId)!);
+  }
+
+  #nextBatch() {
+    const ids = new Set<string>();
+    const loaded = new Promise(setImmediate).then(async () => {
+      this.#batch = null;
+      const rows = await readOverrides(this.#database, [...ids]);
+      for (const [accountId, overrides] of rows) this.#known.set(accountId, overrides);
+      return rows;
+    });
+    return { ids, loaded };
+  }
+}
+
+/** What is set for each of the accounts, as it stands in the database. */
+export async function readOverrides(database: Database, accountIds: string[]): Promise<Map<string, Overrides>> {
+  const { rows } = await database.read({
+    name: 'account_overrides',
+    text: `select account_id, ${Object.values(overrideColumns).join(', ')} from account_override where account_id = any($1)`,
+    values: [accountIds],
+  });
+  const found = new Map(accountIds.map((id) => [id, none]));
+  for (const row of rows) found.set(row.account_id, overridesOf(row));
+  return found;
+}
+
+/** Sets what `changes` names, null to withdraw it, and leaves the rest. Answers what was set before and what is set now. */
+export async function setOverrides(
+  database: Database,
+  accountId: string,
+  changes: Partial<Overrides>,
+): Promise<{ before: Overrides; after: Overrides }> {
+  const changed = names.filter((name) => changes[name] !== undefined);
+  const columns = changed.map((name) => overrideColumns[name]);
+  const { rows } = await database.write({
+    text: `with earlier as (select * from account_override where account_id = $1 for update),
+      later as (insert into account_override (${['account_id', 'changed_at', ...columns].join(', ')})
+        values (${['$1', 'clock_timestamp()', ...columns.map((_, i) => `$${i + 2}`)].join(', ')})
+        on conflict (account_id) do update set ${['changed_at = clock_timestamp()', ...columns.map((column) => `${column} = excluded.${column}`)].join(', ')}
+        returning *)
+      select (select row_to_json(earlier) from earlier) as before, (select row_to_json(later) from later) as after`,
+    values: [accountId, ...changed.map((name) => changes[name])],
+  });
+  return { before: overridesOf(rows[0].before ?? {}), after: overridesOf(rows[0].after) };
+}
+
+/** Whose an e-mail address is, and the plan of the account itself; null where nobody has registered it. */
+export async function accountByEmail(database: Database, email: string): Promise<{ accountId: string; plan: Plan } | null> {
+  const { rows } = await database.read({
+    text: 'select a.id as "accountId", a.plan from email_address e join account a on a.id = e.account_id where e.id = $1',
+    values: [email.toLowerCase()],
+  });
+  return rows[0] ?? null;
+}
+
+function overridesOf(row: Record<string, unknown>): Overrides {
+  return Object.freeze(Object.fromEntries(names.map((name) => [name, row[overrideColumns[name]] ?? null]))) as Overrides;
+}

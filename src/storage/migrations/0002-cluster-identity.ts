@@ -1,0 +1,16 @@
+/** What tells this installation's nodes from those of another one that uses the same Redis. */
+import { Migration } from '@mikro-orm/migrations';
+
+export class ClusterIdentity extends Migration {
+  override name = '0002-cluster-identity';
+
+  override up(): void {
+    for (const statement of statements) this.addSql(statement);
+  }
+}
+
+const statements = [
+  // One row and no second one, ever.
+  `create table cluster_identity (single boolean primary key default true check (single), id text not null)`,
+  `insert into cluster_identity (id) values (gen_random_uuid()::text)`,
+];

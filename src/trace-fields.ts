@@ -1,0 +1,6 @@
+/** What log lines say of the trace that they belong to. */
+
+/** `trace_id`, taken from a W3C `traceparent`; no field where nothing is traced. */
+export function traceFields(traceparent: string | null | undefined): { trace_id?: string } {
+  return traceparent === null || traceparent === undefined ? {} : { trace_id: traceparent.slice(3, 35) };
+}

@@ -1,0 +1,129 @@
+/** A node that is killed, and one that is frozen: what lived there goes on elsewhere, and whoever wakes up too late changes nothing. */
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { withoutCluster } from '../support/cluster-processes.ts';
+import { untilAnswered } from '../support/probes.ts';
+import { World } from './world.ts';
+
+const options = { skip: withoutCluster, timeout: 90_000 };
+
+let world: World;
+before(async () => {
+  if (!withoutCluster) world = await World.open();
+});
+after(() => world?.close());
+
+test('what a killed node owned answers on the others; when it is back it takes its part again', options, async () => {
+  const { cluster, caller } = world;
+  const victim = world.node(1);
+  const owned = await world.ownedBy(victim);
+  assert.ok(owned.length > 0);
+  await Promise.all(owned.map((id) => caller.at(world.node(2)).upload(id, 'before.txt', `kept ${id}`)));
+  await victim.kill();
+  await untilAnswered(
+    caller,
+    world.others(victim),
+    owned.map((id) => `/v1/workspaces/${id}`),
+  );
+  for (const id of owned) {
+    const survivor = caller.at(world.node(3));
+    assert.equal((await survivor.upload(id, 'before.txt', 'next')).version, 2, 'commands too');
+  }
+  await cluster.untilReady();
+  await victim.start();
+  await victim.untilReady();
+  await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+  for (const id of owned)
+    assert.equal(await (await caller.at(victim).fetch('GET', `/v1/workspaces/${id}/files/before.txt`)).text(), 'next');
+});
+
+test('tasks of a killed node go on, and no finished tool call is made again', options, async () => {
+  const { caller } = world;
+  const [workspace] = world.workspaces;
+  await caller.at(world.node(2)).upload(workspace!, 'sales.csv', 'region,units\nnorth,12\nsouth,7\n');
+  const order = { prompt: 'Analyse sales.csv', workspace_id: workspace, config: { autonomy_level: 100 } };
+  const tasks = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => caller.at(world.node(1 + (n % 3))).json('POST', '/v1/tasks', order)),
+  );
+  await world.node(1).kill();
+  const survivor = caller.at(world.node(2));
+  for (const { id } of tasks) {
+    assert.equal((await survivor.untilTask(id, ['complete', 'failed', 'cancelled'])).status, 'complete');
+    const { data } = await survivor.json('GET', `/v1/tasks/${id}/events?limit=100`);
+    const results = data
+      .filter(({ type }: any) => type === 'agent.tool_result')
+      .map((event: any) => `${event.data.agent_id} ${event.data.call_id}`);
+    assert.equal(new Set(results).size, results.length);
+  }
+  await world.node(1).start();
+  await world.cluster.untilReady();
+});
+
+test('a stream that a killed node cut goes on at another one, with every event once', options, async () => {
+  const { caller } = world;
+  const before = await world.stream(world.node(3));
+  const [workspace] = world.workspaces;
+  const writes = Array.from({ length: 40 }, (_, n) => n);
+  for (const n of writes.slice(0, 10)) await caller.at(world.node(1)).upload(workspace!, 'stream.txt', `${n}`);
+  await before.until(() => before.events.length > 0);
+  await world.node(3).kill();
+  await before.ended().catch(() => {});
+  const seen = before.events.map(({ event }) => event.seq);
+  const next = await world.stream(world.node(2), seen.at(-1));
+  for (const n of writes.slice(10)) await caller.at(world.node(1)).upload(workspace!, 'stream.txt', `${n}`);
+  const newest = (await caller.at(world.node(1)).events()).at(-1).seq;
+  await next.until(() => next.events.at(-1)?.event.seq === newest);
+  const all = [...seen, ...next.events.map(({ event }) => event.seq)];
+  assert.deepEqual(
+    all,
+    all.map((_, n) => all[0] + n),
+  );
+  next.vanish();
+  await world.node(3).start();
+  await world.cluster.untilReady();
+});
+
+test('a freeze that is shorter than the lease moves nothing', options, async () => {
+  const { cluster, caller } = world;
+  await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+  const before = await cluster.epochs();
+  world.node(2).freeze();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  world.node(2).thaw();
+  await untilAnswered(caller, cluster.up, world.paths);
+  await cluster.untilReady();
+  assert.deepEqual(await cluster.epochs(), before);
+});
+
+test(
+  'a node that sleeps past its lease loses what it had, and on waking up shows nothing old, writes nothing and joins again',
+  options,
+  async () => {
+    const { cluster, caller } = world;
+    const sleeper = world.node(2);
+    const owned = await world.ownedBy(sleeper);
+    const [id] = owned;
+    const path = `/v1/workspaces/${id}/files/register.txt`;
+    await caller.at(world.node(1)).upload(id!, 'register.txt', 'old');
+    assert.equal(await (await caller.at(sleeper).fetch('GET', path)).text(), 'old', 'it has it in memory');
+    sleeper.freeze();
+    // Asked while it sleeps, heard when it wakes up.
+    const late = caller.at(sleeper).fetch('GET', path);
+    const lateWrite = caller.at(sleeper).fetch('POST', '/v1/workspaces', { name: 'asked of a sleeper' }, { 'idempotency-key': 'sleeper' });
+    await untilAnswered(
+      caller,
+      world.others(sleeper),
+      owned.map((one) => `/v1/workspaces/${one}`),
+    );
+    assert.equal((await caller.at(world.node(1)).upload(id!, 'register.txt', 'new')).version, 2);
+    sleeper.thaw();
+    const answer = await late;
+    if (answer.status === 200) assert.equal(await answer.text(), 'new');
+    else assert.ok([503, 504].includes(answer.status), String(answer.status));
+    assert.ok([201, 503, 504].includes((await lateWrite).status), String((await lateWrite).status));
+    await sleeper.untilReady();
+    await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+    for (const node of cluster.up) assert.equal(await (await caller.at(node).fetch('GET', path)).text(), 'new', node.name);
+    assert.equal((await caller.at(sleeper).upload(id!, 'register.txt', 'newest')).version, 3);
+  },
+);

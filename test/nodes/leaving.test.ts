@@ -1,0 +1,91 @@
+/** A node that is told to stop, and one that comes: nobody's request fails. */
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { withoutCluster } from '../support/cluster-processes.ts';
+import { SteadyLooks } from '../support/probes.ts';
+import { World } from './world.ts';
+
+const options = { skip: withoutCluster, timeout: 90_000 };
+
+let world: World;
+before(async () => {
+  if (!withoutCluster) world = await World.open({ env: { DRAIN_GRACE_MS: '500' } });
+});
+after(() => world?.close());
+
+test(
+  'a fourth node takes its share, from those that were there and from nobody to anybody else, and no request fails',
+  options,
+  async () => {
+    const { cluster, caller } = world;
+    await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+    const before = await cluster.ownerOfShards();
+    const looks = new SteadyLooks(caller, () => cluster.nodes.slice(0, 3), world.paths);
+    const fourth = await cluster.add();
+    await fourth.untilReady();
+    await world.untilBalanced(['node-1', 'node-2', 'node-3', 'node-4']);
+    // Moves go a few at a time: the last of them has come when nothing changed for a while.
+    let now = await cluster.ownerOfShards();
+    for (let next: string[] = []; ; now = next) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      next = await cluster.ownerOfShards();
+      if (next.join() === now.join()) break;
+    }
+    await looks.stop();
+    assert.deepEqual(looks.failures, []);
+    const moved = now.flatMap((owner, shard) => (owner === before[shard] ? [] : [owner]));
+    assert.deepEqual([...new Set(moved)], ['node-4'], 'shards move to the new node alone');
+    assert.ok(moved.length > 1024 / 8 && moved.length < 1024 / 2, `${moved.length} shards moved`);
+  },
+);
+
+test(
+  'a node that is told to stop is unready first, sends its sockets away, hands over, and ends with 0; no request fails',
+  options,
+  async () => {
+    const { cluster, caller } = world;
+    const leaver = world.node(1);
+    const socket = await world.stream(leaver);
+    const looks = new SteadyLooks(caller, () => world.others(leaver), world.paths);
+    const leaving = leaver.term();
+    await leaver.untilReadiness((status) => status === 503);
+    assert.equal((await caller.at(leaver).fetch('GET', world.paths[0]!)).status, 200, 'it still answers while balancers notice');
+    const goaway = await socket.untilMessage('goaway');
+    assert.ok(goaway.reconnect_after_ms >= 0);
+    assert.equal(await socket.ended(), 1012);
+    const { code, afterMs } = await leaving;
+    assert.equal(code, 0, leaver.log.slice(-2_000));
+    assert.ok(afterMs < 30_000, `${afterMs} ms`);
+    await looks.stop();
+    assert.deepEqual(looks.failures, []);
+    assert.ok(!(await cluster.owners()).has(leaver.name), 'it owns nothing any more');
+    assert.doesNotMatch(leaver.log, /"level":"error"/);
+    await leaver.start();
+    await cluster.untilReady();
+  },
+);
+
+test('tasks of a node that is told to stop go on without a loss', options, async () => {
+  const { caller } = world;
+  const [workspace] = world.workspaces;
+  await caller.at(world.node(2)).upload(workspace!, 'sales.csv', 'region,units\nnorth,12\nsouth,7\n');
+  const order = { prompt: 'Analyse sales.csv', workspace_id: workspace, config: { autonomy_level: 100 } };
+  const tasks = await Promise.all(Array.from({ length: 8 }, (_, n) => caller.at(world.node(1 + (n % 3))).json('POST', '/v1/tasks', order)));
+  assert.equal((await world.node(3).term()).code, 0);
+  for (const { id } of tasks)
+    assert.equal((await caller.at(world.node(2)).untilTask(id, ['complete', 'failed', 'cancelled'])).status, 'complete');
+  await world.node(3).start();
+  await world.cluster.untilReady();
+});
+
+test('when all have left, the first to come back finds everything', options, async () => {
+  const { cluster, caller } = world;
+  const ends = await Promise.all(cluster.up.map((node) => node.term()));
+  assert.deepEqual(
+    ends.map(({ code }) => code),
+    ends.map(() => 0),
+  );
+  await world.node(2).start();
+  await world.node(2).untilReady();
+  for (const path of world.paths) await caller.at(world.node(2)).json('GET', path);
+});

@@ -1,0 +1,76 @@
+/** Redis is soft: killed, emptied, frozen or slow, nothing is lost, requests go on, and all heals by itself. */
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { withoutCluster } from '../support/cluster-processes.ts';
+import { SteadyLooks, untilAnswered } from '../support/probes.ts';
+import { World } from './world.ts';
+
+const options = { skip: withoutCluster, timeout: 90_000 };
+/** Beyond every lease and renewal. */
+const longMs = 4_000;
+
+let world: World;
+before(async () => {
+  if (withoutCluster) return;
+  world = await World.open();
+  await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+});
+after(() => world?.close());
+
+const harms: [string, () => Promise<void>][] = [
+  ['is killed, stays away, and comes back empty', () => away(longMs)],
+  ['is emptied while it runs', () => world.cluster.redis!.flush()],
+  ['is frozen for longer than every lease', () => frozen(longMs)],
+  ['answers slowly', () => slow(400, longMs)],
+  ['loses every connection', async () => world.cluster.redisLink!.breakOpen()],
+];
+
+for (const [what, harm] of harms)
+  test(`when Redis ${what}, no request fails, no shard moves, and the nodes stay ready`, options, async () => {
+    const { cluster, caller } = world;
+    const before = await cluster.epochs();
+    const looks = new SteadyLooks(caller, () => cluster.up, world.paths, 2);
+    const stream = await world.stream(world.node(2));
+    await harm();
+    for (const [n, node] of cluster.up.entries()) await caller.at(node).upload(world.workspaces[n]!, 'meanwhile.txt', what);
+    await stream.until(() => stream.events.length >= cluster.up.length);
+    stream.vanish();
+    // What was away is noticed, and then healed, within a lease.
+    await pause(1_000);
+    await looks.stop();
+    assert.deepEqual(looks.failures, []);
+    await cluster.untilReady();
+    assert.deepEqual(await cluster.epochs(), before);
+  });
+
+test('what a node that died while Redis was away owned, answers when Redis is back', options, async () => {
+  const { cluster, caller } = world;
+  const victim = world.node(3);
+  const owned = (await world.ownedBy(victim)).map((id) => `/v1/workspaces/${id}`);
+  await cluster.redis!.kill();
+  await victim.kill();
+  await cluster.redis!.restart();
+  await untilAnswered(caller, cluster.up, owned);
+  await victim.start();
+  await cluster.untilReady();
+  await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+});
+
+async function away(forMs: number): Promise<void> {
+  await world.cluster.redis!.kill();
+  await pause(forMs);
+  await world.cluster.redis!.restart();
+}
+
+async function frozen(forMs: number): Promise<void> {
+  world.cluster.redis!.pause();
+  await pause(forMs);
+  world.cluster.redis!.resume();
+}
+
+async function slow(delayMs: number, forMs: number): Promise<void> {
+  world.cluster.redisLink!.delayMs = delayMs;
+  await pause(forMs);
+  world.cluster.redisLink!.delayMs = 0;
+}

@@ -1,0 +1,72 @@
+/** Nodes that speak with each other over real sockets on the loopback, without the rest of the service. */
+import { randomUUID } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { setTimeout as after } from 'node:timers/promises';
+import type { Member } from '../../src/cluster/member.ts';
+import type { DownReason } from '../../src/cluster/peers.ts';
+import type { RemoteAsk } from '../../src/cluster/placement.ts';
+import { createTransport, type Transport, type TransportOptions } from '../../src/cluster/transport/transport.ts';
+import { silentLog } from '../../src/log.ts';
+
+export const clusterKey = 'a secret key of a cluster, of 32 characters or more';
+
+export type TestNode = {
+  transport: Transport;
+  member: Member;
+  /** Every `onUp` and `onDown`, in order: `up`, or the reason. */
+  heard: { from: string; what: 'up' | DownReason }[];
+  /** Resolves when the next one that matches has been heard, also when it was heard already. */
+  hears(what: 'up' | DownReason, from?: Member, times?: number): Promise<void>;
+};
+
+/** A node that listens; it is closed when the test ends. It knows nobody yet. */
+export async function testNode(t: TestContext, name: string, options: Partial<TransportOptions> = {}): Promise<TestNode> {
+  const self = { incarnation: `${name}/${randomUUID()}`, name, host: '127.0.0.1', port: 0, ...options.self };
+  const transport = await createTransport({ secretKey: clusterKey, log: silentLog, ...options, self });
+  t.after(() => transport.close(0));
+  const { port } = await transport.listen();
+  const member: Member = { ...self, port, roles: ['edge', 'actors'], leaving: false };
+  const heard: TestNode['heard'] = [];
+  const waiting = new Set<() => void>();
+  const add = (from: string, what: 'up' | DownReason): void => {
+    heard.push({ from, what });
+    for (const check of waiting) check();
+  };
+  transport.onUp((from) => add(from, 'up'));
+  transport.onDown((from, reason) => add(from, reason));
+  const hears: TestNode['hears'] = (what, from, times = 1) =>
+    new Promise((resolve) => {
+      const check = (): void => {
+        const count = heard.filter((each) => each.what === what && (from === undefined || each.from === from.incarnation)).length;
+        if (count < times) return;
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      check();
+    });
+  return { transport, member, heard, hears };
+}
+
+/** Nodes that know each other and have streams to each other. */
+export async function testCluster(t: TestContext, names: readonly string[], options: Partial<TransportOptions> = {}): Promise<TestNode[]> {
+  const nodes = await Promise.all(names.map((name) => testNode(t, name, options)));
+  connectAll(nodes);
+  await Promise.all(nodes.flatMap((node) => nodes.filter((other) => other !== node).map(({ member }) => node.hears('up', member))));
+  return nodes;
+}
+
+export function connectAll(nodes: readonly TestNode[]): void {
+  for (const { transport } of nodes) transport.setMembers(nodes.map(({ member }) => member));
+}
+
+/** An ask with 10 s to go, of which a test changes what it is about. */
+export function someAsk(change: Partial<RemoteAsk> = {}): RemoteAsk {
+  const ask = { kind: 'counter', id: 'c1', name: 'add', input: null, query: false, deadlineMs: Date.now() + 10_000 };
+  return { ...ask, commandId: null, effectId: null, trace: null, ...change };
+}
+
+/** Looks again and again until it is so. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await after(5);
+}
