@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|memory|start …] [--seconds N] [--json] [--profile]`: what the product is fast at, each beside
+ * `npm run bench [-- actors|commit|http|stream|memory|start|placement …] [--seconds N] [--json] [--profile]`: what the product is fast at, each beside
  * the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { benchActors } from './actors.ts';
 import { benchCommit } from './commit.ts';
 import { benchHttp } from './http.ts';
 import { benchMemory } from './memory.ts';
+import { benchPlacement } from './placement.ts';
 import { benchStart } from './start.ts';
 import { benchStream } from './stream.ts';
 import { jsonLine, type Row, textLine } from './support/row.ts';
@@ -22,6 +23,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   stream: benchStream,
   memory: benchMemory,
   start: benchStart,
+  placement: benchPlacement,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--json] [--profile]`;
 

@@ -16,7 +16,7 @@ const arrows: Record<string, string[]> = {
   actors: ['actors', 'cluster', 'storage', 'root', 'ports'],
   edge: ['edge', 'actors', 'cluster', 'storage', 'root'],
   providers: ['providers', 'root'],
-  cli: ['cli', 'storage', 'root'],
+  cli: ['cli', 'cluster', 'storage', 'root'],
 };
 
 /** Packages that stay behind one door. */

@@ -7,6 +7,7 @@ import { silentLog } from '../log.ts';
 import { type DataDirLock, lockDataDir } from '../storage/data-dir-lock.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
 import { Failure } from './failure.ts';
+import { oneLine } from './plain-text.ts';
 
 export type FoundDatabase = {
   /** With the password: never shown. */
@@ -18,6 +19,7 @@ export type FoundDatabase = {
 /** A service holds the folder a little before its PostgreSQL answers, and a little after it has ended. */
 const changeWithinMs = 10_000;
 const lookAgainMs = 100;
+const undefinedTable = '42P01';
 
 /**
  * Adopts a PostgreSQL that runs without disturbing it. One that rests is started, and the folder locked, until `close`. Throws `Failure`:
@@ -44,6 +46,17 @@ async function startOwn(dataDir: string, lock: DataDirLock): Promise<FoundDataba
     await lock.release();
     return unreachable(error as Error);
   }
+}
+
+/** What is told of an error of the database at `url`: one line, without its password. */
+export function outOfReach(error: Error, url: string): Failure {
+  if (error instanceof Failure) return error;
+  const cause: Error & { code?: string } = error.cause instanceof Error ? error.cause : error;
+  if (cause.code === undefinedTable)
+    return new Failure('refused', 'The database was not set up by this version: start the service once, then try again', { cause });
+  const { host, pathname } = new URL(url);
+  const why = oneLine(cause.message || String(cause.code));
+  return new Failure('unreachable', `The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause });
 }
 
 function unreachable(cause: Error): never {

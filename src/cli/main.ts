@@ -1,5 +1,6 @@
 /** `npm run troupe -- COMMAND …`: the commands there are, their help, and how each failure reads on one line. */
 import { type Config, ConfigError, readCaller, readConfig } from '../config.ts';
+import { clusterUsage } from './cluster-options.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { type Caller, run } from './run.ts';
 import { runUsage } from './run-options.ts';
@@ -18,6 +19,11 @@ const commands: Record<string, Command> = {
     usage: 'npm run troupe -- account set EMAIL [--plan P] [--requests-per-minute N] …, account show EMAIL, or --help for all options',
     // Loaded when it is used: the database's packages would hold up the other commands.
     run: async (args, config) => (await import('./account.ts')).account(args, config),
+  },
+  cluster: {
+    summary: 'how the nodes stand, and one of them on its way out',
+    usage: clusterUsage,
+    run: async (args, config, caller) => (await import('./cluster.ts')).cluster(args, config, caller),
   },
 };
 

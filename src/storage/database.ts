@@ -13,6 +13,18 @@ import { type Table, tableOf } from './table.ts';
 
 export type AnyEntity = EntitySchema<any> | EntityName<any>;
 
+export type DatabaseOptions = {
+  /** Connections of the pool at most, opened when needed and closed when idle. */
+  poolSize?: number;
+  /** The same of lists and reports. */
+  listPoolSize?: number;
+  applicationName?: string;
+  extraEntities?: EntitySchema<any>[];
+};
+
+/** For each of many nodes on one database: enough for thousands of short statements a second. A node alone has the defaults. */
+export const poolsInCluster = { poolSize: 4, listPoolSize: 2 } as const;
+
 export class Database {
   readonly url: string;
   /** Connections for the loader and other short statements; bounded. */
@@ -20,7 +32,7 @@ export class Database {
   private readonly orm: MikroORM;
   private readonly tables = new Map<string, Table>();
 
-  constructor(url: string, options: { poolSize?: number; applicationName?: string; extraEntities?: EntitySchema<any>[] } = {}) {
+  constructor(url: string, options: DatabaseOptions = {}) {
     this.url = url;
     const applicationName = options.applicationName ?? 'troupe';
     this.orm = new MikroORM({
@@ -35,7 +47,7 @@ export class Database {
         snapshot: false,
         tableName: 'migration',
       },
-      pool: { min: 0, max: 4 },
+      pool: { min: 0, max: options.listPoolSize ?? 4 },
       driverOptions: {
         application_name: `${applicationName} lists`,
         statement_timeout: listTimeoutMs,

@@ -18,4 +18,6 @@ export interface FileStore {
   presignedUrl(key: string, options: { expiresInS: number; fileName: string; type: string }): Promise<string | null>;
   /** All that is stored, in any order; what comes or goes during the walk may be left out. */
   contents(): AsyncIterable<StoredContent>;
+  /** Rejects where contents cannot be stored now. */
+  check(): Promise<void>;
 }

@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
 import { checkedKey } from './file-key.ts';
+import { writeProbe } from './file-probe.ts';
 import type { FileStore } from './files.ts';
 import { localContents } from './local-contents.ts';
 import { Measure } from './measure.ts';
@@ -23,7 +24,7 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
   await rm(incoming, { recursive: true, force: true });
   await mkdir(incoming, { recursive: true });
 
-  return {
+  const store: FileStore = {
     async put(key, content, maxBytes) {
       const target = join(directory, checkedKey(key));
       const temporary = join(incoming, randomUUID());
@@ -57,7 +58,10 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
     presignedUrl: async () => null,
 
     contents: () => localContents(directory),
+
+    check: () => writeProbe(store),
   };
+  return store;
 }
 
 async function openForReading(path: string): Promise<FileHandle> {

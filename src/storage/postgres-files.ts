@@ -140,7 +140,18 @@ export function openPostgresFiles(database: Database): FileStore {
         after = rows.at(-1).id;
       }
     },
+
+    /** Writes nothing: what takes commits takes chunks. */
+    async check() {
+      await run({ name: 'file_check', text: 'select from file_content limit 1' });
+    },
   };
+}
+
+/** Whether files of this database are in it, as after a time as a cluster: a node alone then has to look for them there, too. */
+export async function holdsContents(database: Database): Promise<boolean> {
+  const { rows } = await database.read({ text: `select exists (select from file_content where status = 'present') as found` });
+  return rows[0].found;
 }
 
 /** Frees what was replaced or removed, and what never arrived. */

@@ -3,6 +3,7 @@ import { pipeline, type Readable } from 'node:stream';
 import type { GetObjectCommandInput } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
 import { checkedKey } from './file-key.ts';
+import { writeProbe } from './file-probe.ts';
 import type { FileStore, StoredContent } from './files.ts';
 import { Measure } from './measure.ts';
 
@@ -62,7 +63,7 @@ export async function openS3Files(address: S3Address): Promise<FileStore> {
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
 
-  return {
+  const store: FileStore = {
     async put(key, content, maxBytes) {
       const Key = checkedKey(key);
       const measure = new Measure(maxBytes);
@@ -127,7 +128,10 @@ export async function openS3Files(address: S3Address): Promise<FileStore> {
         ContinuationToken = page.NextContinuationToken;
       }
     },
+
+    check: () => writeProbe(store),
   };
+  return store;
 }
 
 function isMissing(error: unknown): boolean {

@@ -213,6 +213,10 @@ for (const backend of backends) {
       assert.deepEqual(found.sort(), ['walked/a', 'walked/b']);
     });
 
+    test('a store that works says so', async () => {
+      await store.check();
+    });
+
     test('many puts at once do not mix', async () => {
       const contents = Array.from({ length: 12 }, () => randomBytes(200_000));
       await Promise.all(contents.map((bytes, i) => put(`many/${i}`, bytes)));
@@ -266,8 +270,15 @@ describe('S3 only', () => {
     await store.put('flaky', Readable.from([Buffer.from('x')]), 10);
     server.misbehave = { method: 'PUT', how: 'error', times: 1000 };
     await assert.rejects(store.put('down', Readable.from([randomBytes(6 * megabyte)]), 10 * megabyte), { code: 'unavailable' });
+    await assert.rejects(store.check(), { code: 'unavailable' });
     server.misbehave = { method: 'GET', how: 'error', times: 1000 };
     await assert.rejects(store.open('flaky'), { code: 'unavailable' });
+    await assert.rejects(
+      async () => {
+        for await (const _ of store.contents());
+      },
+      { code: 'unavailable' },
+    );
     server.misbehave = null;
     assert.deepEqual([...server.openUploads.keys()], []);
   });

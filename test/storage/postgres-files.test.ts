@@ -1,15 +1,20 @@
 /** What the store in PostgreSQL promises beyond the port's contract (test/contract/file-store.test.ts): many nodes, crashes, sweeping, bounds. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import test, { type TestContext } from 'node:test';
 import type pg from 'pg';
 import { silentLog } from '../../src/log.ts';
+import { adoptLocalFiles } from '../../src/storage/adopt-local-files.ts';
 import { Database } from '../../src/storage/database.ts';
+import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { Maintenance } from '../../src/storage/maintenance.ts';
-import { looseContents, openPostgresFiles } from '../../src/storage/postgres-files.ts';
+import { holdsContents, looseContents, openPostgresFiles } from '../../src/storage/postgres-files.ts';
 import { testDatabase } from '../support/database.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const chunkBytes = 256 * 1024;
 const hourMs = 3_600_000;
@@ -161,7 +166,31 @@ test('a put that finds no database fails, and stops its sender', async () => {
   const nowhere = new Database('postgres://nobody@127.0.0.1:1/none');
   const content = new PassThrough();
   const closed = new Promise((resolve) => content.once('close', resolve));
-  await assert.rejects(openPostgresFiles(nowhere).put('key', content, 10), { code: 'unavailable' });
+  const files = openPostgresFiles(nowhere);
+  await assert.rejects(files.put('key', content, 10), { code: 'unavailable' });
   await closed;
+  await assert.rejects(files.check(), { code: 'unavailable' });
   await nowhere.close();
+});
+
+test('a service that becomes a cluster brings its local files along, once', async (t) => {
+  const { one, here, there } = await twoNodes(t);
+  const folder = await temporaryFolder();
+  t.after(() => folder.remove());
+  const directory = join(folder.path, 'files');
+  const local = await openLocalFiles(directory);
+  const contents = new Map([
+    ['ws/a', randomBytes(chunkBytes + 1)],
+    ['ws/b', randomBytes(10)],
+    ['ws/deep/c', Buffer.alloc(0)],
+  ]);
+  for (const [key, bytes] of contents) await local.put(key, of(bytes), 2 * chunkBytes);
+  assert.equal(await holdsContents(one), false);
+  await Promise.all([adoptLocalFiles(directory, here, silentLog), adoptLocalFiles(directory, there, silentLog)]);
+  for (const [key, bytes] of contents) assert.deepEqual(await buffer(await there.open(key)), bytes);
+  assert.equal(await holdsContents(one), true);
+  assert.deepEqual(await readdir(folder.path), ['files-adopted']);
+  await here.remove('ws/a');
+  await adoptLocalFiles(directory, here, silentLog);
+  await assert.rejects(here.open('ws/a'), { code: 'not_found' });
 });

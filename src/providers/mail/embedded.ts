@@ -1,4 +1,5 @@
 /** Mail without a mail server: each message is kept as a .eml file, which any mail program opens. */
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
@@ -24,7 +25,8 @@ export function createEmbeddedMail({ directory, ...source }: MailSource & { dire
 
 /** Readers see the whole file or none, also after a power cut. */
 async function writeWhole(path: string, content: Uint8Array): Promise<void> {
-  const draft = `${path}.${process.pid}.part`;
+  // Nodes may share the folder, and in containers their process ids too.
+  const draft = `${path}.${randomUUID()}.part`;
   try {
     const file = await open(draft, 'w', 0o600);
     try {

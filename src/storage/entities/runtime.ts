@@ -108,7 +108,7 @@ export const DeadLetter = defineEntity({
   },
 });
 
-/** A caller's Idempotency-Key: what it was first used for, and the id its creation was given. */
+/** A caller's Idempotency-Key: what it was first used for, the ids its request was given, who runs it, and the answer. */
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_key',
@@ -118,9 +118,11 @@ export const IdempotencyKey = defineEntity({
     fingerprint: p.text(),
     targetId: p.text(),
     commandId: p.text(),
+    /** The incarnation of the node. */
+    reservedBy: p.text(),
+    reservedAt: epochMs(),
     status: p.integer().strictNullable(),
     response: p.text().strictNullable(),
-    createdAt: epochMs(),
     expiresAt: epochMs(),
   },
 });

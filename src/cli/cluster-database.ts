@@ -1,0 +1,106 @@
+/** What PostgreSQL knows of the cluster: who owns which shard, what waits, how much has been committed. One connection, reads only, all bounded. */
+import pg from 'pg';
+import { outOfReach } from './find-database.ts';
+
+export type ShardOwner = { shard: number; owner: string | null; epoch: number };
+/** `oldestMs` is null where nothing waits. Counts stop at `countLimit`. */
+export type Backlog = { count: number; oldestMs: number | null };
+
+export type DatabaseReading = {
+  /** The database's clock. */
+  nowMs: number;
+  shards: ShardOwner[];
+  /** null: the database could not tell within its time. */
+  backlogs: { messages: Backlog; effects: Backlog; timers: Backlog; deadLetters: Backlog } | null;
+  /** Batches each owner has committed so far. */
+  batches: Map<string, number>;
+  /** Events of all accounts so far; null as with the backlogs. */
+  events: number | null;
+  /** Whether the database has a connection of this owner: it may live, or have died without a word. */
+  isConnected(owner: string): boolean;
+};
+
+export const countLimit = 100_000;
+const connectTimeoutMs = 5_000;
+const statementTimeoutMs = 4_000;
+/** PostgreSQL cuts names of connections to it. */
+const nameBytes = 63;
+
+/** Throws `Failure`: `unreachable`, or `refused` where no service has set the database up. */
+export async function readDatabase(url: string): Promise<DatabaseReading> {
+  return withClient(url, async (client) => {
+    const { rows: shards } = await client.query('select shard, owner, epoch::float8 as epoch from shard order by shard');
+    const { rows: markers } = await client.query('select owner, batch::float8 as batch from commit_marker');
+    const { rows: names } = await client.query(
+      `select distinct application_name as name from pg_stat_activity where datname = current_database() and application_name like 'troupe %'`,
+    );
+    const connected = new Set(names.map(({ name }) => name as string));
+    const backlogs = await inTime(client.query(backlogQuery));
+    const counted = await inTime(client.query('select coalesce(sum(last_seq), 0)::float8 as events from event_counter'));
+    const { rows: clock } = await client.query('select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms');
+    return {
+      nowMs: clock[0].now_ms,
+      shards,
+      backlogs: backlogs === null ? null : backlogsOf(backlogs.rows),
+      batches: new Map(markers.map(({ owner, batch }) => [owner, batch])),
+      events: counted?.rows[0].events ?? null,
+      isConnected: (owner) => ['commit', 'node'].some((kind) => connected.has(`troupe ${kind} ${owner}`.slice(0, nameBytes))),
+    };
+  });
+}
+
+/** Which shards this owner's process, or any earlier one of its name, still has. */
+export async function shardsByOwner(url: string): Promise<Map<string, number>> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query('select owner, count(*)::int as count from shard where owner is not null group by owner');
+    return new Map(rows.map(({ owner, count }) => [owner, count]));
+  });
+}
+
+/** Tables that could be long are looked at up to a limit, oldest first as they lie: an outbox is short while all is well. */
+const backlogQuery = ['message', 'effect', 'timer', 'dead_letter']
+  .map((table) => {
+    const time = table === 'timer' ? 'due_at' : 'created_at';
+    const overdue = table === 'timer' ? 'where due_at < now()' : '';
+    return `select '${table}' as name, count(*)::int as count, extract(epoch from now() - min(at))::float8 * 1000 as oldest_ms
+      from (select ${time} as at from ${table} ${overdue} limit ${countLimit}) waiting`;
+  })
+  .join(' union all ');
+
+function backlogsOf(rows: { name: string; count: number; oldest_ms: number | null }[]): NonNullable<DatabaseReading['backlogs']> {
+  const of = (name: string): Backlog => {
+    const row = rows.find((one) => one.name === name)!;
+    return { count: row.count, oldestMs: row.oldest_ms === null ? null : Math.max(0, row.oldest_ms) };
+  };
+  return { messages: of('message'), effects: of('effect'), timers: of('timer'), deadLetters: of('dead_letter') };
+}
+
+const queryCanceled = '57014';
+
+/** A database under load may not count in time; the rest is worth showing without. */
+async function inTime<T>(query: Promise<T>): Promise<T | null> {
+  return query.catch((error: Error & { code?: string }) => {
+    if (error.code === queryCanceled) return null;
+    throw error;
+  });
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'troupe command',
+    options: '-c default_transaction_read_only=on',
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + 1_000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } catch (error) {
+    throw outOfReach(error as Error, url);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

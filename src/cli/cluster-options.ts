@@ -1,0 +1,63 @@
+/** The options of `troupe cluster`: read, checked and explained. Nothing is asked of the cluster here. */
+import { parseArgs } from 'node:util';
+import { Failure } from './failure.ts';
+import { oneLine } from './plain-text.ts';
+
+export type ClusterOptions =
+  | { kind: 'status'; output: 'human' | 'json'; watch: boolean }
+  | { kind: 'drain'; node: string; wait: boolean; timeoutMs: number };
+
+export const clusterUsage = 'npm run troupe -- cluster status [--json] [--watch], cluster drain NODE, or --help for all options';
+
+export const clusterHelp = `Usage: npm run troupe -- cluster status [--json] [--watch]
+       npm run troupe -- cluster drain NODE [--no-wait] [--timeout SECONDS]
+
+status shows the nodes, which shards each owns, what is about to move, what waits, and how much is committed.
+  --json             print it as JSON: {nodes, shards: [{shard, owner, epoch}], view, redis, moves, lag, rates}
+  --watch            show it anew every second until Ctrl-C; with --json a line each time
+
+drain asks a node to leave: it takes nothing new, hands its shards to the others, finishes and ends. Nobody notices.
+  --no-wait          do not wait until it has left
+  --timeout SECONDS  wait this long at most (default 120)
+
+Finds the service by DATABASE_URL and REDIS_URL, or by DATA_DIR, whether it runs or not. No node is asked.
+Without an answer from Redis status shows what PostgreSQL knows, and says so.
+
+Ends with 0 done, 1 refused or not in time, 2 wrong use, 4 database or Redis out of reach.
+`;
+
+/** 'help' when that is asked for. Throws `Failure` of kind usage. */
+export function readClusterOptions([name, ...args]: string[]): ClusterOptions | 'help' {
+  if (name === '--help' || name === '-h' || args.includes('--help') || args.includes('-h')) return 'help';
+  if (name === 'status') return readStatus(args);
+  if (name === 'drain') return readDrain(args);
+  throw new Failure(
+    'usage',
+    name === undefined ? 'Say what to do: status or drain' : `There is no cluster ${oneLine(name, 40)}: only status and drain`,
+  );
+}
+
+function readStatus(args: string[]): ClusterOptions {
+  const { values } = orRefuse(() => parseArgs({ args, options: { json: { type: 'boolean' }, watch: { type: 'boolean' } } }));
+  return { kind: 'status', output: values.json ? 'json' : 'human', watch: values.watch ?? false };
+}
+
+function readDrain(args: string[]): ClusterOptions {
+  const { values, positionals } = orRefuse(() =>
+    parseArgs({ args, options: { 'no-wait': { type: 'boolean' }, timeout: { type: 'string' } }, allowPositionals: true }),
+  );
+  const [node] = positionals;
+  if (node === undefined || positionals.length > 1) throw new Failure('usage', 'Name one node, as `cluster status` does');
+  const timeout = values.timeout ?? '120';
+  if (!/^\d{1,5}$/.test(timeout) || Number(timeout) === 0)
+    throw new Failure('usage', '--timeout must be a whole number of seconds from 1 to 99999');
+  return { kind: 'drain', node, wait: !values['no-wait'], timeoutMs: Number(timeout) * 1_000 };
+}
+
+function orRefuse<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new Failure('usage', (error as Error).message.split('. ')[0]!);
+  }
+}

@@ -1,0 +1,120 @@
+/** How the cluster stands, put together from what PostgreSQL and Redis know; neither a node nor its admin port is asked. */
+import type { ClusterReading } from '../cluster/membership-reading.ts';
+import { planOf } from '../cluster/placement-plan.ts';
+import type { DatabaseReading, ShardOwner } from './cluster-database.ts';
+
+/** `silent`: it has not renewed its lease for a while, or, without Redis, has no connection to the database. */
+export type NodeState = 'ready' | 'leaving' | 'silent';
+
+export type NodeStatus = {
+  name: string;
+  incarnation: string;
+  /** Where the others reach it; null where only the database knows of it. */
+  address: string | null;
+  roles: readonly string[] | null;
+  state: NodeState;
+  shards: number;
+  last_renewal_ms: number | null;
+  commits_per_s: number | null;
+};
+
+type BacklogStatus = { count: number; oldest_s: number | null };
+
+/** What `--json` prints. Null wherever nobody could say. */
+export type ClusterStatus = {
+  nodes: NodeStatus[];
+  /** `owner` is the incarnation, as in `nodes`; null where nobody has claimed the shard. */
+  shards: ShardOwner[];
+  /** Null without Redis. */
+  view: { number: number; generation: string | null } | null;
+  redis: { up: boolean; trouble: string | null } | null;
+  /** Shards that are not where they are planned, and so are about to move. */
+  moves: { shard: number; from: string | null; to: string }[];
+  lag: { messages: BacklogStatus; effects: BacklogStatus; timers: BacklogStatus; dead_letters: number } | null;
+  rates: { commits_per_s: number; events_per_s: number | null; over_ms: number } | null;
+};
+
+/** Four renewals missed. */
+const silentAfterMs = 1_000;
+
+/** `earlier` is what the rates are counted from. `cluster` is null for a service of one node. */
+export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, cluster: ClusterReading | null): ClusterStatus {
+  const overMs = earlier === null ? 0 : now.nowMs - earlier.nowMs;
+  const perSecond = (count: number) => round((Math.max(0, count) * 1_000) / overMs);
+  const commitsOf = (owner: string) => (now.batches.get(owner) ?? 0) - (earlier?.batches.get(owner) ?? 0);
+  const members = cluster?.redis.up ? cluster.view.members : [];
+  const known = new Set(members.map(({ incarnation }) => incarnation));
+  const owned = countBy(now.shards);
+  const strangers = [...owned.keys()].filter((owner) => !known.has(owner));
+  const measured = earlier !== null && overMs > 0;
+  const common = (incarnation: string) => ({
+    incarnation,
+    shards: owned.get(incarnation) ?? 0,
+    commits_per_s: measured ? perSecond(commitsOf(incarnation)) : null,
+  });
+  const nodes: NodeStatus[] = members.map(({ incarnation, name, host, port, roles, leaving }, i) => {
+    const silentMs = cluster!.nodes[i]!.silentMs;
+    return {
+      name,
+      ...common(incarnation),
+      address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+      roles,
+      state: silentMs > silentAfterMs ? 'silent' : leaving ? 'leaving' : 'ready',
+      last_renewal_ms: silentMs,
+    };
+  });
+  for (const incarnation of strangers) {
+    // Redis knows who lives; without it a connection to the database is the only sign.
+    const lives = !cluster?.redis.up && now.isConnected(incarnation);
+    nodes.push({
+      name: incarnation.split('/')[0]!,
+      ...common(incarnation),
+      address: null,
+      roles: null,
+      state: lives ? 'ready' : 'silent',
+      last_renewal_ms: null,
+    });
+  }
+  const batches = [...now.batches.keys()].reduce((sum, owner) => sum + Math.max(0, commitsOf(owner)), 0);
+  return {
+    nodes: nodes.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || (a.incarnation < b.incarnation ? -1 : 1)),
+    shards: now.shards,
+    view: cluster?.redis.up ? { number: cluster.view.number, generation: cluster.generation } : null,
+    redis: cluster?.redis ?? null,
+    moves: cluster?.redis.up ? movesOf(now.shards, cluster) : [],
+    lag: now.backlogs === null ? null : lagOf(now.backlogs),
+    rates: measured
+      ? {
+          commits_per_s: perSecond(batches),
+          events_per_s: now.events === null || earlier.events === null ? null : perSecond(now.events - earlier.events),
+          over_ms: Math.round(overMs),
+        }
+      : null,
+  };
+}
+
+function movesOf(shards: ShardOwner[], { view }: ClusterReading): ClusterStatus['moves'] {
+  const plan = planOf(view);
+  return shards.flatMap(({ shard, owner }) => {
+    const to = plan[shard] ?? null;
+    return to === null || to === owner ? [] : [{ shard, from: owner, to }];
+  });
+}
+
+function lagOf({ messages, effects, timers, deadLetters }: NonNullable<DatabaseReading['backlogs']>): ClusterStatus['lag'] {
+  const inSeconds = ({ count, oldestMs }: { count: number; oldestMs: number | null }) => ({
+    count,
+    oldest_s: oldestMs === null ? null : round(oldestMs / 1_000),
+  });
+  return { messages: inSeconds(messages), effects: inSeconds(effects), timers: inSeconds(timers), dead_letters: deadLetters.count };
+}
+
+function countBy(shards: ShardOwner[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { owner } of shards) if (owner !== null) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  return counts;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
