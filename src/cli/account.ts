@@ -5,7 +5,7 @@ import { Database } from '../storage/database.ts';
 import type { Plan } from '../storage/entities/identity.ts';
 import { type AccountOptions, accountHelp, readAccountOptions, settings } from './account-options.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { findDatabase } from './find-database.ts';
+import { findDatabase, outOfReach } from './find-database.ts';
 import { oneLine } from './plain-text.ts';
 
 type Account = { email: string; accountId: string; plan: Plan };
@@ -23,7 +23,7 @@ export async function account(args: string[], config: Config): Promise<number> {
       process.stdout.write(await carryOut(database, options));
       return exitCodes.complete;
     } catch (error) {
-      throw error instanceof Failure ? error : outOfReach(error as Error & { code?: string }, found.url);
+      throw outOfReach(error as Error, found.url);
     } finally {
       await database.close();
     }
@@ -81,17 +81,4 @@ function fields(overrides: Overrides) {
 
 function jsonLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
-}
-
-const undefinedTable = '42P01';
-
-function outOfReach(error: Error & { code?: string }, url: string): Failure {
-  if (error.code === undefinedTable)
-    return new Failure('refused', 'The database was not set up by this version: start the service once, then try again');
-  const { host, pathname } = new URL(url);
-  const cause = error.cause instanceof Error ? error.cause : error;
-  const why = oneLine(cause.message || String((cause as { code?: unknown }).code));
-  return new Failure('unreachable', `The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, {
-    cause: error,
-  });
 }
