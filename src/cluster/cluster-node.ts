@@ -11,16 +11,19 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { FenceControl } from '../storage/group-commit.ts';
+import { type ClusterTimings, clusterTimings } from './cluster-timings.ts';
 import { DeathWatch } from './death-watch.ts';
 import { KnownNodes } from './known-nodes.ts';
 import type { Member, View } from './member.ts';
 import type { Membership } from './membership.ts';
 import { MessageRelay } from './message-relay.ts';
+import { Neighbours } from './neighbours.ts';
 import { NodeLock } from './node-lock.ts';
-import type { Peers } from './peers.ts';
+import type { AnswerAsk, Peers } from './peers.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
-import { planOf } from './placement-plan.ts';
+import { PlacementListeners } from './placement-listeners.ts';
 import { ReadLease } from './read-lease.ts';
+import { Router } from './router.ts';
 import { ShardKeeper, type Standing } from './shard-keeper.ts';
 import { ShardMap, type ShardRow } from './shard-map.ts';
 import { ShardTable } from './shard-table.ts';
@@ -37,40 +40,9 @@ export type ClusterNodeOptions = {
   timings?: Partial<ClusterTimings>;
 };
 
-/** Milliseconds. */
-export type ClusterTimings = {
-  /** How often a node looks for what no news has told it. */
-  lookMs: number;
-  /** How long committed state is shown without asking the database. */
-  readLeaseMs: number;
-  /** A question renews the lease in the background when it is this old. */
-  renewReadLeaseMs: number;
-  /** How long a question waits for the database. */
-  confirmationWaitMs: number;
-  /** Between two reads of the table because somebody was asked in vain. */
-  rereadMs: number;
-  /** How long a shard that was offered may stay nobody's. */
-  takeBackMs: number;
-  /** How long a start waits for the lock of a node without a cluster. */
-  lockWaitMs: number;
-  /** How long a stop waits for the database and the coordinator, each. */
-  stopMs: number;
-};
-
-const defaults: ClusterTimings = {
-  lookMs: 1_000,
-  readLeaseMs: 300,
-  renewReadLeaseMs: 150,
-  confirmationWaitMs: 2_000,
-  rereadMs: 100,
-  takeBackMs: 3_000,
-  lockWaitMs: 5_000,
-  stopMs: 1_000,
-};
 /** Clocks of two machines do not run at quite the same rate. */
 const waitOutFactor = 1.2;
 const maxInMotion = 32;
-const maxRouteTries = 3;
 const shardsNews = 'shards';
 const deadNews = 'dead';
 
@@ -102,29 +74,22 @@ export class ClusterNode implements Placement {
   private readonly known: KnownNodes;
   private readonly watch: DeathWatch;
   private readonly relay: MessageRelay;
+  private readonly router: Router;
   private readonly options: ClusterNodeOptions;
   private readonly timings: ClusterTimings;
-  private readonly listeners = {
-    acquired: [] as ((shards: number[]) => void)[],
-    sealing: [] as ((shards: number[]) => Promise<void>)[],
-    lost: [] as ((shards: number[]) => void)[],
-    gone: [] as ((incarnation: string) => void)[],
-    messages: [] as ((messages: readonly MessageDraft[] | null) => void)[],
-  };
-  private readonly reachable = new Set<string>();
+  private readonly listeners: PlacementListeners;
+  private readonly neighbours: Neighbours;
   private readonly provenDead = new Set<string>();
-  private readonly waiters = new Set<() => void>();
-  private members = new Map<string, Member>();
-  private plan: readonly (string | null)[] = [];
-  private viewNumber = 0;
   private phase: 'new' | 'out' | 'in' | 'leaving' | 'stopped' = 'new';
-  private timer: NodeJS.Timeout | null = null;
+  private readonly timers: NodeJS.Timeout[] = [];
 
   constructor(options: ClusterNodeOptions) {
     this.options = options;
     const { databaseUrl, self, membership, peers, log, clock = systemClock } = options;
-    const timings = (this.timings = { ...defaults, ...options.timings });
+    const timings = (this.timings = { ...clusterTimings, ...options.timings });
     const owner = (this.owner = self.incarnation);
+    this.listeners = new PlacementListeners(log);
+    const neighbours = (this.neighbours = new Neighbours(owner, peers));
     this.table = new ShardTable({ databaseUrl, owner });
     this.lock = new NodeLock({ databaseUrl, owner, mode: 'shared', log, waitMs: timings.lockWaitMs });
     this.keeper = new ShardKeeper({
@@ -136,15 +101,13 @@ export class ClusterNode implements Placement {
       standing: () => this.standing(),
       refresh: () => this.refresh(),
       isProvenDead: (incarnation) => this.provenDead.has(incarnation),
-      announce: (rows) => this.tellAll(shardsNews, { view: this.viewNumber, rows }),
+      announce: (rows) => neighbours.tellAll(shardsNews, { view: neighbours.viewNumber, rows }),
       acquired: (shards) => {
-        for (const listener of this.listeners.acquired) listener(shards);
-        this.wake();
+        this.listeners.tell('acquired', shards);
+        this.router.wake();
       },
-      sealing: async (shards) => void (await Promise.all(this.listeners.sealing.map((listener) => listener(shards)))),
-      lost: (shards) => {
-        for (const listener of this.listeners.lost) listener(shards);
-      },
+      sealing: (shards) => this.listeners.seal(shards),
+      lost: (shards) => this.listeners.tell('lost', shards),
       waitOutMs: timings.readLeaseMs * waitOutFactor,
       rereadMs: timings.rereadMs,
       takeBackMs: timings.takeBackMs,
@@ -165,20 +128,21 @@ export class ClusterNode implements Placement {
       onGone: (incarnation) => this.gone(incarnation),
     });
     this.watch = new DeathWatch({ membership, log, onDead: (incarnation) => this.proven(incarnation, true) });
+    this.router = new Router({ self: owner, map: this.map, peers, neighbours, onWrong: () => this.keeper.lookSoon() });
     this.relay = new MessageRelay({
       self: owner,
       peers,
       clock,
       ownerOf: (shard) => this.map.ownerOf(shard),
-      member: (incarnation) => this.members.get(incarnation) ?? null,
-      onMessages: (messages) => this.passedOn(messages),
+      member: (incarnation) => neighbours.member(incarnation),
+      onMessages: (messages) => this.listeners.tell('messages', messages),
     });
     this.map.onMoved = (rows) => this.moves(rows);
     membership.onView((view) => this.takeView(view));
     membership.onExpelled(() => this.expelled());
     peers.onUp((incarnation) => this.up(incarnation));
     peers.onDown((incarnation, reason) => {
-      this.reachable.delete(incarnation);
+      neighbours.reachable.delete(incarnation);
       this.relay.down(incarnation);
       this.watch.down(incarnation, reason);
     });
@@ -199,8 +163,8 @@ export class ClusterNode implements Placement {
     return {
       state: this.state,
       incarnation: this.owner,
-      view: this.viewNumber,
-      members: [...this.members.values()],
+      view: this.neighbours.viewNumber,
+      members: this.neighbours.all,
       shards: { ...counts, inMotion: this.keeper.handoffs.inMotion },
       routes,
       largestEpoch: this.map.largestEpoch,
@@ -217,34 +181,17 @@ export class ClusterNode implements Placement {
     return this.lease.confirmation();
   }
 
-  async forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
-    for (let tries = 1; ; tries++) {
-      const owner = this.map.ownerOf(shard);
-      const member = owner === null || owner === this.owner ? undefined : this.members.get(owner);
-      try {
-        if (member === undefined) throw new AppError('shard_not_owned', 'Nobody is known to own the shard now');
-        return await this.options.peers.ask(member, ask, signal);
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'shard_not_owned') throw error;
-        // The news of its new owner may have come meanwhile.
-        if (tries >= maxRouteTries || this.map.ownerOf(shard) === owner || this.epochOf(shard) !== null) {
-          this.keeper.lookSoon();
-          throw error;
-        }
-      }
-    }
+  forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+    return this.router.forward(shard, ask, signal);
   }
 
   moved(timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.waiters.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, timeoutMs);
-      this.waiters.add(done);
-    });
+    return this.router.moved(timeoutMs);
+  }
+
+  /** Serves what other nodes ask of this one, and passes on what they cannot bring to its owner themselves. */
+  serve(answer: AnswerAsk): void {
+    this.options.peers.serve(this.router.answering(answer));
   }
 
   passOn(messages: readonly MessageDraft[]): void {
@@ -252,7 +199,7 @@ export class ClusterNode implements Placement {
   }
 
   onPassedOn(listener: (messages: readonly MessageDraft[] | null) => void): void {
-    this.listeners.messages.push(listener);
+    this.listeners.on('messages', listener);
   }
 
   isAlive(incarnation: string): boolean {
@@ -260,19 +207,19 @@ export class ClusterNode implements Placement {
   }
 
   onGone(listener: (incarnation: string) => void): void {
-    this.listeners.gone.push(listener);
+    this.listeners.on('gone', listener);
   }
 
   onAcquired(listener: (shards: number[]) => void): void {
-    this.listeners.acquired.push(listener);
+    this.listeners.on('acquired', listener);
   }
 
   onSealing(listener: (shards: number[]) => Promise<void>): void {
-    this.listeners.sealing.push(listener);
+    this.listeners.onSealing(listener);
   }
 
   onLost(listener: (shards: number[]) => void): void {
-    this.listeners.lost.push(listener);
+    this.listeners.on('lost', listener);
   }
 
   /**
@@ -284,7 +231,11 @@ export class ClusterNode implements Placement {
     this.map.learn(await this.table.look());
     this.phase = 'out';
     await this.options.membership.start();
-    this.timer = setInterval(() => this.look(), this.timings.lookMs);
+    const { lookMs, messageLookMs } = this.timings;
+    this.timers.push(
+      setInterval(() => this.look(), lookMs),
+      setInterval(() => this.listeners.tell('messages', null), messageLookMs),
+    );
     await this.keeper.settle();
   }
 
@@ -297,7 +248,7 @@ export class ClusterNode implements Placement {
     this.phase = 'leaving';
     const deadlineMs = performance.now() + timeoutMs;
     await within(this.options.membership.leaving(), timeoutMs);
-    while (this.keeper.own.held().length > 0 && this.plan.some((owner) => owner !== null)) {
+    while (this.keeper.own.held().length > 0 && this.neighbours.plan.some((owner) => owner !== null)) {
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) {
         this.options.log.warn({ shards: this.keeper.own.held().length }, 'not everything could be handed over in time');
@@ -314,7 +265,9 @@ export class ClusterNode implements Placement {
     const { membership, log } = this.options;
     const { stopMs } = this.timings;
     this.end();
-    const released = this.keeper.stop(true).catch((error) => log.warn({ err: error }, 'shards could not be released; others will find them'));
+    const released = this.keeper
+      .stop(true)
+      .catch((error) => log.warn({ err: error }, 'shards could not be released; others will find them'));
     await within(released, stopMs);
     await within(membership.leave(), stopMs);
     await membership.stop();
@@ -331,32 +284,29 @@ export class ClusterNode implements Placement {
 
   private end(): void {
     this.phase = 'stopped';
-    if (this.timer !== null) clearInterval(this.timer);
+    for (const timer of this.timers) clearInterval(timer);
     this.watch.stop();
-    this.wake();
+    this.router.wake();
   }
 
   private standing(): Standing | null {
     if (this.phase !== 'in' && this.phase !== 'leaving') return null;
+    const { plan, all, reachable } = this.neighbours;
     return {
-      plan: this.plan,
+      plan,
       frozen: this.options.membership.state !== 'member',
-      members: [...this.members.keys()],
-      canTake: (incarnation) => this.phase === 'leaving' || this.reachable.has(incarnation),
+      members: all.map(({ incarnation }) => incarnation),
+      canTake: (incarnation) => this.phase === 'leaving' || reachable.has(incarnation),
     };
   }
 
   private takeView(view: View): void {
     if (this.phase === 'stopped') return;
-    this.viewNumber = view.number;
-    this.members = new Map(view.members.map((member) => [member.incarnation, member]));
-    this.plan = planOf(view);
-    this.options.peers.setMembers(view.members.filter(({ incarnation }) => incarnation !== this.owner));
-    if (this.phase === 'out' && this.members.has(this.owner)) this.phase = 'in';
+    this.neighbours.take(view);
+    if (this.phase === 'out' && this.neighbours.member(this.owner) !== null) this.phase = 'in';
     for (const incarnation of this.known.take(view)) {
       this.watch.forget(incarnation);
       this.relay.forget(incarnation);
-      this.reachable.delete(incarnation);
     }
     void this.keeper.settle();
   }
@@ -377,7 +327,7 @@ export class ClusterNode implements Placement {
   }
 
   private up(incarnation: string): void {
-    this.reachable.add(incarnation);
+    this.neighbours.reachable.add(incarnation);
     this.watch.up(incarnation);
     this.relay.up(incarnation);
     // It may be the better owner of what this node has.
@@ -387,20 +337,20 @@ export class ClusterNode implements Placement {
   private proven(incarnation: string, tellOthers: boolean): void {
     if (incarnation === this.owner) return;
     this.provenDead.add(incarnation);
-    if (tellOthers) this.tellAll(deadNews, incarnation);
-    this.options.membership.refresh().then(() => this.keeper.settle());
+    if (tellOthers) this.neighbours.tellAll(deadNews, incarnation);
+    void this.options.membership.refresh().then(() => this.keeper.settle());
   }
 
   private gone(incarnation: string): void {
     this.provenDead.delete(incarnation);
-    for (const listener of this.listeners.gone) listener(incarnation);
+    this.listeners.tell('gone', incarnation);
     // Messages that it had committed and not yet passed on.
-    this.passedOn(null);
+    this.listeners.tell('messages', null);
   }
 
   private heardOfShards({ view, rows }: { view: number; rows: ShardRow[] }): void {
     this.map.learn(rows);
-    if (view > this.viewNumber) this.options.membership.refresh().then(() => this.keeper.settle());
+    if (view > this.neighbours.viewNumber) void this.options.membership.refresh().then(() => this.keeper.settle());
     else void this.keeper.settle();
   }
 
@@ -408,24 +358,12 @@ export class ClusterNode implements Placement {
     this.keeper.handoffs.moved(rows);
     this.relay.moved(rows);
     this.known.announce();
-    this.wake();
-  }
-
-  private passedOn(messages: readonly MessageDraft[] | null): void {
-    for (const listener of this.listeners.messages) listener(messages);
+    this.router.wake();
   }
 
   private look(): void {
     this.relay.retry();
     this.keeper.look().catch((error) => this.options.log.warn({ err: error }, 'the table of shards could not be read'));
-  }
-
-  private tellAll(kind: string, payload: unknown): void {
-    for (const member of this.members.values()) if (member.incarnation !== this.owner) this.options.peers.tell(member, kind, payload);
-  }
-
-  private wake(): void {
-    for (const waiter of [...this.waiters]) waiter();
   }
 }
 

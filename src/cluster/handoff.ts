@@ -17,7 +17,7 @@ export type HandoffsOptions = {
   table: ShardTable;
   clock: Clock;
   log: Log;
-  /** Resolves when nothing of these shards runs any more. */
+  /** Resolves when nothing of these shards runs any more; never rejects. */
   sealing: (shards: number[]) => Promise<void>;
   /** Their activations are dropped. */
   lost: (shards: number[]) => void;
@@ -88,11 +88,7 @@ export class Handoffs {
   }
 
   private async seal(shards: number[], planned: (shard: number) => string | null): Promise<void> {
-    try {
-      await this.options.sealing(shards);
-    } catch (error) {
-      this.options.log.error({ err: error, shards }, 'what runs on sealed shards did not end as it should');
-    }
+    await this.options.sealing(shards);
     this.sealed.push(...shards);
     if (!this.releasing) await this.releaseSealed(planned);
   }

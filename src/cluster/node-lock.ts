@@ -34,6 +34,11 @@ export class NodeLock {
     this.options = options;
   }
 
+  /** The connection that holds it; null while it is not held. */
+  get connection(): pg.Client | null {
+    return this.holder;
+  }
+
   /** False while the connection that holds it is broken: it is being taken again. */
   get held(): boolean {
     return this.holder !== null;

@@ -132,7 +132,9 @@ export class ShardKeeper {
   async check(): Promise<void> {
     const before = Array.from({ length: shardCount }, (_, shard) => this.confirmableEpoch(shard));
     const ours = await this.options.table.own();
-    this.lose(before.flatMap((epoch, shard) => (epoch === null || ours.has(shard) || this.confirmableEpoch(shard) !== epoch ? [] : [shard])));
+    this.lose(
+      before.flatMap((epoch, shard) => (epoch === null || ours.has(shard) || this.confirmableEpoch(shard) !== epoch ? [] : [shard])),
+    );
   }
 
   /** After an unknown outcome of a commit, on its new connection. */

@@ -6,14 +6,14 @@
  * N2 A shard that the database refused is lost first and claimed anew afterwards: nothing in memory outlives the loss.
  */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { FenceControl } from '../storage/group-commit.ts';
 import { shardCount } from './address.ts';
+import { NodeLock } from './node-lock.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
 
-const nodeLock = 7_081_736;
 const retryMs = 500;
 
 export type SingleNodeOptions = {
@@ -28,16 +28,12 @@ export class SingleNode implements Placement {
   private readonly epochs: (number | null)[] = new Array(shardCount).fill(null);
   private readonly acquired: ((shards: number[]) => void)[] = [];
   private readonly lost: ((shards: number[]) => void)[] = [];
-  /** Holds the lock for as long as it lives. */
-  private lock: pg.Client | null = null;
+  private readonly lock: NodeLock;
   private claiming = false;
   private stopping = false;
-  private readonly databaseUrl: string;
   private readonly log: Log;
-  private readonly lockWaitMs: number;
 
-  constructor(databaseUrl: string, nodeName: string, log: Log, { lockWaitMs = 5_000 }: SingleNodeOptions = {}) {
-    this.databaseUrl = databaseUrl;
+  constructor(databaseUrl: string, nodeName: string, log: Log, { lockWaitMs }: SingleNodeOptions = {}) {
     this.owner = `${nodeName}/${randomUUID()}`;
     this.log = log;
     this.fence = {
@@ -46,12 +42,12 @@ export class SingleNode implements Placement {
       renew: (client) => this.renew(client),
       refused: (shards) => this.refused(shards),
     };
-    this.lockWaitMs = lockWaitMs;
+    this.lock = new NodeLock({ databaseUrl, owner: this.owner, mode: 'exclusive', log, waitMs: lockWaitMs });
   }
 
   /** Whether this is certainly the only node: false while the connection that says so is broken. */
   get isOnly(): boolean {
-    return this.lock !== null;
+    return this.lock.held;
   }
 
   epochOf(shard: number): number | null {
@@ -92,12 +88,12 @@ export class SingleNode implements Placement {
     this.lost.push(listener);
   }
 
-  /** Throws `conflict` when another node without REDIS_URL runs on this database. */
+  /** Throws `conflict` when another node runs on this database. */
   async start(): Promise<void> {
-    await this.takeLock();
+    await this.lock.take();
     await this.claim();
     // Nobody asks any more what a dead owner committed last.
-    await this.lock!.query('delete from commit_marker where owner <> $1', [this.owner]);
+    await this.lock.connection!.query('delete from commit_marker where owner <> $1', [this.owner]);
   }
 
   private async renew(client: pg.Client): Promise<void> {
@@ -123,9 +119,7 @@ export class SingleNode implements Placement {
   async stop(): Promise<void> {
     this.stopping = true;
     this.epochs.fill(null);
-    const { lock } = this;
-    this.lock = null;
-    await lock?.end().catch(() => {});
+    await this.lock.release();
   }
 
   private lose(shards: number[]): void {
@@ -137,11 +131,11 @@ export class SingleNode implements Placement {
 
   /** Claims what is not held. The update waits for commits that earlier owners have on their way, and refuses those that come later. */
   private async claim(): Promise<void> {
-    const { lock } = this;
-    if (lock === null) throw new Error('Without the lock nothing is claimed');
-    await endEarlierCommits(lock, this.owner);
+    const { connection } = this.lock;
+    if (connection === null) throw new Error('Without the lock nothing is claimed');
+    await endEarlierCommits(connection, this.owner);
     const missing = this.epochs.flatMap((epoch, shard) => (epoch === null ? [shard] : []));
-    const { rows } = await lock.query('update shard set owner = $1, epoch = epoch + 1 where shard = any($2) returning shard, epoch', [
+    const { rows } = await connection.query('update shard set owner = $1, epoch = epoch + 1 where shard = any($2) returning shard, epoch', [
       this.owner,
       missing,
     ]);
@@ -157,7 +151,7 @@ export class SingleNode implements Placement {
     try {
       while (!this.stopping && this.epochs.includes(null)) {
         try {
-          if (this.lock === null) await this.takeLock();
+          await this.lock.take();
           await this.claim();
         } catch (error) {
           this.log.warn({ err: error }, 'lost shards could not be claimed yet; trying again');
@@ -166,58 +160,6 @@ export class SingleNode implements Placement {
       }
     } finally {
       this.claiming = false;
-    }
-  }
-
-  private async takeLock(): Promise<void> {
-    const deadlineMs = Date.now() + this.lockWaitMs;
-    for (;;) {
-      const client = new pg.Client({
-        connectionString: this.databaseUrl,
-        application_name: `troupe node ${this.owner}`,
-        connectionTimeoutMillis: 5_000,
-        query_timeout: 60_000,
-        keepAlive: true,
-      });
-      client.on('error', (error) => this.lockLost(client, error));
-      try {
-        await client.connect();
-        const { rows } = await client.query('select pg_try_advisory_lock($1) as taken', [nodeLock]);
-        if (rows[0].taken && !this.stopping) {
-          this.lock = client;
-          return;
-        }
-      } catch (error) {
-        client.end().catch(() => {});
-        throw error;
-      }
-      await client.end();
-      // Taken on another way meanwhile.
-      if (this.isOnly) return;
-      if (this.stopping) throw new AppError('draining', 'The node stops');
-      if (Date.now() >= deadlineMs)
-        throw new AppError('conflict', 'Another node runs on this database: stop it, or give both the same REDIS_URL to form a cluster');
-      await pause(100);
-    }
-  }
-
-  /** The database was restarted or cut off. Commits are fenced by epochs; the lock is taken again as soon as there is an answer. */
-  private lockLost(client: pg.Client, error: Error): void {
-    if (this.lock !== client || this.stopping) return;
-    this.log.warn({ err: error }, 'the connection that marks this node as the only one broke; taking it again');
-    this.lock = null;
-    void this.retakeLock();
-  }
-
-  private async retakeLock(): Promise<void> {
-    while (!this.stopping && this.lock === null && !this.claiming) {
-      try {
-        await this.takeLock();
-      } catch (error) {
-        const taken = error instanceof AppError && error.code === 'conflict';
-        this.log[taken ? 'error' : 'warn']({ err: error }, taken ? 'another node has taken over this database' : 'no answer yet');
-        await pause(retryMs);
-      }
     }
   }
 }

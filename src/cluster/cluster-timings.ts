@@ -1,0 +1,34 @@
+/** How patient a node of a cluster is, in milliseconds. Tests are less so. */
+
+export type ClusterTimings = {
+  /** How often a node looks for what no news has told it. */
+  lookMs: number;
+  /** How often it looks for messages that nobody has told it of. */
+  messageLookMs: number;
+  /** How long committed state is shown without asking the database. */
+  readLeaseMs: number;
+  /** A question renews that lease in the background when it is this old. */
+  renewReadLeaseMs: number;
+  /** How long a question waits for the database. */
+  confirmationWaitMs: number;
+  /** Between two reads of the table because somebody was asked in vain. */
+  rereadMs: number;
+  /** How long a shard that was offered may stay nobody's. */
+  takeBackMs: number;
+  /** How long a start waits for the lock of a node without a cluster. */
+  lockWaitMs: number;
+  /** How long a stop waits for the database and for the coordinator, each. */
+  stopMs: number;
+};
+
+export const clusterTimings: ClusterTimings = {
+  lookMs: 1_000,
+  messageLookMs: 3_000,
+  readLeaseMs: 300,
+  renewReadLeaseMs: 150,
+  confirmationWaitMs: 2_000,
+  rereadMs: 100,
+  takeBackMs: 3_000,
+  lockWaitMs: 5_000,
+  stopMs: 800,
+};

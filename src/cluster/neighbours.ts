@@ -1,0 +1,42 @@
+/** The members of the newest view as this node meets them: who should own what, who is reached, and how to tell them all. */
+import type { Member, View } from './member.ts';
+import type { Peers } from './peers.ts';
+import { planOf } from './placement-plan.ts';
+
+export class Neighbours {
+  viewNumber = 0;
+  plan: readonly (string | null)[] = [];
+  /** Members, and those that will be, to which a stream stands. */
+  readonly reachable = new Set<string>();
+  private members: ReadonlyMap<string, Member> = new Map();
+  private readonly self: string;
+  private readonly peers: Peers;
+
+  constructor(self: string, peers: Peers) {
+    this.self = self;
+    this.peers = peers;
+  }
+
+  /** This node among them. */
+  get all(): Member[] {
+    return [...this.members.values()];
+  }
+
+  member(incarnation: string): Member | null {
+    return this.members.get(incarnation) ?? null;
+  }
+
+  take(view: View): void {
+    const before = this.members;
+    this.viewNumber = view.number;
+    this.members = new Map(view.members.map((member) => [member.incarnation, member]));
+    this.plan = planOf(view);
+    for (const incarnation of before.keys()) if (!this.members.has(incarnation)) this.reachable.delete(incarnation);
+    this.peers.setMembers(view.members.filter(({ incarnation }) => incarnation !== this.self));
+  }
+
+  /** Nobody answers for having heard it. */
+  tellAll(kind: string, payload: unknown): void {
+    for (const member of this.members.values()) if (member.incarnation !== this.self) this.peers.tell(member, kind, payload);
+  }
+}

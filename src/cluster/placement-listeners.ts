@@ -1,0 +1,46 @@
+/** Who is told of what happens to shards. A listener that fails is logged and keeps nobody else from hearing. */
+import type { Log } from '../log.ts';
+import type { MessageDraft } from '../storage/commit-unit.ts';
+
+type Heard = {
+  acquired: number[];
+  lost: number[];
+  gone: string;
+  messages: readonly MessageDraft[] | null;
+};
+
+export class PlacementListeners {
+  private readonly byTopic: { [T in keyof Heard]: ((about: Heard[T]) => void)[] } = { acquired: [], lost: [], gone: [], messages: [] };
+  private readonly sealing: ((shards: number[]) => Promise<void>)[] = [];
+  private readonly log: Log;
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  on<T extends keyof Heard>(topic: T, listener: (about: Heard[T]) => void): void {
+    this.byTopic[topic].push(listener);
+  }
+
+  onSealing(listener: (shards: number[]) => Promise<void>): void {
+    this.sealing.push(listener);
+  }
+
+  tell<T extends keyof Heard>(topic: T, about: Heard[T]): void {
+    for (const listener of this.byTopic[topic]) {
+      try {
+        listener(about);
+      } catch (error) {
+        this.log.error({ err: error, topic }, 'a listener of the placement failed');
+      }
+    }
+  }
+
+  /** Resolves when nothing of these shards runs any more. */
+  async seal(shards: number[]): Promise<void> {
+    const ends = await Promise.allSettled(this.sealing.map(async (listener) => listener(shards)));
+    for (const end of ends) {
+      if (end.status === 'rejected') this.log.error({ err: end.reason, shards }, 'what runs on sealed shards did not end as it should');
+    }
+  }
+}

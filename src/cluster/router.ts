@@ -1,0 +1,96 @@
+/**
+ * The way of an ask to the node that owns its actor, as far as this node knows. Where the stream to that node does not stand, though it is a
+ * member, another node that is reached passes the ask on: a link that is cut between two nodes then parts nobody.
+ *
+ * A1 An ask is passed on once at most: whoever receives a passed ask brings it to its owner itself, or refuses it.
+ */
+import { AppError } from '../errors.ts';
+import type { Neighbours } from './neighbours.ts';
+import type { AnswerAsk, Peers } from './peers.ts';
+import type { RemoteAsk } from './placement.ts';
+import type { ShardMap } from './shard-map.ts';
+
+export type RouterOptions = {
+  self: string;
+  map: ShardMap;
+  peers: Peers;
+  neighbours: Neighbours;
+  /** What is known has proved wrong. */
+  onWrong: () => void;
+};
+
+/** An ask that is to be passed on: its `id` is the incarnation it is for, its `input` the ask. No actor is of this kind. */
+const passedKind = '>';
+const maxTries = 3;
+
+export class Router {
+  private readonly waiters = new Set<() => void>();
+  private turn = 0;
+  private readonly options: RouterOptions;
+
+  constructor(options: RouterOptions) {
+    this.options = options;
+  }
+
+  async forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+    const { self, map, onWrong } = this.options;
+    for (let tries = 1; ; tries++) {
+      const owner = map.ownerOf(shard);
+      try {
+        if (owner === null || owner === self) throw notOwned();
+        return await this.askNode(owner, ask, signal);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'shard_not_owned') throw error;
+        const ownerNow = map.ownerOf(shard);
+        // The news of its new owner may have come meanwhile.
+        if (tries < maxTries && ownerNow !== owner && ownerNow !== null && ownerNow !== self) continue;
+        if (ownerNow === owner) onWrong();
+        throw error;
+      }
+    }
+  }
+
+  /** Answers what other nodes ask, and passes on what they cannot bring to its owner themselves. */
+  answering(answer: AnswerAsk): AnswerAsk {
+    return (ask, from, gone) => {
+      if (ask.kind !== passedKind) return answer(ask, from, gone);
+      const { neighbours } = this.options;
+      const member = neighbours.member(ask.id);
+      if (member === null || !neighbours.reachable.has(ask.id)) throw notOwned();
+      return this.options.peers.ask(member, { ...(ask.input as RemoteAsk), deadlineMs: ask.deadlineMs }, gone);
+    };
+  }
+
+  /** Resolves with the next call of `wake`, and after `timeoutMs` at the latest. */
+  moved(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.waiters.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, timeoutMs);
+      this.waiters.add(done);
+    });
+  }
+
+  wake(): void {
+    for (const waiter of [...this.waiters]) waiter();
+  }
+
+  private async askNode(owner: string, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+    const { neighbours, peers } = this.options;
+    const to = neighbours.member(owner);
+    if (to === null) throw notOwned();
+    if (neighbours.reachable.has(owner)) return peers.ask(to, ask, signal);
+    // Those that are reached take turns, as one of them may not reach it either.
+    const others = neighbours.all.filter(({ incarnation }) => neighbours.reachable.has(incarnation));
+    if (others.length === 0) throw notOwned();
+    const through = others[this.turn++ % others.length]!;
+    return peers.ask(through, { ...ask, kind: passedKind, id: owner, input: ask }, signal);
+  }
+}
+
+function notOwned(): AppError {
+  return new AppError('shard_not_owned', 'Nobody who can be reached is known to own the shard now');
+}

@@ -1,0 +1,157 @@
+/** A cluster in one process for tests: real PostgreSQL, real Redis, each node with a runtime of its own, and links that can be harmed. */
+import { randomUUID } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import pg from 'pg';
+import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
+import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { shardCount, shardOf } from '../../src/cluster/address.ts';
+import { ClusterNode, type ClusterTimings } from '../../src/cluster/cluster-node.ts';
+import type { Member } from '../../src/cluster/member.ts';
+import { Membership } from '../../src/cluster/membership.ts';
+import { planOf } from '../../src/cluster/placement-plan.ts';
+import type { Log } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
+import { testDatabase } from './database.ts';
+import { MemoryLinks, type MemoryPeers } from './memory-links.ts';
+import { probeActor, probeOptions } from './probe-actor.ts';
+import { type TestRedis, testRedis } from './redis.ts';
+import { until } from './runtime.ts';
+
+export type TestNode = {
+  name: string;
+  incarnation: string;
+  placement: ClusterNode;
+  membership: Membership;
+  peers: MemoryPeers;
+  runtime: Runtime;
+  actors: ActorSystem;
+  /** The shards it takes turns of. */
+  owned(): number[];
+  /** Ends it as SIGTERM does. */
+  leave(): Promise<void>;
+  /** Ends it as kill -9 does: not a word, and its address refuses. */
+  kill(): Promise<void>;
+};
+
+export type TestClusterOptions = { timings?: Partial<ClusterTimings>; leaseMs?: number; renewEveryMs?: number; runtime?: object };
+
+export type TestCluster = {
+  url: string;
+  redis: TestRedis;
+  links: MemoryLinks;
+  nodes: TestNode[];
+  /** Lines that nodes logged as warnings or errors. */
+  lines: { level: string; node: string; message: string; fields: any }[];
+  sql(text: string, values?: unknown[]): Promise<any[]>;
+  /** A node that has joined. */
+  join(name: string, options?: { redisUrl?: string; databaseUrl?: string }): Promise<TestNode>;
+  /** Resolves when every shard is served as planned, by the node that the database says, and nothing moves. */
+  settled(): Promise<void>;
+  /** How many shards each name owns, as the database has it. */
+  shares(): Promise<Record<string, number>>;
+};
+
+export async function testCluster(t: Pick<TestContext, 'after'>, options: TestClusterOptions = {}): Promise<TestCluster> {
+  const ends: (() => unknown)[] = [];
+  const redis = await testRedis({ after: (end: any) => void ends.push(end) });
+  const kept = await testDatabase();
+  const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });
+  direct.on('error', () => {});
+  const links = new MemoryLinks();
+  const nodes: TestNode[] = [];
+  const lines: TestCluster['lines'] = [];
+  const firstDatabase = new Database(kept.url, { extraEntities: probeOptions.entities });
+  await firstDatabase.migrate();
+  await firstDatabase.close();
+  for (const table of probeOptions.tables) await direct.query(table);
+
+  const join: TestCluster['join'] = async (name, { redisUrl = redis.url, databaseUrl = kept.url } = {}) => {
+    const incarnation = `${name}/${randomUUID()}`;
+    const self: Member = { incarnation, name, host: '127.0.0.1', port: 4_000, roles: ['edge', 'actors'], leaving: false };
+    const log = logTo(lines, name);
+    const database = new Database(databaseUrl, { extraEntities: probeOptions.entities });
+    const shared = { shardCount, secretKeyDigest: 'a'.repeat(64), protocol: { lowest: 1, highest: 1 } };
+    const { leaseMs, renewEveryMs } = options;
+    const membership = new Membership({ redisUrl, clusterId: 'test', self, shared, leaseMs, renewEveryMs, log });
+    const peers = links.peersOf(incarnation);
+    const placement = new ClusterNode({ databaseUrl, self, membership, peers, log, timings: options.timings });
+    const runtime = new Runtime({ freezeStates: true, ...options.runtime, database, placement, log });
+    runtime.register([probeActor]);
+    peers.serve((ask, _from, gone) => runtime.actors.answer(ask, gone));
+    const end = async () => {
+      nodes.splice(nodes.indexOf(node), 1);
+      await database.close();
+    };
+    const node: TestNode = {
+      name,
+      incarnation,
+      placement,
+      membership,
+      peers,
+      runtime,
+      actors: runtime.actors,
+      owned: () => Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null),
+      async leave() {
+        await placement.leave(10_000);
+        await runtime.stop();
+        links.kill(incarnation);
+        await end();
+      },
+      async kill() {
+        links.kill(incarnation);
+        await placement.abandon();
+        await runtime.stop(0);
+        await end();
+      },
+    };
+    nodes.push(node);
+    await runtime.start();
+    return node;
+  };
+
+  const cluster: TestCluster = {
+    url: kept.url,
+    redis,
+    links,
+    nodes,
+    lines,
+    join,
+    sql: async (text, values) => (await direct.query(text, values)).rows,
+    async settled() {
+      await until(async () => {
+        if (nodes.some(({ placement }) => placement.status().shards.inMotion > 0)) return false;
+        const members = nodes.map(({ incarnation }) => incarnation).sort();
+        const views = nodes.map(({ membership }) => membership.view);
+        if (views.some((view) => view.members.map(({ incarnation }) => incarnation).join() !== members.join())) return false;
+        const plan = planOf(views[0]!);
+        const rows = await cluster.sql('select shard, owner, epoch::int from shard order by shard');
+        const served = (shard: number, epoch: number) =>
+          nodes.some((node) => node.incarnation === plan[shard] && node.placement.epochOf(shard) === epoch);
+        return rows.every(({ shard, owner, epoch }) => owner === plan[shard] && served(shard, epoch));
+      }, 'every shard to be served');
+    },
+    async shares() {
+      const rows = await cluster.sql(`select coalesce(split_part(owner, '/', 1), '') as name, count(*)::int as n from shard group by 1`);
+      return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
+    },
+  };
+  t.after(async () => {
+    await Promise.all([...nodes].map((node) => node.kill()));
+    await direct.end();
+    await kept.close();
+    for (const end of ends) await end();
+  });
+  return cluster;
+}
+
+/** An actor id of the probe whose shard fits. */
+export function probeIdIn(fits: (shard: number) => boolean): string {
+  for (let n = 0; n < 100_000; n++) if (fits(shardOf('probe', `p${n}`))) return `p${n}`;
+  throw new Error('No shard fits');
+}
+
+function logTo(lines: TestCluster['lines'], node: string): Log {
+  const at = (level: string) => (fields: object, message: string) => void lines.push({ level, node, message, fields });
+  const log: Log = { debug() {}, info() {}, warn: at('warn'), error: at('error'), child: () => log };
+  return log;
+}
