@@ -126,8 +126,7 @@ export class LocalCluster {
 
   private async launch(name: string, signal?: AbortSignal): Promise<LocalNode> {
     const { say = () => {}, env: over = {}, entry = 'src/main.ts', dataDir } = this.options;
-    const folder = join(dataDir, 'nodes', name);
-    const env = { ...this.env, DATA_DIR: folder, ...over };
+    const env = { ...this.env, DATA_DIR: dataDir, ...over };
     const index = this.nodes.findIndex((node) => node.name === name);
     const node = new LocalNode({ name, entry, env, onLine: (line) => say(`${name} | ${line}`) });
     if (index === -1) this.nodes.push(node);
