@@ -8,7 +8,7 @@ import { serveCalls } from '../support/program.ts';
 
 const self = { incarnation: `bench/${randomUUID()}`, name: 'bench', host: '127.0.0.1', port: 0 };
 const secretKey = 'a secret key that only this measurement knows';
-const transport = await createTransport({ self, secretKey, log: createLog('warn') });
+const transport = await createTransport({ self, secretKey, log: createLog('error') });
 const { peers } = transport;
 const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`);
 let other: Member;

@@ -165,6 +165,19 @@ test('a node that closes answers what it was asked, is asked no more, and then n
   );
 });
 
+test('answers that have come are not lost with the stream that closes behind them', async (t) => {
+  const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
+  const count = 2_000;
+  let closed: Promise<void> | null = null;
+  b.transport.serve(({ id }) => {
+    if (Number(id) === count - 1) closed = b.transport.close(10_000);
+    return id;
+  });
+  const ids = Array.from({ length: count }, (_, i) => String(i));
+  assert.deepEqual(await Promise.all(ids.map((id) => a.transport.ask(b.member, someAsk({ id })))), ids);
+  await closed;
+});
+
 test('closing waits for no answer longer than its grace', async (t) => {
   const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
   const gone = new Promise<void>((resolve) => {
