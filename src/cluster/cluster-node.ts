@@ -355,6 +355,7 @@ export class ClusterNode implements Placement {
   }
 
   private moves(rows: readonly ShardRow[]): void {
+    this.keeper.overtaken(rows);
     this.keeper.handoffs.moved(rows);
     this.relay.moved(rows);
     this.known.announce();

@@ -4,7 +4,7 @@
  *
  * K1 A shard is claimed under what was last seen of it; where that was wrong, nothing happens, and the table is read again.
  * K2 A shard of another owner is claimed only when a view read after that owner was seen does not have it.
- * K3 Such a shard is not served before a read lease has passed, unless its owner was proven dead.
+ * K3 Such a shard is not served before a read lease has passed, unless its owner was proven dead and the database has no connection of it.
  * K4 What is claimed while the node is put out, or stops, is not served.
  * K5 Nothing depends on one piece of news: whatever is missed is found by a look at the table.
  */
@@ -123,6 +123,14 @@ export class ShardKeeper {
     this.lookSoon();
   }
 
+  /** To be told of rows that changed hands: what another has by a later epoch is lost, whoever says so. */
+  overtaken(rows: readonly ShardRow[]): void {
+    const { self } = this.options;
+    const lost = rows.filter(({ shard, epoch, owner }) => owner !== self && epoch > (this.confirmableEpoch(shard) ?? Infinity));
+    if (lost.length > 0) this.options.log.warn({ count: lost.length }, 'shards of this node are owned by others now');
+    this.lose(lost.map(({ shard }) => shard));
+  }
+
   loseAll(): void {
     this.era++;
     this.lose(this.own.held());
@@ -191,18 +199,20 @@ export class ShardKeeper {
 
   /** K2. */
   private async claimOrphaned(): Promise<void> {
-    const { refresh, standing, table } = this.options;
+    const { refresh, standing, table, isProvenDead } = this.options;
     await refresh();
     const now = standing();
     if (now === null) return;
     const { orphaned } = claimable(this.situation(now));
     if (orphaned.length === 0) return;
-    await table.endCommits([...new Set(orphaned.map(({ owner }) => owner!))], now.members);
-    await this.claim(orphaned);
+    const owners = [...new Set(orphaned.map(({ owner }) => owner!))];
+    const connected = await table.endCommits(owners, now.members);
+    await this.claim(orphaned, new Set(owners.filter((owner) => isProvenDead(owner) && !connected.has(owner))));
   }
 
-  private async claim(seen: readonly ShardRow[]): Promise<void> {
-    const { table, map, self, log, isProvenDead, waitOutMs } = this.options;
+  /** @param dead owners that certainly show nothing any more */
+  private async claim(seen: readonly ShardRow[], dead: ReadonlySet<string> = new Set()): Promise<void> {
+    const { table, map, self, log, waitOutMs } = this.options;
     const { era } = this;
     const rows = await table.claim(seen);
     // K4: whoever should have them finds them, this node as well.
@@ -217,7 +227,7 @@ export class ShardKeeper {
     for (const { shard, epoch } of rows) {
       if (!this.own.take(shard, epoch)) continue;
       const before = ownerBefore.get(shard)!;
-      (before === null || before === self || isProvenDead(before) ? atOnce : later).push(shard);
+      (before === null || before === self || dead.has(before) ? atOnce : later).push(shard);
     }
     if (rows.length > 0) {
       this.claims++;

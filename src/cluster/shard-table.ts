@@ -91,16 +91,22 @@ export class ShardTable {
   }
 
   /**
-   * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for what they have on its way.
-   * Names are cut off at 63 bytes by the database: whoever looks like one of `spared` is left alone.
+   * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for what they have on its way. Names are
+   * cut off at 63 bytes by the database: whoever looks like one of `spared` is left alone. Returns those that still are connected.
    */
-  async endCommits(owners: readonly string[], spared: readonly string[]): Promise<void> {
+  async endCommits(owners: readonly string[], spared: readonly string[]): Promise<Set<string>> {
     await this.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
        and application_name = any(select left('troupe commit ' || o, 63) from unnest($1::text[]) o)
        and application_name <> all(select left('troupe commit ' || o, 63) from unnest($2::text[]) o)`,
       [owners, spared],
     );
+    const { rows } = await this.pool.query(
+      `select o from unnest($1::text[]) o where exists (select from pg_stat_activity where datname = current_database()
+       and application_name in (left('troupe node ' || o, 63), left('troupe shards ' || o, 63)))`,
+      [owners],
+    );
+    return new Set(rows.map(({ o }) => o));
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,8 @@ import pg from 'pg';
 import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { shardCount, shardOf } from '../../src/cluster/address.ts';
-import { ClusterNode, type ClusterTimings } from '../../src/cluster/cluster-node.ts';
+import { ClusterNode } from '../../src/cluster/cluster-node.ts';
+import type { ClusterTimings } from '../../src/cluster/cluster-timings.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import { Membership } from '../../src/cluster/membership.ts';
 import { planOf } from '../../src/cluster/placement-plan.ts';
@@ -77,7 +78,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
     const placement = new ClusterNode({ databaseUrl, self, membership, peers, log, timings: options.timings });
     const runtime = new Runtime({ freezeStates: true, ...options.runtime, database, placement, log });
     runtime.register([probeActor]);
-    peers.serve((ask, _from, gone) => runtime.actors.answer(ask, gone));
+    placement.serve((ask, _from, gone) => runtime.actors.answer(ask, gone));
     const end = async () => {
       nodes.splice(nodes.indexOf(node), 1);
       await database.close();

@@ -1,0 +1,203 @@
+/** What a cluster suffers without losing or repeating anything: nodes without Redis, cut links, an emptied Redis, cut database connections. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { shardOf } from '../../src/cluster/address.ts';
+import type { ClusterTimings } from '../../src/cluster/cluster-timings.ts';
+import type { AppError } from '../../src/errors.ts';
+import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
+import { probe } from '../support/probe-actor.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { outcomeOf, until } from '../support/runtime.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
+
+const options = { skip: withoutRedis };
+const quick = { leaseMs: 600, renewEveryMs: 60 };
+
+test('a node that nobody hears is put out: it writes nothing, shows nothing old, and comes back by itself', options, async (t) => {
+  const { cluster, a, b, id, hold } = await unheard(t);
+  assert.equal(await a.actors.ask(probe, id, 'add', { n: 10 }), 11, 'after the lease');
+  assert.notEqual(b.placement.epochOf(shardOf('probe', id)), null, 'b believes that it owns it');
+  const written = outcomeOf(b.actors.ask(probe, id, 'add', { n: 100 }, { deadlineMs: Date.now() + 500 }));
+  const shown = b.actors.query(probe, id, 'state', null);
+  assert.deepEqual(await written, { refused: 'overloaded' });
+  assert.deepEqual(await cluster.sql('select value from probe'), [{ value: 11 }]);
+  cluster.links.heal(a.incarnation, b.incarnation);
+  hold.release();
+  assert.equal((await shown)!.value, 11);
+  await cluster.settled();
+  assert.equal(await b.actors.ask(probe, id, 'add', { n: 1_000 }), 1_011);
+  assert.notEqual(b.placement.epochOf(shardOf('probe', id)), null, 'b owns it again');
+  assert.deepEqual(await cluster.sql('select seq::int from event order by seq'), [{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
+});
+
+test('a node that hears nothing, not even from the database, shows nothing after another has told something newer', options, async (t) => {
+  // Longer than usual, so that it lasts while a gets the shards.
+  const { cluster, a, b, id, hold, database } = await unheard(t, { readLeaseMs: 1_500, renewReadLeaseMs: 1_000 });
+  const checks = database.hold(/troupe shards/, 'to server');
+  let told = 1;
+  let ended = false;
+  let shown = 0;
+  let waits = false;
+  const reading = (async () => {
+    for (; !ended; await new Promise((resolve) => setImmediate(resolve))) {
+      const before = told;
+      const answer = b.actors.query(probe, id, 'state', null);
+      waits = answer instanceof Promise;
+      const state = await answer;
+      assert.ok(state!.value >= before, `${state!.value} was shown after ${before} was told`);
+      shown++;
+    }
+  })();
+  told = await a.actors.ask(probe, id, 'add', { n: 10 });
+  assert.equal(told, 11);
+  assert.ok(shown > 0);
+  await Promise.race([reading, until(() => waits, 'b to ask before it shows')]);
+  ended = true;
+  for (const held of [checks, hold]) held.release();
+  cluster.links.heal(a.incarnation, b.incarnation);
+  await reading;
+});
+
+test('a link that is cut between two live nodes puts nobody out, and their asks go by way of a third', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const [a, b] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
+  await cluster.settled();
+  const epochs = await epochSum(cluster);
+  cluster.links.harm(a.incarnation, b.incarnation, 'cut');
+  assert.equal(await a.actors.ask(probe, idOf(b), 'add', { n: 1 }), 1);
+  assert.equal(await b.actors.ask(probe, idOf(a), 'add', { n: 1 }), 1);
+  assert.equal((await a.actors.query(probe, idOf(b), 'state', null))!.value, 1);
+  await renewed(cluster, 20);
+  assert.equal(a.membership.view.members.length, 3);
+  assert.equal(await epochSum(cluster), epochs, 'nothing moved');
+});
+
+test('with nobody to go by, asks over a cut link are refused inside their deadline, and answered when it is mended', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const [a, b] = [await cluster.join('a'), await cluster.join('b')];
+  await cluster.settled();
+  cluster.links.harm(a.incarnation, b.incarnation, 'cut');
+  const asked = await outcomeOf(a.actors.ask(probe, idOf(b), 'add', { n: 1 }, { deadlineMs: Date.now() + 300 }));
+  assert.deepEqual(asked, { refused: 'overloaded' });
+  const patient = a.actors.ask(probe, idOf(b), 'add', { n: 1 });
+  await renewed(cluster, 20);
+  cluster.links.heal(a.incarnation, b.incarnation);
+  assert.equal(await patient, 1);
+  assert.equal(a.membership.view.members.length, 2);
+});
+
+test('a message to an actor behind a cut link arrives all the same', options, async (t) => {
+  const cluster = await testCluster(t, { ...quick, timings: { messageLookMs: 200 } });
+  const [a, b] = [await cluster.join('a'), await cluster.join('b')];
+  await cluster.settled();
+  cluster.links.harm(a.incarnation, b.incarnation, 'cut');
+  const to = idOf(b);
+  await a.actors.ask(probe, idOf(a), 'tell', { to, inputs: ['one', 'two'] });
+  await until(async () => (await b.actors.query(probe, to, 'state', null))?.heard.length === 2, 'the messages');
+});
+
+test(
+  'Redis away: asks and messages go on, nothing moves; what a killed node owned waits for Redis and then goes on',
+  options,
+  async (t) => {
+    const cluster = await testCluster(t, quick);
+    const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
+    await cluster.settled();
+    await cluster.redis.kill();
+    await until(() => a.placement.state === 'alone', 'a to notice');
+    const epochs = await epochSum(cluster);
+    assert.equal(await a.actors.ask(probe, idOf(b), 'add', { n: 1 }), 1);
+    const orphan = idOf(c);
+    await c.kill();
+    assert.deepEqual(await outcomeOf(a.actors.ask(probe, orphan, 'add', { n: 1 }, { deadlineMs: Date.now() + 200 })), {
+      refused: 'overloaded',
+    });
+    assert.equal(await epochSum(cluster), epochs);
+    assert.equal(a.placement.isAlive(c.incarnation), true, 'nobody knows');
+    await cluster.redis.restart();
+    assert.equal(await a.actors.ask(probe, orphan, 'add', { n: 1 }), 1);
+    await cluster.settled();
+  },
+);
+
+test('an emptied Redis moves nothing', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const [a, b] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
+  await cluster.settled();
+  const epochs = await epochSum(cluster);
+  for (let round = 0; round < 3; round++) {
+    await cluster.redis.flush();
+    assert.equal(await a.actors.ask(probe, idOf(b), 'add', { n: 1 }), round + 1);
+    await renewed(cluster, 5);
+  }
+  await cluster.settled();
+  assert.equal(await epochSum(cluster), epochs);
+});
+
+test('every connection to PostgreSQL cut again and again under load: no ask fails, nothing is done twice', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const nodes = [await cluster.join('a'), await cluster.join('b')];
+  await cluster.settled();
+  let sum = 0;
+  for (let round = 0; round < 6; round++) {
+    const asked = nodes.flatMap((node) => Array.from({ length: 30 }, (_, i) => node.actors.ask(probe, `load${i}`, 'add', { n: 1 })));
+    sum += asked.length;
+    if (round % 2 === 1) {
+      await cluster.sql(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'troupe%'`,
+      );
+    }
+    await Promise.all(asked);
+  }
+  assert.deepEqual(await cluster.sql('select sum(value)::int as sum from probe'), [{ sum }]);
+  await cluster.settled();
+});
+
+test('a node without a cluster is refused where a cluster runs, and the other way round', options, async (t) => {
+  const { SingleNode } = await import('../../src/cluster/single-node.ts');
+  const { silentLog } = await import('../../src/log.ts');
+  const cluster = await testCluster(t, { timings: { lockWaitMs: 0 } });
+  const a = await cluster.join('a');
+  const single = new SingleNode(cluster.url, 'single', silentLog, { lockWaitMs: 0 });
+  await assert.rejects(single.start(), { code: 'conflict', message: /same REDIS_URL/ });
+  await single.stop();
+  await a.leave();
+  const alone = new SingleNode(cluster.url, 'alone', silentLog);
+  await alone.start();
+  await assert.rejects(
+    cluster.join('b'),
+    (error: AppError) => error.code === 'conflict' && /A node without REDIS_URL runs/.test(error.message),
+  );
+  await alone.stop();
+});
+
+function idOf(node: TestNode): string {
+  return probeIdIn((shard) => node.placement.epochOf(shard) !== null);
+}
+
+async function epochSum(cluster: TestCluster): Promise<number> {
+  return (await cluster.sql('select sum(epoch)::int as sum from shard'))[0].sum;
+}
+
+/** Resolves when each node has seen each other one renew so many times more. */
+async function renewed(cluster: TestCluster, times: number): Promise<void> {
+  const counts = () =>
+    cluster.nodes.flatMap((node) => cluster.nodes.map((other) => node.membership.renewals(other.incarnation)?.count ?? 0));
+  const before = counts();
+  await until(() => counts().every((count, i) => count >= before[i]! + times), 'renewals');
+}
+
+/** Two nodes; b's link and Redis are cut, and nothing but its own asks tells it what happens meanwhile. It has shown the actor a moment ago. */
+async function unheard(t: TestContext, timings: Partial<ClusterTimings> = {}) {
+  const cluster = await testCluster(t, { ...quick, timings: { lookMs: 600_000, ...timings } });
+  const a = await cluster.join('a');
+  const [redis, database] = [await TcpProxy.before(cluster.redis.url), await TcpProxy.before(cluster.url)];
+  t.after(() => Promise.all([redis.close(), database.close()]));
+  const b = await cluster.join('b', { redisUrl: redis.url, databaseUrl: database.url });
+  await cluster.settled();
+  const id = idOf(b);
+  assert.equal(await b.actors.ask(probe, id, 'add', { n: 1 }), 1);
+  assert.equal((await b.actors.query(probe, id, 'state', null))!.value, 1);
+  cluster.links.harm(a.incarnation, b.incarnation, 'cut');
+  return { cluster, a, b, id, hold: redis.hold(/./, 'to server'), database };
+}

@@ -1,0 +1,270 @@
+/**
+ * Several nodes claim, hand over, lose and renew shards of one real database in random order, with views that differ. Whatever the order:
+ * epochs never fall, each belongs to one owner, and when all views agree every shard is served by the node that should own it.
+ */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import test from 'node:test';
+import fc from 'fast-check';
+import pg from 'pg';
+import { systemClock } from '../../src/clock.ts';
+import { ShardKeeper } from '../../src/cluster/shard-keeper.ts';
+import { ShardMap, type ShardRow } from '../../src/cluster/shard-map.ts';
+import { ShardTable } from '../../src/cluster/shard-table.ts';
+import { silentLog } from '../../src/log.ts';
+import { testDatabase } from '../support/database.ts';
+import { until } from '../support/runtime.ts';
+
+const names = ['a', 'b', 'c'] as const;
+const shards = [0, 1, 2, 3, 4];
+const seed = Number(process.env.SEED ?? randomInt(2 ** 31));
+
+type Step =
+  /** A node sees other plans and other members than the rest. */
+  | { kind: 'view'; node: number; plan: number[]; members: boolean[] }
+  | { kind: 'settle' | 'look' | 'check' | 'renew' | 'lose all' | 'restart'; node: number }
+  | { kind: 'refused'; node: number; shard: number }
+  /** It tries to write to every shard under the epoch it believes in. */
+  | { kind: 'commit'; node: number };
+
+const node = fc.nat(names.length - 1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constant('view' as const),
+    node,
+    plan: fc.array(fc.nat(names.length - 1), { minLength: shards.length, maxLength: shards.length }),
+    members: fc.array(fc.boolean(), { minLength: names.length, maxLength: names.length }),
+  }),
+  fc.record({
+    kind: fc.constantFrom('settle' as const, 'look' as const, 'check' as const, 'renew' as const, 'lose all' as const, 'restart' as const),
+    node,
+  }),
+  fc.record({ kind: fc.constant('refused' as const), node, shard: fc.constantFrom(...shards) }),
+  fc.record({ kind: fc.constant('commit' as const), node }),
+);
+
+test(`claims, handoffs, losses and renewals in any order leave one owner for each epoch (SEED=${seed})`, async (t) => {
+  const world = await World.make();
+  t.after(() => world.close());
+  await fc.assert(
+    fc.asyncProperty(
+      fc.boolean(),
+      fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 }),
+      async (deaf, rounds) => {
+        await world.reset(deaf);
+        for (const round of rounds) await world.round(round);
+        await world.converge();
+        await world.judge();
+      },
+    ),
+    { seed, numRuns: 40, endOnFailure: true },
+  );
+});
+
+class Keeper {
+  readonly map = new ShardMap();
+  readonly table: ShardTable;
+  readonly keeper: ShardKeeper;
+  plan: (string | null)[] = [];
+  members: string[] = [];
+  /** Put out, and not back yet. */
+  out = false;
+  /** Turns were taken of these a moment ago: what has an activation. */
+  readonly inMemory = new Set<number>();
+  readonly owner: string;
+
+  constructor(world: World, owner: string) {
+    this.owner = owner;
+    this.table = new ShardTable({ databaseUrl: world.url, owner });
+    this.keeper = new ShardKeeper({
+      self: owner,
+      table: this.table,
+      map: this.map,
+      clock: systemClock,
+      log: silentLog,
+      standing: () => (this.out ? null : { plan: this.plan, frozen: false, members: this.members, canTake: () => true }),
+      refresh: async () => {},
+      isProvenDead: () => true,
+      announce: (rows) => world.announce(this, rows),
+      acquired: (acquired) => {
+        for (const shard of acquired) {
+          assert.ok(!this.inMemory.has(shard), 'a shard is lost before it is acquired again');
+          this.inMemory.add(shard);
+        }
+      },
+      sealing: async (sealed) => {
+        for (const shard of sealed) assert.equal(this.keeper.own.epochOf(shard), null, 'no turn is taken of a sealed shard');
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+      lost: (lost) => {
+        for (const shard of lost) assert.ok(this.inMemory.delete(shard), 'a shard is lost once');
+      },
+      waitOutMs: 1,
+      rereadMs: 1,
+      takeBackMs: 50,
+      maxInMotion: 3,
+    });
+    this.map.onMoved = (rows) => {
+      this.keeper.overtaken(rows);
+      this.keeper.handoffs.moved(rows);
+    };
+  }
+
+  async close(release: boolean): Promise<void> {
+    await this.keeper.stop(release);
+    await this.keeper.settle();
+    await this.table.close();
+  }
+}
+
+class World {
+  readonly url: string;
+  keepers: Keeper[] = [];
+  private deaf = false;
+  private lives = 0;
+  private readonly pool: pg.Pool;
+  private readonly drop: () => Promise<void>;
+
+  private constructor(url: string, drop: () => Promise<void>) {
+    this.url = url;
+    this.drop = drop;
+    this.pool = new pg.Pool({ connectionString: url, max: 6 });
+    this.pool.on('error', () => {});
+  }
+
+  static async make(): Promise<World> {
+    const { url, close } = await testDatabase();
+    const world = new World(url, close);
+    await world.pool.query('create table shard (shard int primary key, epoch bigint not null, owner text)');
+    await world.pool.query('insert into shard select i, 0 from generate_series(0, 1023) i');
+    // The database notes every change and every write that it let through.
+    await world.pool.query('create table change (n serial, shard int, epoch bigint, owner text)');
+    await world.pool.query('create table written (n serial, shard int, epoch bigint, owner text)');
+    await world.pool.query(`create function note() returns trigger language plpgsql as $$ begin
+      insert into change (shard, epoch, owner) values (new.shard, new.epoch, new.owner); return null; end $$`);
+    await world.pool.query('create trigger note after update on shard for each row execute function note()');
+    return world;
+  }
+
+  /** @param deaf nobody hears the others' news */
+  async reset(deaf: boolean): Promise<void> {
+    this.deaf = deaf;
+    await Promise.all(this.keepers.map((keeper) => keeper.close(true)));
+    await this.pool.query('truncate change, written');
+    this.keepers = names.map((name) => this.fresh(name));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.keepers.map((keeper) => keeper.close(false)));
+    await this.pool.end();
+    await this.drop();
+  }
+
+  announce(from: Keeper, rows: readonly ShardRow[]): void {
+    if (!this.deaf) for (const other of this.keepers) if (other !== from) setImmediate(() => other.map.learn(rows));
+  }
+
+  /** Its steps at the same time. */
+  async round(steps: Step[]): Promise<void> {
+    await Promise.all(steps.map((each) => this.take(each)));
+    for (const { keeper, out } of this.keepers) if (out) assert.deepEqual(keeper.own.held(), [], 'a node that was put out owns nothing');
+    const [only] = steps;
+    if (steps.length > 1 || (only!.kind !== 'check' && only!.kind !== 'renew')) return;
+    // Handoffs go on by themselves, so only that it lost what is another's can be said.
+    const { keeper, owner } = this.keepers[only!.node]!;
+    const held = keeper.own.in('owned');
+    const { rows } = await this.pool.query('select shard from shard where shard = any($1) and owner is distinct from $2', [held, owner]);
+    const wrong = rows.filter(({ shard }) => keeper.own.stateOf(shard) === 'owned');
+    assert.deepEqual(wrong, [], 'what the database denies is lost');
+  }
+
+  async take(step: Step): Promise<void> {
+    const at = this.keepers[step.node]!;
+    const { keeper } = at;
+    switch (step.kind) {
+      case 'view':
+        at.out = false;
+        at.plan = step.plan.map((n) => this.keepers[n]!.owner);
+        at.members = this.keepers.filter((other, n) => other === at || step.members[n]).map(({ owner }) => owner);
+        return keeper.settle();
+      case 'settle':
+        return keeper.settle();
+      case 'look':
+        return keeper.look();
+      case 'check':
+        return keeper.check();
+      case 'lose all':
+        at.out = true;
+        keeper.loseAll();
+        // What was under way comes to its end.
+        return keeper.settle();
+      case 'refused':
+        if (keeper.own.stateOf(step.shard) !== 'foreign') keeper.refused([step.shard]);
+        return;
+      case 'renew': {
+        const client = new pg.Client({ connectionString: this.url });
+        await client.connect();
+        await keeper.renew(client).finally(() => client.end());
+        return;
+      }
+      case 'restart':
+        this.keepers[step.node] = this.fresh(names[step.node]!);
+        return at.close(false);
+      case 'commit':
+        await Promise.all(shards.map((shard) => this.commit(at, shard)));
+    }
+  }
+
+  /** All agree on who should own what, and know who lives. */
+  async converge(): Promise<void> {
+    const owners = this.keepers.map(({ owner }) => owner);
+    for (const keeper of this.keepers) {
+      keeper.plan = shards.map((shard) => owners[shard % owners.length]!);
+      keeper.members = owners;
+      keeper.out = false;
+    }
+    await until(async () => {
+      await Promise.all(this.keepers.map(({ keeper }) => keeper.look()));
+      const { rows } = await this.pool.query('select shard, epoch::int, owner from shard where shard = any($1)', [shards]);
+      return rows.every(({ shard, epoch, owner }) => {
+        const due = this.keepers[shard % owners.length]!;
+        return owner === due.owner && due.keeper.own.epochOf(shard) === epoch && due.inMemory.has(shard);
+      });
+    }, 'every shard to be where it should be');
+    for (const { keeper, inMemory } of this.keepers)
+      assert.deepEqual([...inMemory].sort(), keeper.own.in('owned'), 'nothing else is in memory');
+  }
+
+  async judge(): Promise<void> {
+    const { rows: changes } = await this.pool.query('select shard, epoch::int, owner from change order by n');
+    const last = new Map<number, number>();
+    const ownerOf = new Map<string, string | null>();
+    for (const { shard, epoch, owner } of changes) {
+      assert.ok(epoch > (last.get(shard) ?? -1), 'an epoch never falls, nor is it given twice');
+      last.set(shard, epoch);
+      ownerOf.set(`${shard} ${epoch}`, owner);
+    }
+    const { rows: written } = await this.pool.query('select shard, epoch::int, owner from written order by n');
+    const lastWritten = new Map<number, number>();
+    for (const { shard, epoch, owner } of written) {
+      assert.ok(epoch >= (lastWritten.get(shard) ?? -1), 'nothing is written under an older epoch');
+      lastWritten.set(shard, epoch);
+      assert.equal(owner, ownerOf.get(`${shard} ${epoch}`), 'only the owner of an epoch writes under it');
+    }
+  }
+
+  private fresh(name: string): Keeper {
+    return new Keeper(this, `${name}/${++this.lives}`);
+  }
+
+  /** As the group commit does: fenced by epoch and owner, in one statement. */
+  private async commit({ keeper, owner }: Keeper, shard: number): Promise<void> {
+    const epoch = keeper.own.fenceEpochOf(shard);
+    if (epoch === null) return;
+    await this.pool.query(
+      `with owned as materialized (select shard from shard where shard = $1 and epoch = $2 and owner = $3 for share)
+       insert into written (shard, epoch, owner) select shard, $2, $3 from owned`,
+      [shard, epoch, owner],
+    );
+  }
+}
