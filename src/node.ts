@@ -231,8 +231,9 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   });
   stops.push(async (graceMs) => {
     draining = true;
-    await new Promise((resolve) => setTimeout(resolve, graceMs));
+    // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`: each of them leaves by itself.
     server.drain();
+    await new Promise((resolve) => setTimeout(resolve, graceMs));
     stream.goAway(config.drainGraceMs);
     await Promise.all([server.close(closeGraceMs), cluster && leave(cluster, runtime)]);
   });
