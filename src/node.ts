@@ -84,6 +84,8 @@ const maxMessageBytes = 64 * 1024;
 const maxUnsentBytes = 1024 * 1024;
 const socketIdleTimeoutS = 120;
 const commandRecordsKeptMs = 24 * 3_600_000;
+/** Clients that are sent away come back spread over at least so long. */
+const fewestReconnectMs = 2_000;
 /** What is still asked after the drain's grace has this long to be answered. */
 const closeGraceMs = 10_000;
 /** A leaving node hands over and ends what it has begun for at most this long; what then still runs goes on elsewhere, or after the next start. */
@@ -184,8 +186,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   cluster?.membership.onView(({ members }) => relay!.setMembers(members.filter(({ incarnation }) => incarnation !== placement.owner)));
   runtime.onEvents((events, seqs) => {
     stats.events.committed(events, clock.nowMs());
-    hub.publish(events, seqs);
-    relay?.publish(events, seqs);
+    (relay ?? hub).publish(events, seqs);
   });
   const stream = new Stream({
     hub,
@@ -201,8 +202,9 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
 
   cluster?.membership.onDrainRequested(onDrain);
   cluster?.transport.serve((ask, _from, gone) => actors.answer(ask, gone));
-  stops.push(() => runtime.stop());
+  // What is committed while the runtime stops is still told.
   stops.push(() => relay?.stop());
+  stops.push(() => runtime.stop());
   await runtime.start();
   await canary.start();
   stops.push(() => canary.stop());
@@ -234,7 +236,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`: each of them leaves by itself.
     server.drain();
     await new Promise((resolve) => setTimeout(resolve, graceMs));
-    stream.goAway(config.drainGraceMs);
+    stream.goAway(Math.max(fewestReconnectMs, config.drainGraceMs));
     await Promise.all([server.close(closeGraceMs), cluster && leave(cluster, runtime)]);
   });
 
