@@ -1,15 +1,15 @@
 /** A node that is told to stop, and one that comes: nobody's request fails. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { withoutCluster } from '../support/cluster-processes.ts';
 import { SteadyLooks } from '../support/probes.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutCluster, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 90_000 };
 
 let world: World;
 before(async () => {
-  if (!withoutCluster) world = await World.open({ env: { DRAIN_GRACE_MS: '500' } });
+  if (!withoutRedis) world = await World.open({ env: { DRAIN_GRACE_MS: '500' } });
 });
 after(() => world?.close());
 

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { withoutCluster } from '../support/cluster-processes.ts';
 import { untilAnswered } from '../support/probes.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutCluster || (process.platform !== 'linux' && 'who dialled is known on Linux alone'), timeout: 90_000 };
+const options = { skip: withoutRedis || (process.platform !== 'linux' && 'who dialled is known on Linux alone'), timeout: 90_000 };
 const forMs = 3_500;
 
 let world: World;
 before(async () => {
-  if (!withoutCluster) world = await World.open();
+  if (!withoutRedis) world = await World.open();
 });
 after(() => world?.close());
 
