@@ -201,7 +201,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   }
 
   cluster?.membership.onDrainRequested(onDrain);
-  cluster?.transport.serve((ask, _from, gone) => actors.answer(ask, gone));
+  cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
   // What is committed while the runtime stops is still told.
   stops.push(() => relay?.stop());
   stops.push(() => runtime.stop());

@@ -345,7 +345,6 @@ export class ActorSystem {
       const gaveUp = () => envelope.settled;
       envelope.elsewhere = true;
       const answer = await askElsewhere(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
-      envelope.taken &&= answer !== 'here';
       envelope.elsewhere &&= answer !== 'here';
       if (answer === 'here') this.route(kind, id, shard, envelope, kind.mailboxLimit);
       else if (answer !== 'given up') this.pending.settle(envelope, undefined, answer.reply);

@@ -17,6 +17,7 @@ export async function askElsewhere(
   gaveUp: () => boolean,
   onTry: (out: boolean) => void,
 ): Promise<{ reply: unknown } | 'here' | 'given up'> {
+  let unknown = false;
   for (let attempt = 0; !gaveUp(); attempt++) {
     if (placement.epochOf(shard) !== null) return 'here';
     onTry(true);
@@ -24,7 +25,9 @@ export async function askElsewhere(
       return { reply: await placement.forward(shard, ask) };
     } catch (error) {
       if (!mayTryAgain(error, ask)) throw error;
-      onTry(false);
+      // What may have been done stays so, whatever a later try says.
+      unknown ||= (error as AppError).code === 'outcome_unknown';
+      onTry(unknown);
     }
     await placement.moved(Math.min(longestPauseMs, 10 * 2 ** attempt));
   }
