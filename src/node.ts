@@ -1,7 +1,6 @@
 /** Builds one node: its parts in the order in which they need each other, each with how it stops. */
 
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { accountActor } from './actors/account/account.ts';
 import { agentActor } from './actors/agent/agent.ts';
 import { agentEffects } from './actors/agent/effects.ts';
@@ -62,15 +61,17 @@ import { createCatalogue } from './providers/tools/catalogue.ts';
 import { observedToolbox, ToolStats } from './providers/tools/observed.ts';
 import { profileTableTool } from './providers/tools/profile-table.ts';
 import { createSandboxPool } from './providers/tools/sandbox/pool.ts';
+import { AccountOverrides } from './storage/account-overrides.ts';
+import { adoptLocalFiles } from './storage/adopt-local-files.ts';
 import { lockDataDir } from './storage/data-dir-lock.ts';
-import { Database } from './storage/database.ts';
+import { Database, poolsInCluster } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
 import type { FileStore } from './storage/files.ts';
 import { IdempotencyKeys } from './storage/idempotency-keys.ts';
 import { openLocalFiles } from './storage/local-files.ts';
 import { Maintenance } from './storage/maintenance.ts';
 import { OrphanContent } from './storage/orphan-content.ts';
-import { looseContents, openPostgresFiles } from './storage/postgres-files.ts';
+import { holdsContents, looseContents, openPostgresFiles } from './storage/postgres-files.ts';
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from './storage/retention.ts';
 import { openS3Files, parseS3Url } from './storage/s3-files.ts';
 import { resolveSecretKey } from './storage/secret-key.ts';
@@ -112,10 +113,13 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const secretKey = await resolveSecretKey(config);
   const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, stops));
 
-  const database = new Database(databaseUrl);
+  const database = new Database(databaseUrl, config.redisUrl === null ? {} : poolsInCluster);
   stops.push(() => database.close());
   await database.migrate();
-  const files = await openFiles(config, database);
+  const files = await openFiles(config, database, log);
+  const overrides = new AccountOverrides(database, log);
+  overrides.start();
+  stops.push(() => overrides.stop());
 
   const outbound = createOutbound({ allow: [...config.outboundAllow] });
   stops.push(() => outbound.close());
@@ -163,7 +167,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     clock,
     checks: {
       database: () => database.read({ name: 'health', text: 'select 1' }),
-      files: () => files.put('health/probe', Readable.from(['ok']), 16),
+      files: () => files.check(),
       progress: async () => {
         if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
       },
@@ -218,7 +222,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     ...deliverableRoutes({ database, files, links }),
     ...agentRoutes({ actors }),
     ...workspaceRoutes({ actors, database, files, links }),
-    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), clock }),
+    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), overrides, clock }),
     ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
     ...healthRoutes(health),
   ];
@@ -322,14 +326,14 @@ async function leave({ node }: Cluster, runtime: Runtime): Promise<void> {
   await runtime.finishEffects(deadlineMs - performance.now());
 }
 
-/** What every node of a cluster must see is kept where all of them look. */
-async function openFiles(config: Config, database: Database): Promise<FileStore> {
+/** What every node of a cluster must see is kept where all of them look, and stays there when one node is left. */
+async function openFiles(config: Config, database: Database, log: Log): Promise<FileStore> {
   if (config.s3Url !== null) return openS3Files(parseS3Url(config.s3Url));
-  return config.redisUrl === null ? openLocalFiles(filesDir(config)) : openPostgresFiles(database);
-}
-
-function filesDir(config: Config): string {
-  return join(config.dataDir, 'files');
+  const directory = join(config.dataDir, 'files');
+  if (config.redisUrl === null && !(await holdsContents(database))) return openLocalFiles(directory);
+  const files = openPostgresFiles(database);
+  await adoptLocalFiles(directory, files, log);
+  return files;
 }
 
 async function startPostgres(config: Config, log: Log, stops: Stops): Promise<string> {
