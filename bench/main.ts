@@ -1,16 +1,21 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|memory|start|placement …] [--seconds N] [--json] [--profile]`: what the product is fast at, each beside
- * the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
+ * `npm run bench [-- actors|commit|http|stream|remote|memory|start|placement|cluster|failover|rolling|join …] [--seconds N] [--times N] [--json]
+ * [--profile]`: what the product is fast at, each beside the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchActors } from './actors.ts';
+import { benchCluster } from './cluster.ts';
 import { benchCommit } from './commit.ts';
+import { benchFailover } from './failover.ts';
 import { benchHttp } from './http.ts';
+import { benchJoin } from './join.ts';
 import { benchMemory } from './memory.ts';
 import { benchPlacement } from './placement.ts';
+import { benchRemote } from './remote.ts';
+import { benchRolling } from './rolling.ts';
 import { benchStart } from './start.ts';
 import { benchStream } from './stream.ts';
 import { jsonLine, type Row, textLine } from './support/row.ts';
@@ -21,11 +26,16 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   commit: benchCommit,
   http: benchHttp,
   stream: benchStream,
+  remote: benchRemote,
   memory: benchMemory,
   start: benchStart,
   placement: benchPlacement,
+  cluster: benchCluster,
+  failover: benchFailover,
+  rolling: benchRolling,
+  join: benchJoin,
 };
-const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--json] [--profile]`;
+const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--times 1 to 1000] [--json] [--profile]`;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -35,9 +45,9 @@ async function main(args: string[]): Promise<number> {
     console.error(usage);
     return 2;
   }
-  const { names, seconds, json, profile } = asked;
+  const { names, seconds, times, json, profile } = asked;
   const profileFolder = profile ? await mkdtemp(join(tmpdir(), 'troupe-profiles-')) : null;
-  const surroundings = new Surroundings({ seconds, profileFolder });
+  const surroundings = new Surroundings({ seconds, times, profileFolder });
   const stop = (): void => void surroundings.close().finally(() => process.exit(130));
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
@@ -54,20 +64,28 @@ async function main(args: string[]): Promise<number> {
   return 0;
 }
 
-function readArguments(args: string[]): { names: string[]; seconds: number; json: boolean; profile: boolean } | null {
+function readArguments(args: string[]): { names: string[]; seconds: number; times: number; json: boolean; profile: boolean } | null {
   try {
     const { values, positionals } = parseArgs({
       args,
       allowPositionals: true,
       options: {
         seconds: { type: 'string', default: '5' },
+        times: { type: 'string', default: '10' },
         json: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
       },
     });
-    const seconds = Number(values.seconds);
-    if (!(seconds >= 1 && seconds <= 600) || positionals.some((name) => !Object.hasOwn(benches, name))) return null;
-    return { names: positionals.length === 0 ? Object.keys(benches) : positionals, seconds, json: values.json, profile: values.profile };
+    const [seconds, times] = [Number(values.seconds), Number(values.times)];
+    if (!(seconds >= 1 && seconds <= 600) || !(times >= 1 && times <= 1_000) || positionals.some((name) => !Object.hasOwn(benches, name)))
+      return null;
+    return {
+      names: positionals.length === 0 ? Object.keys(benches) : positionals,
+      seconds,
+      times,
+      json: values.json,
+      profile: values.profile,
+    };
   } catch {
     return null;
   }

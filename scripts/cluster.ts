@@ -29,12 +29,13 @@ async function runCluster(options: ClusterToolOptions): Promise<number> {
   const { config, nodes, port, restart, redisUrl, env } = options;
   const ending = new AbortController();
   let cluster: LocalCluster | null = null;
+  let killing: Promise<never> | null = null;
   const end = (why: string, code: number) => ending.abort({ why, code } satisfies Ending);
   process.on('SIGINT', () => {
     if (!ending.signal.aborted) return end('Ctrl-C', 0);
     process.stderr.write('At once\n');
     if (cluster === null) process.exit(130);
-    void cluster.kill().then(() => process.exit(130));
+    killing ??= cluster.kill().then(() => process.exit(130));
   });
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGHUP', () => end('SIGHUP', 0));
@@ -68,7 +69,8 @@ async function runCluster(options: ClusterToolOptions): Promise<number> {
   const { why, code } = ending.signal.reason as Ending;
   process.stdout.write(`Stopping (${why}); once more Ctrl-C: at once\n`);
   await cluster.stop();
-  return code;
+  // Everything may have ended by the second Ctrl-C, which then says how.
+  return killing ?? code;
 }
 
 async function announcement(

@@ -1,5 +1,6 @@
-/** Structured logs, one JSON line each, to standard output. Ids go in fields; secrets go nowhere: known field names are redacted. */
+/** Structured logs, one JSON line each, to standard output. Ids go in fields; secrets go nowhere (`log-secrets.ts`). */
 import { pino } from 'pino';
+import { createScrubber, errorFields } from './log-secrets.ts';
 
 export type Log = {
   debug(fields: object, message: string): void;
@@ -9,28 +10,24 @@ export type Log = {
   child(fields: object): Log;
 };
 
-const secretFields = [
-  'password',
-  'token',
-  'access_token',
-  'refresh_token',
-  'secret',
-  'api_key',
-  'apiKey',
-  'authorization',
-  'key',
-  'cookie',
-];
+export type LogOptions = {
+  /** Texts that must not be told wherever they turn up, e.g. configured keys. */
+  secrets?: readonly string[];
+  /** Takes the lines. Default: standard output. */
+  write?: (line: string) => void;
+};
 
 /** @param level `debug`, `info`, `warn`, `error` or `silent` */
-export function createLog(level: string, base: object = {}): Log {
-  return pino({
+export function createLog(level: string, base: object = {}, { secrets = [], write }: LogOptions = {}): Log {
+  const options = {
     level,
     base,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: [...secretFields, ...secretFields.map((field) => `*.${field}`)], censor: '[secret]' },
-  });
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: (error: unknown) => errorFields(error) },
+    hooks: { streamWrite: createScrubber(secrets) },
+  };
+  return write === undefined ? pino(options) : pino(options, { write });
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };

@@ -1,6 +1,12 @@
-/** A node as the service makes it, with the bench's actor on it, asked from within. For the benches of asking, committing and memory. */
+/**
+ * A node as the service makes it, with the bench's actor on it, asked from within. For the benches of asking, committing and memory; with
+ * BENCH_REDIS_URL it is a node of a cluster, that owns actors or is an edge alone as BENCH_ROLES says.
+ */
 import pg from 'pg';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createCluster } from '../../src/cluster/cluster.ts';
+import type { Role } from '../../src/cluster/member.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { createLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
@@ -14,8 +20,10 @@ const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`);
 const url = process.env.BENCH_DATABASE_URL!;
 const log = createLog('warn');
 const database = new Database(url, { extraEntities: [CounterEntity] });
-const runtime = new Runtime({ database, placement: new SingleNode(url, 'bench', log), log });
+const cluster = process.env.BENCH_REDIS_URL === undefined ? null : await joinLater(process.env.BENCH_REDIS_URL);
+const runtime = new Runtime({ database, placement: cluster?.node ?? new SingleNode(url, 'bench', log), log });
 const { actors } = runtime;
+cluster?.transport.serve((ask, _from, gone) => actors.answer(ask, gone));
 
 serveCalls({
   async prepare() {
@@ -44,6 +52,15 @@ serveCalls({
     return { grownBytes: heapBytes() - before, held: actors.activationCount };
   },
 });
+
+async function joinLater(redisUrl: string) {
+  const roles = process.env.BENCH_ROLES!.split(',') as Role[];
+  const secretKey = 'a bench has no secrets, and this is long enough';
+  const at = { host: '127.0.0.1', port: 0, announce: null };
+  // A cluster's identity stands in its database.
+  await database.migrate();
+  return createCluster({ databaseUrl: url, redisUrl, secretKey, name: `bench-${roles.join('-')}`, roles, ...at, log, clock: systemClock });
+}
 
 function heapBytes(): number {
   for (let i = 0; i < 3; i++) globalThis.gc!();

@@ -9,14 +9,17 @@ import { type TemporaryFolder, temporaryFolder } from '../../test/support/tempor
 export class Surroundings {
   /** How long each figure of each side is measured, in slices. */
   readonly seconds: number;
+  /** How often something is broken, where a bench breaks something. */
+  readonly times: number;
   /** null: nothing is profiled. */
   readonly profileFolder: string | null;
   private folder: TemporaryFolder | null = null;
   private postgres: EmbeddedPostgres | null = null;
   private databases = 0;
 
-  constructor(options: { seconds: number; profileFolder: string | null }) {
+  constructor(options: { seconds: number; times: number; profileFolder: string | null }) {
     this.seconds = options.seconds;
+    this.times = options.times;
     this.profileFolder = options.profileFolder;
   }
 

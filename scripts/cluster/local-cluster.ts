@@ -20,7 +20,7 @@ export type LocalClusterOptions = {
   /** Where the balancer listens; default 127.0.0.1 and any free port. */
   host?: string;
   port?: number;
-  /** A node or a Redis that ends is started again a second later. Default: it stays away. */
+  /** A node or a Redis that dies is started again a second later. Default: it stays away. */
   restart?: boolean;
   /** What a node runs; default is the service. */
   entry?: string;
@@ -126,8 +126,7 @@ export class LocalCluster {
 
   private async launch(name: string, signal?: AbortSignal): Promise<LocalNode> {
     const { say = () => {}, env: over = {}, entry = 'src/main.ts', dataDir } = this.options;
-    const folder = join(dataDir, 'nodes', name);
-    const env = { ...this.env, DATA_DIR: folder, ...over };
+    const env = { ...this.env, DATA_DIR: dataDir, ...over };
     const index = this.nodes.findIndex((node) => node.name === name);
     const node = new LocalNode({ name, entry, env, onLine: (line) => say(`${name} | ${line}`) });
     if (index === -1) this.nodes.push(node);
@@ -147,7 +146,9 @@ export class LocalCluster {
   private ended(node: LocalNode, { code, signal }: NodeEnd): void {
     this.balancer.remove(node.name);
     if (this.stopping.signal.aborted) return;
-    const { say = () => {}, restart = false } = this.options;
+    const { say = () => {} } = this.options;
+    // One that was asked to leave has left.
+    const restart = this.options.restart === true && code !== 0;
     say(`${node.name} has ended (${signal ?? `exit code ${code}`})${restart ? '; it is started again' : ''}`);
     if (restart) void this.startAgain(node.name);
   }

@@ -24,7 +24,7 @@ A cluster on this machine for trying: nodes behind one port, with Redis and Post
 
   --nodes N    how many nodes, 1 to 20 (default 3)
   --port P     where the cluster is reached (default PORT, else 8080; 0: any free one)
-  --restart    start a node, or the Redis, that ends again
+  --restart    when a node dies, or the Redis, start it again
 
 It uses the Redis of REDIS_URL and the PostgreSQL of DATABASE_URL. Without them it starts its own with their data in DATA_DIR:
 PostgreSQL from the service's packages, Redis from a redis-server on the PATH or from the Debian package, unpacked without root.
@@ -33,7 +33,10 @@ All other settings are passed on to the nodes. Ctrl-C stops it in order, a secon
 
 const maxNodes = 20;
 /** These are the nodes' own, or the tool's: one value for all would be wrong. */
-const ownOfNodes = ['PORT', 'HOST', 'DATA_DIR', 'NODE_NAME', 'CLUSTER_HOST', 'CLUSTER_PORT', 'ADMIN_PORT', 'REDIS_URL', 'DATABASE_URL'];
+const ownOfNodes = [
+  ...['PORT', 'HOST', 'DATA_DIR', 'NODE_NAME', 'ROLES', 'CLUSTER_HOST', 'CLUSTER_PORT', 'CLUSTER_ANNOUNCE', 'ADMIN_PORT'],
+  ...['REDIS_URL', 'DATABASE_URL'],
+];
 
 /** Throws `UsageError`, or `ConfigError` for a bad variable. 'help' when that is asked for. */
 export function readOptions(args: string[], environment: Record<string, string | undefined>): ClusterToolOptions | 'help' {
@@ -41,10 +44,10 @@ export function readOptions(args: string[], environment: Record<string, string |
   if (help) return 'help';
   const given = { ...environment };
   for (const name of Object.keys(given)) if (given[name]?.trim() === '') delete given[name];
-  // Alone it is refused to a node, which would have no database to share; here one is started.
-  const redisUrl =
-    given.REDIS_URL === undefined ? null : loadConfig({ DATABASE_URL: 'postgres://started', REDIS_URL: given.REDIS_URL }).redisUrl;
-  const config = loadConfig({ ...given, REDIS_URL: undefined });
+  // Alone it is refused to a node, which would have neither database nor key to share; here both are made.
+  const made = { DATABASE_URL: 'postgres://made', SECRET_KEY: '-'.repeat(32) };
+  const redisUrl = given.REDIS_URL === undefined ? null : loadConfig({ ...made, REDIS_URL: given.REDIS_URL }).redisUrl;
+  const config = loadConfig({ ...given, REDIS_URL: undefined, ROLES: undefined });
   const env = { ...given };
   for (const name of ownOfNodes) delete env[name];
   return {

@@ -3,9 +3,10 @@
  * is who lives now. Its folder holds its log, its pid and its address, by which the next start ends one that a killed tool left behind.
  */
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, open, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { localRedisFile } from '../../src/cli/find-redis.ts';
@@ -23,16 +24,26 @@ export type RedisServer = {
 const startWithinMs = 10_000;
 const stopWithinMs = 5_000;
 const pollMs = 20;
+const portAttempts = 10;
 
 /** `port`: the one it must have, or null for any free one. Rejects with the end of its log where it does not answer in ten seconds. */
 export async function startRedis(program: RedisProgram, dataDir: string, port: number | null = null): Promise<RedisServer> {
   await mkdir(join(dataDir, 'redis'), { recursive: true });
   const folder = await realpath(join(dataDir, 'redis'));
   for (const pid of await processesIn(folder)) if (/redis-server/.test(await commandLine(pid))) await end(pid);
-  const chosen = port ?? (await freePort());
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await launch(program, dataDir, folder, port ?? anyPort());
+    } catch (error) {
+      if (port !== null || attempt === portAttempts || !/Address already in use/.test((error as Error).message)) throw error;
+    }
+  }
+}
+
+async function launch(program: RedisProgram, dataDir: string, folder: string, port: number): Promise<RedisServer> {
   const logPath = join(folder, 'redis.log');
   const log = await open(logPath, 'w', 0o600);
-  const settings = ['--bind', '127.0.0.1', '--port', String(chosen), '--dir', folder, '--save', '', '--appendonly', 'no'];
+  const settings = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', '', '--appendonly', 'no'];
   // A session of its own: Ctrl-C is for the nodes to hear first.
   const child = spawn(program.path, settings, {
     cwd: folder,
@@ -46,10 +57,10 @@ export async function startRedis(program: RedisProgram, dataDir: string, port: n
   );
   const spawned = once(child, 'spawn');
   await log.close();
-  const url = `redis://127.0.0.1:${chosen}`;
+  const url = `redis://127.0.0.1:${port}`;
   try {
     await spawned;
-    await untilItAnswers(chosen, ended);
+    await untilItAnswers(port, ended);
   } catch (error) {
     child.kill('SIGKILL');
     const tail = (await readFile(logPath, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
@@ -97,12 +108,7 @@ async function end(pid: number): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
+/** Below those that connections are given, so that it is still free when a Redis is started again. */
+function anyPort(): number {
+  return randomInt(15_000, 32_000);
 }

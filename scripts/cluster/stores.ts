@@ -101,10 +101,10 @@ export class Stores {
   /** Ends them at once, as a crash would: what is committed is safe all the same. */
   async kill(): Promise<void> {
     this.stopping = true;
-    this.keeper.kill('SIGKILL');
-    if (this.redisPid !== null) signalProcess(this.redisPid, 'SIGKILL');
     const postmaster = this.ownPostgres ? await readPostmaster(join(this.dataDir, 'postgres')).catch(() => null) : null;
     if (postmaster !== null && postmaster.pid > 0) signalProcess(postmaster.pid, 'SIGQUIT');
+    if (this.redisPid !== null) signalProcess(this.redisPid, 'SIGKILL');
+    this.keeper.kill('SIGKILL');
   }
 
   private hear(news: StoresNews, { say, restart, onLost }: StoresOptions): void {

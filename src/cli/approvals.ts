@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
-import { Failure, isUnreachable } from './failure.ts';
+import { Failure, mayPass } from './failure.ts';
 import { oneLine, plainText } from './plain-text.ts';
 import { NobodyThere, question, type Terminal } from './question.ts';
 import type { Task, TaskApproval, TaskEvent } from './task.ts';
@@ -60,7 +60,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         return;
       } catch (error) {
         if (signal.aborted || decided.aborted) return;
-        if (!isUnreachable(error)) return view.notice(`Approval ${oneLine(id)}: ${(error as Error).message}`);
+        if (!mayPass(error)) return view.notice(`Approval ${oneLine(id)}: ${(error as Error).message}`);
         await sleep(retryMs, undefined, { signal }).catch(() => {});
       }
     }

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from './failure.ts';
+import { Failure, isBusy } from './failure.ts';
 import { oneLine } from './plain-text.ts';
 
 export type Call = {
@@ -36,13 +36,21 @@ export type ClientParts = {
 
 const requestTimeoutMs = 60_000;
 const downloadTimeoutMs = 3_600_000;
-const maxRetries = 4;
+/** With the pauses between them, some 20 seconds: longer than a node takes to be replaced by another. */
+const maxRetries = 12;
 const firstBackoffMs = 250;
+const longestBackoffMs = 2_000;
+/** A first try of ours that is still being answered is soon done; later the refusal is meant. */
+const maxConflicts = 4;
+const triesBeforeNotice = 3;
 /** How long one request waits in all for a service that asks for patience. */
 const maxPatienceMs = 15 * 60_000;
 const maxAnswerBytes = 32 * 2 ** 20;
 
 export function createClient({ url, token, signal, notice }: ClientParts): Client {
+  /** Somebody has answered: who then does not is away for a while. */
+  let isKnown = false;
+
   async function answered(method: string, path: string, call: Call): Promise<Response> {
     const headers: Record<string, string> = { Accept: 'application/json' };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
@@ -55,15 +63,16 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
       const last = attempt >= retries;
       const response = await once(method, path, call, headers, last);
       if (response?.ok) return response;
-      let waitMs = firstBackoffMs * 2 ** Math.min(attempt, 5);
+      let waitMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attempt, 10));
       if (response !== null) {
         const detail = await readDetail(response);
         const later = askedToWaitMs(response);
-        const mayRepeat = response.status === 429 ? later <= patienceMs : !last && isPassing(response.status, attempt);
+        const mayRepeat = later <= patienceMs && (response.status === 429 || (!last && isPassing(response.status, attempt)));
         if (!mayRepeat) throw refusal(url, response, detail);
         waitMs = Math.max(waitMs, later);
         if (response.status === 429) notice(`Too many requests: waiting ${Math.ceil(waitMs / 1000)} s, as the service asks`);
       }
+      if (response?.status !== 429 && attempt === triesBeforeNotice) notice('The service cannot answer now; trying again ...');
       patienceMs -= waitMs;
       await sleep(waitMs, undefined, { signal });
     }
@@ -74,11 +83,14 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
     const limit = AbortSignal.timeout(call.timeoutMs ?? requestTimeoutMs);
     const body = call.form?.() ?? (call.json === undefined ? undefined : JSON.stringify(call.json));
     try {
-      return await fetch(url + path, { method, headers, body, redirect: 'manual', signal: AbortSignal.any([signal, limit]) });
+      const response = await fetch(url + path, { method, headers, body, redirect: 'manual', signal: AbortSignal.any([signal, limit]) });
+      isKnown = true;
+      return response;
     } catch (error) {
       signal.throwIfAborted();
-      // Nobody listens there: waiting some more would not help whoever forgot to start the service.
-      if (last || codeOf(error) === 'ECONNREFUSED' || codeOf(error) === 'ENOTFOUND') throw unreachable(url, error);
+      // Nobody ever listened there: waiting some more would not help whoever forgot to start the service.
+      const isNobody = !isKnown && ['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error) ?? '');
+      if (last || isNobody) throw unreachable(url, error);
       return null;
     }
   }
@@ -103,7 +115,7 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
 
 /** Worth another try with the same key: a busy or leaving node, or our own first try that is still being answered. */
 function isPassing(status: number, attempt: number): boolean {
-  return status === 502 || status === 503 || status === 504 || (status === 409 && attempt > 0);
+  return isBusy(status) || (status === 409 && attempt > 0 && attempt <= maxConflicts);
 }
 
 function askedToWaitMs(response: Response): number {

@@ -23,8 +23,9 @@ const lookEveryMs = 250;
 /** The exit code. Throws `Failure`: `refused` for an unknown node and for one that has not left in time, `unreachable` without Redis. */
 export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, say, signal }: DrainParts): Promise<number> {
   const before = await readCluster(redis.url, redis.clusterId);
+  if (!before.redis.up) throw new Failure('unreachable', `${before.redis.trouble}; nobody was asked`);
   const answer = await requestDrain(redis.url, redis.clusterId, node).catch((error: Error) => {
-    if (error instanceof AppError) throw new Failure('unreachable', `${error.message}: nobody was asked`, { cause: error });
+    if (error instanceof AppError) throw new Failure('unreachable', `${error.message}; it may have been asked`, { cause: error });
     throw error;
   });
   if (answer.kind === 'unknown') {

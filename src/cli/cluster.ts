@@ -57,7 +57,7 @@ async function showOnce({ output }: Extract<ClusterOptions, { kind: 'status' }>,
   const earlier = await readDatabase(service.databaseUrl);
   await delay(sampleMs, undefined, { signal: service.signal });
   const { status } = await look(service, earlier);
-  if (status.redis?.up === false) process.stderr.write(`${status.redis.trouble}: only what PostgreSQL knows is shown\n`);
+  if (status.redis?.up === false) process.stderr.write(`${status.redis.trouble}; only what PostgreSQL knows is shown\n`);
   process.stdout.write(output === 'json' ? `${JSON.stringify(status)}\n` : statusTable(status));
   return exitCodes.complete;
 }

@@ -31,6 +31,11 @@ export class Failure extends Error {
   }
 }
 
-export function isUnreachable(error: unknown): error is Failure {
-  return error instanceof Failure && error.kind === 'unreachable';
+/** Nobody answers, or a balancer or a leaving node says that nobody can now: worth another try in a while. */
+export function mayPass(error: unknown): error is Failure {
+  return error instanceof Failure && (error.kind === 'unreachable' || isBusy(error.status));
+}
+
+export function isBusy(status: number | null): boolean {
+  return status === 502 || status === 503 || status === 504;
 }

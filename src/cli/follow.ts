@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
-import { isUnreachable } from './failure.ts';
+import { mayPass } from './failure.ts';
 import { openEventSocket } from './socket.ts';
 import { endsTask, hasEnded, type Task, type TaskEvent } from './task.ts';
 
@@ -24,6 +24,7 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
   let socketWanted = true;
   let failures = 0;
   let lostAtMs: number | null = null;
+  let awayMs = 0;
 
   /** True when the event is new; repeated ones come where history and stream overlap. */
   function take(event: TaskEvent): boolean {
@@ -58,6 +59,7 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
         if (take(next.value)) yield next.value;
       }
     } finally {
+      awayMs = socket.stayAwayMs();
       socket.close();
     }
   }
@@ -72,13 +74,15 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
       if (!over && socketWanted) yield* live();
       if (over) return;
     } catch (error) {
-      if (signal.aborted || !isUnreachable(error)) throw error;
+      if (signal.aborted || !mayPass(error)) throw error;
       if (lostAtMs === null) notice('Lost the service; trying again ...');
       lostAtMs ??= performance.now();
       if (performance.now() - lostAtMs > patienceMs) throw error;
     }
     signal.throwIfAborted();
-    await sleep(Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures++, 10)), undefined, { signal });
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures++, 10));
+    await sleep(Math.max(pauseMs, awayMs), undefined, { signal });
+    awayMs = 0;
   }
 }
 

@@ -5,6 +5,8 @@ export type SocketEnd = 'lost' | 'refused';
 export type EventSocket = {
   /** True when the stream goes on just after the event that was asked for; false where older events must be had elsewhere. */
   resumed: boolean;
+  /** How long to stay away once it has ended: a node that leaves asks each client to come back at a time of its own. */
+  stayAwayMs(): number;
   /** Events as they come; returns why it ended. */
   events(): AsyncGenerator<TaskEvent, SocketEnd>;
   close(): void;
@@ -14,10 +16,12 @@ const helloTimeoutMs = 10_000;
 const pingEveryMs = 20_000;
 /** More unread events than this, and the socket is given up: resuming brings them again. */
 const maxWaiting = 10_000;
+/** Whatever the service asks for. */
+const longestAwayMs = 10_000;
 /** With these closings the service says not to come back. */
 const refusals: readonly number[] = [4400, 4401, 4408, 4429];
 
-type Frame = { type?: string; resumed?: boolean; event?: TaskEvent };
+type Frame = { type?: string; resumed?: boolean; event?: TaskEvent; reconnect_after_ms?: unknown };
 
 /** Opens the stream after event `resumeFrom`, narrowed to one task. Null when it cannot be had now, `refused` when not at all. */
 export async function openEventSocket(
@@ -30,6 +34,7 @@ export async function openEventSocket(
   const waiting: TaskEvent[] = [];
   let ended: SocketEnd | null = null;
   let heard = true;
+  let awayMs = 0;
   let wake = () => {};
   const hello = Promise.withResolvers<boolean | SocketEnd>();
   const end = (how: SocketEnd) => {
@@ -62,6 +67,9 @@ export async function openEventSocket(
       clearTimeout(impatience);
       socket.send(JSON.stringify({ type: 'subscribe', topics: [`task:${taskId}`] }));
       hello.resolve(frame.resumed === true);
+    } else if (frame.type === 'goaway') {
+      const asked = Number(frame.reconnect_after_ms);
+      if (asked > 0) awayMs = Math.min(longestAwayMs, asked);
     } else if (frame.type === 'event' && frame.event?.data?.task_id === taskId) {
       if (waiting.push(frame.event) > maxWaiting) return end('lost');
       wake();
@@ -78,7 +86,7 @@ export async function openEventSocket(
   }
 
   const resumed = await hello.promise;
-  return typeof resumed === 'boolean' ? { resumed, events, close: leave } : resumed;
+  return typeof resumed === 'boolean' ? { resumed, stayAwayMs: () => awayMs, events, close: leave } : resumed;
 }
 
 function parse(data: unknown): Frame {

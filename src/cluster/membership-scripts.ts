@@ -6,7 +6,7 @@
  * nobody could have renewed. It starts with 0 when a generation is founded, so it is also the generation's age.
  *
  * state: hash of `generation` (random, new when what Redis knew was lost), `number` (of the view), `servedMs`, `nowMs` (Redis's clock at the
- * latest script), and the shared settings. members: incarnation → record, as JSON. counts: incarnation → renewals. heard: incarnation
+ * latest script), `size` (how many members) and the shared settings. members: incarnation → record, as JSON. counts: incarnation → renewals. heard: incarnation
  * by `servedMs` of its latest renewal. gone: incarnations put out, by when. waiting: name → record, while a generation is too young to tell who
  * else belongs to it. drains: incarnations that were asked to leave.
  */
@@ -68,7 +68,7 @@ end
 
 local function found(number)
   redis.call('DEL', members, counts, heard, gone, waiting, drains)
-  redis.call('HSET', state, 'generation', ask.newGeneration, 'number', number, 'nowMs', clockMs(), 'servedMs', 0)
+  redis.call('HSET', state, 'generation', ask.newGeneration, 'number', number, 'nowMs', clockMs(), 'servedMs', 0, 'size', 0)
   share()
 end
 
@@ -76,8 +76,18 @@ local function isMember(incarnation)
   return redis.call('HEXISTS', members, incarnation) == 1
 end
 
+-- After every change of the members.
 local function nextView()
   redis.call('HINCRBY', state, 'number', 1)
+  redis.call('HSET', state, 'size', redis.call('HLEN', members))
+end
+
+-- A part that is lost, as where Redis evicts keys, is the whole lost: the members tell it again.
+local function forgetFragments()
+  local size = tonumber(redis.call('HGET', state, 'size') or 0)
+  if redis.call('HLEN', members) ~= size or redis.call('HLEN', counts) ~= size or redis.call('ZCARD', heard) ~= size then
+    redis.call('DEL', state)
+  end
 end
 
 local function keep(incarnation, record, count, servedMs)
@@ -114,10 +124,11 @@ end
  * `out`: it was put out. A record that differs from the one that is kept replaces it, in a new view.
  */
 const renew = `
+forgetFragments()
 local current = redis.call('HMGET', state, 'generation', 'number')
 if current[1] ~= ask.generation or tonumber(current[2]) < ask.number then return {'strange'} end
 local record = redis.call('HGET', members, ask.incarnation)
-if not record then return {tonumber(current[2]) == ask.number and 'strange' or 'out'} end
+if not record then return {'out'} end
 local servedMs = tick()
 keep(ask.incarnation, ask.record, ask.count, servedMs)
 if record ~= ask.record then nextView() end
@@ -130,12 +141,13 @@ return answer('member')
  * what that one did not know is added, for one lease; who has not come forward by then has lapsed.
  */
 const present = `
+forgetFragments()
 local current = redis.call('HMGET', state, 'generation', 'number')
 local number = tonumber(current[2] or 0)
 local same = current[1] == ask.generation
-local lost = not current[1] or (same and (number < ask.number or (number == ask.number and not isMember(ask.incarnation))))
+local lost = not current[1] or (same and number < ask.number)
 if lost then
-  found(ask.number + 1)
+  found(ask.number)
 elseif not same and number <= ask.number then
   redis.call('HSET', state, 'number', ask.number + 1)
 end
@@ -148,7 +160,7 @@ if servedMs < ask.leaseMs then
       added = true
     end
   end
-  if added and not lost then nextView() end
+  if added then nextView() end
 end
 if not isMember(ask.incarnation) then return {'out'} end
 keep(ask.incarnation, ask.record, ask.count, servedMs)
@@ -158,6 +170,7 @@ return answer('member')
 
 /** A node asks to become a member. Refused with what differs; told to come again while it cannot be decided. */
 const register = `
+forgetFragments()
 if redis.call('HEXISTS', state, 'generation') == 0 then found(0) end
 if tonumber(redis.call('HGET', state, 'number')) < ask.number then redis.call('HSET', state, 'number', ask.number) end
 local servedMs = tick()
@@ -206,6 +219,7 @@ return answer('member')
 
 /** A member puts another out that is proven dead, unless that one has renewed since. `early`: it has not been silent long enough, so far. */
 const expel = `
+forgetFragments()
 if redis.call('HGET', state, 'generation') ~= ask.generation or not isMember(ask.incarnation) then return {'strange'} end
 if not isMember(ask.target) then return answer('out') end
 if tonumber(redis.call('HGET', counts, ask.target)) > ask.seen then return {'renewed'} end
@@ -218,8 +232,8 @@ return answer('out')
 `;
 
 const leave = `
-local record = redis.call('HGET', members, ask.incarnation)
-if record then
+forgetFragments()
+if redis.call('EXISTS', state) == 1 and isMember(ask.incarnation) then
   putOut(ask.incarnation, tick())
   nextView()
 end

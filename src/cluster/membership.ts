@@ -90,7 +90,9 @@ export class Membership {
     const { protocol, network = 'any', shardCount, secretKeyDigest } = options.shared;
     this.shared = { shardCount, secretKeyDigest, network };
     this.self = { ...self, protocol };
-    this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys });
+    // All are back well within one lease after Redis is: those who are late would be put out.
+    const longestRetryMs = this.leaseMs / 4;
+    this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys, longestRetryMs });
   }
 
   /** The last that is known; number 0 and nobody before `start`. Members are sorted by incarnation. */

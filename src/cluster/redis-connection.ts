@@ -7,12 +7,19 @@ import { AppError } from '../errors.ts';
 
 /** No answer at all for so long: nobody is there any more. Longer than a slow Redis takes, as a new connection would be no faster. */
 const silenceMs = 5_000;
-const connectTimeoutMs = 2_000;
+const connectTimeoutMs = 1_000;
 const firstRetryMs = 50;
-const longestRetryMs = 1_000;
 
-/** `name` is what the connection is called in Redis's own list; `scripts` are Lua texts by name, all with the same number of keys. */
-export type RedisConnectionOptions = { url: string; name: string; scripts: Readonly<Record<string, string>>; numberOfKeys: number };
+export type RedisConnectionOptions = {
+  url: string;
+  /** What the connection is called in Redis's own list. */
+  name: string;
+  /** Lua texts by name, all with the same number of keys. */
+  scripts: Readonly<Record<string, string>>;
+  numberOfKeys: number;
+  /** Between two tries to connect. Default 500. */
+  longestRetryMs?: number;
+};
 
 type Runner = (...args: (string | number)[]) => Promise<unknown>;
 
@@ -22,7 +29,7 @@ export class RedisConnection {
   private readonly redis: Redis;
   private lastTrouble: string | null = null;
 
-  constructor({ url, name, scripts, numberOfKeys }: RedisConnectionOptions) {
+  constructor({ url, name, scripts, numberOfKeys, longestRetryMs = 500 }: RedisConnectionOptions) {
     this.host = new URL(url).host;
     this.redis = new Redis(url, {
       lazyConnect: true,

@@ -107,11 +107,19 @@ async function makeFaults(stage: Stage, { minutes, script, onFault = () => {} }:
   const untilMs = history.nowMs() + minutes * 60_000;
   while (history.nowMs() < untilMs) {
     await pause(random.between(500, 3_000));
-    const together = random.next() < secondFaultChance ? [random.pick(fitting()), random.pick(fitting())] : [random.pick(fitting())];
+    const first = random.pick(fitting());
+    const seconds = fitting().filter((fault) => !meet(first, fault));
+    const together = random.next() < secondFaultChance ? [first, random.pick(seconds)] : [first];
     await Promise.all(together.map(make));
     await recover();
   }
   return recoveries;
+}
+
+/** There is one Redis and one PostgreSQL: what is done to it is done by one at a time. */
+function meet(a: Fault, b: Fault): boolean {
+  const [part] = a.name.split(' ');
+  return ['redis', 'postgres'].includes(part!) && b.name.startsWith(`${part} `);
 }
 
 /** Waits until every task has ended, nothing is on its way any more, and every subscriber has all there is. */

@@ -1,6 +1,6 @@
 /**
- * Follows all events of one account for as long as it is told to, over any nodes: whatever ends a stream, it resumes on another node after the
- * last event it has. A node that says nothing for too long counts as lost.
+ * Follows all events of one account for as long as it is told to, over any nodes: whatever ends a stream, it resumes on any node after the
+ * last event it has. It also moves of its own accord, now and then, and a node that says nothing for too long counts as lost.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NodeProcess } from '../support/node-process.ts';
@@ -10,6 +10,8 @@ import type { History } from './history.ts';
 const pingEveryMs = 1_000;
 const silentAfterMs = 4_000;
 const reconnectMs = 50;
+const shortestStayMs = 2_000;
+const longestStayMs = 20_000;
 /** Codes that mean: reconnect and resume. Without a close frame it is 1006. */
 const resumable = [1006, 1012, 4430];
 
@@ -17,7 +19,7 @@ export class Subscriber {
   readonly name: string;
   /** The number of the last event it has. */
   position = 0;
-  /** How often a stream ended and was resumed. */
+  /** How often a stream was resumed, whoever had ended it. */
   resumed = 0;
   private stopping = false;
   private socket: WebSocket | null = null;
@@ -68,6 +70,7 @@ export class Subscriber {
     return new Promise((resolve) => {
       const over = (code: number) => {
         clearInterval(pinging);
+        clearTimeout(moving);
         socket.onmessage = null;
         socket.onclose = null;
         resolve(code);
@@ -78,6 +81,13 @@ export class Subscriber {
           socket.close();
         } else if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"ping"}');
       }, pingEveryMs);
+      const moving = setTimeout(
+        () => {
+          over(1006);
+          socket.close();
+        },
+        this.parts.random.between(shortestStayMs, longestStayMs),
+      );
       socket.onopen = () => socket.send(JSON.stringify({ type: 'auth', token, resume_from: this.position }));
       socket.onerror = () => {};
       socket.onclose = ({ code }) => over(code);

@@ -11,15 +11,16 @@ import { processIdentity } from '../../src/storage/live-process.ts';
 import { testDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Leaves when it is told to, or when who started it is gone, as the service does. */
+/** Leaves when it is told to (unless a file `deaf` is there), or when who started it is gone, as the service does. */
 const standIn = `
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 const server = createServer((request, response) => response.end(process.env.NODE_NAME)).listen(Number(process.env.PORT), process.env.HOST);
 server.on('listening', () => {
   console.log('Troupe serves on http://127.0.0.1:' + server.address().port + '\\n  API reference ...');
   console.log(JSON.stringify({ level: 40, node: process.env.NODE_NAME, dataDir: process.env.DATA_DIR, key: process.env.SECRET_KEY.length }));
 });
-process.on('SIGINT', () => process.exit(0));
+process.on('SIGINT', () => existsSync(process.env.DATA_DIR + '/deaf') || process.exit(0));
 process.on('disconnect', () => process.exit(0));
 `;
 
@@ -101,7 +102,7 @@ function pidsOf(said: string): number[] {
 
 const up = /Troupe serves on (\S+) \(3 nodes/;
 
-test('nodes with a Redis and a PostgreSQL of their own serve behind one port, end in order, and find their data again', async (t) => {
+test('nodes with a Redis and a PostgreSQL of their own serve behind one port, and end in order', async (t) => {
   const { run, dataDir } = await world(t);
   const first = run(['--port', '0']);
   const [, url] = await first.says(up);
@@ -109,7 +110,7 @@ test('nodes with a Redis and a PostgreSQL of their own serve behind one port, en
   const names = new Set<string>();
   for (let i = 0; i < 6; i++) names.add(await (await fetch(url!, { headers: { connection: 'close' } })).text());
   assert.deepEqual([...names].sort(), ['node-1', 'node-2', 'node-3']);
-  assert.match(first.said(), new RegExp(`node-2 \\| .*"dataDir":"${dataDir}/nodes/node-2","key":64`));
+  assert.match(first.said(), new RegExp(`node-2 \\| .*"dataDir":"${dataDir}","key":64`));
   const redis = await readFile(join(dataDir, 'redis', 'url'), 'utf8');
   assert.match(first.said(), new RegExp(redis));
   const postmaster = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
@@ -117,40 +118,27 @@ test('nodes with a Redis and a PostgreSQL of their own serve behind one port, en
   first.child.kill('SIGINT');
   assert.equal(await first.exit, 0);
   for (const pid of [...pidsOf(first.said()), postmaster]) assert.equal(await processIdentity(pid), null);
-
-  const again = run(['--port', '0']);
-  await again.says(up);
-  again.child.kill('SIGTERM');
-  assert.equal(await again.exit, 0);
 });
 
-test('killed with kill -9 the tool leaves nothing running, and the next start waits for the last of it', async (t) => {
+test('killed with kill -9 the tool leaves nothing running; the next start waits for that; a second Ctrl-C ends all at once', async (t) => {
   const { run, dataDir } = await world(t);
-  const killed = run(['--port', '0']);
+  const postmaster = async () => Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  const killed = run(['--port', '0', '--nodes', '1']);
   await killed.says(/Ctrl-C stops it/);
-  const postmaster = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  const left = [...pidsOf(killed.said()), await postmaster()];
   killed.child.kill('SIGKILL');
-  const next = run(['--port', '0']);
-  await Promise.all([...pidsOf(killed.said()), postmaster].map(gone));
-  await next.says(/Ctrl-C stops it/);
-  next.child.kill('SIGINT');
-  assert.equal(await next.exit, 0);
-});
+  const next = run(['--port', '0', '--nodes', '1']);
+  await Promise.all(left.map(gone));
 
-test('a second Ctrl-C ends everything at once', async (t) => {
-  const { run, dataDir } = await world(t);
-  const tool = run(['--port', '0']);
-  await tool.says(/Ctrl-C stops it/);
-  // One that hears nothing keeps an orderly end waiting.
-  const [, pid] = /node-1 +pid (\d+)/.exec(tool.said())!;
-  const redis = Number(/redis +pid (\d+)/.exec(tool.said())![1]);
-  const postmaster = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-  process.kill(redis, 'SIGSTOP');
-  tool.child.kill('SIGINT');
-  await tool.says(/Stopping/);
-  tool.child.kill('SIGINT');
-  assert.equal(await tool.exit, 130);
-  await Promise.all([Number(pid), redis, postmaster].map(gone));
+  await next.says(/Ctrl-C stops it/);
+  const pids = [...pidsOf(next.said()), await postmaster()];
+  // A node that does not leave keeps an orderly end waiting.
+  await writeFile(join(dataDir, 'deaf'), '');
+  next.child.kill('SIGINT');
+  await next.says(/Stopping/);
+  next.child.kill('SIGINT');
+  assert.equal(await next.exit, 130);
+  await Promise.all(pids.map(gone));
 });
 
 test('a node that dies stays away, and with --restart it comes back; a Redis likewise', async (t) => {

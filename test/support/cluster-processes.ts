@@ -24,8 +24,10 @@ export type ClusterOptions = {
   nodes: number;
   /** Whether they form a cluster; without Redis there can be but one. */
   redis: boolean;
-  /** `shared`: a database on the server of all tests, quick, and cannot be restarted. `own`: a server of its own. */
-  postgres?: 'shared' | 'own';
+  /** `shared`: a database on the server of all tests, quick, and cannot be restarted. `own`: a server of its own. Else the URL of one. */
+  postgres?: 'shared' | 'own' | { url: string };
+  /** false: whatever speaks does so directly, and no way can be hurt. For measuring. */
+  links?: boolean;
   /** Of all nodes, over what the cluster sets. */
   env?: Record<string, string>;
 };
@@ -51,6 +53,7 @@ export class ClusterProcesses {
   readonly databaseUrl: () => string;
   private readonly env: Record<string, string>;
   private readonly folder: string;
+  private readonly links: boolean;
   private readonly closing: Closing;
   private named = 0;
 
@@ -62,6 +65,7 @@ export class ClusterProcesses {
     databaseUrl: () => string;
     env: Record<string, string>;
     folder: string;
+    links: boolean;
     closing: Closing;
   }) {
     this.postgres = parts.postgres;
@@ -71,11 +75,18 @@ export class ClusterProcesses {
     this.databaseUrl = parts.databaseUrl;
     this.env = parts.env;
     this.folder = parts.folder;
+    this.links = parts.links;
     this.closing = parts.closing;
   }
 
   /** Resolves when every node is ready. */
-  static async start({ nodes, redis: clustered, postgres: which = 'shared', env = {} }: ClusterOptions): Promise<ClusterProcesses> {
+  static async start({
+    nodes,
+    redis: clustered,
+    postgres: which = 'shared',
+    links = true,
+    env = {},
+  }: ClusterOptions): Promise<ClusterProcesses> {
     if (!clustered && nodes > 1) throw new Error('Several nodes need a Redis');
     const folder = await temporaryFolder('troupe-cluster-');
     const closing: Closing = [() => folder.remove()];
@@ -84,12 +95,12 @@ export class ClusterProcesses {
     const redisLink = redis === null ? null : await Link.to(addressOf(redis.url));
     if (redisLink !== null) closing.push(() => redisLink.close());
     const shared = {
-      DATABASE_URL: url,
+      DATABASE_URL: links ? url : databaseUrl(),
       SECRET_KEY: randomBytes(32).toString('hex'),
       PORT: '0',
       ADMIN_PORT: '0',
       LOG_LEVEL: 'warn',
-      ...(redisLink === null ? {} : { REDIS_URL: redisLink.through(redis!.url), CLUSTER_HOST: '127.0.0.1' }),
+      ...(redisLink === null ? {} : { REDIS_URL: links ? redisLink.through(redis!.url) : redis!.url, CLUSTER_HOST: '127.0.0.1' }),
       ...env,
     };
     const cluster = new ClusterProcesses({
@@ -100,6 +111,7 @@ export class ClusterProcesses {
       databaseUrl,
       env: shared,
       folder: folder.path,
+      links,
       closing,
     });
     try {
@@ -124,7 +136,7 @@ export class ClusterProcesses {
     const name = `node-${++this.named}`;
     const dataDir = join(this.folder, name);
     await mkdir(dataDir, { recursive: true });
-    const way = this.redisLink === null ? {} : await this.openNodeLink(name);
+    const way = this.redisLink === null || !this.links ? {} : await this.openNodeLink(name);
     const node = new NodeProcess(name, { ...this.env, ...way, DATA_DIR: dataDir, ...env });
     this.nodes.push(node);
     return node;
@@ -225,13 +237,13 @@ function silenceFrom(link: Link, dialler: string, way: Way): Heal {
   return link.silence((name) => name === dialler, [way]);
 }
 
-async function openDatabase(which: 'shared' | 'own', closing: Closing) {
+async function openDatabase(which: 'shared' | 'own' | { url: string }, closing: Closing) {
   if (which === 'own') {
     const postgres = await OwnPostgres.start();
     closing.push(() => postgres.close());
     return { postgres, postgresLink: postgres.link, url: postgres.url, databaseUrl: () => postgres.directUrl };
   }
-  const database = await testDatabase();
+  const database = which === 'shared' ? await testDatabase() : { url: which.url, close: async () => {} };
   closing.push(() => database.close());
   const postgresLink = await Link.to(addressOf(database.url));
   closing.push(() => postgresLink.close());

@@ -1,12 +1,15 @@
 /** One node of the service as a process of its own, and all that can happen to a process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; afterMs: number };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Several processes compile the same files; once is enough. */
+const compileCache = join(root, 'node_modules/.cache/compile');
 const startWithinMs = 60_000;
 const pollMs = 25;
 const askTimeoutMs = 2_000;
@@ -52,7 +55,7 @@ export class NodeProcess {
   async start(): Promise<void> {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
       cwd: root,
-      env: { ...(process.env.PATH === undefined ? {} : { PATH: process.env.PATH }), ...this.env, NODE_NAME: this.name },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...this.env, NODE_NAME: this.name },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;

@@ -58,7 +58,7 @@ export class ActorSystem {
   private readonly options: ActorSystemOptions;
   private readonly activations: Activations;
   private readonly mailboxes: Mailboxes;
-  private readonly turns: Turns;
+  readonly turns: Turns;
   private readonly settlement: Settlement;
   private readonly deferred = new DeferredCallers();
   private readonly replies: CommandReplies;

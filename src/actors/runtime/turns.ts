@@ -9,6 +9,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import type { Placement } from '../../cluster/placement.ts';
+import { CountBy } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
 import { idPrefixes, newId } from '../../ids.ts';
 import type { Log } from '../../log.ts';
@@ -46,6 +47,8 @@ export type TurnsParts = {
 };
 
 export class Turns {
+  /** For metrics: turns discarded because their command threw. */
+  readonly defects = new CountBy(['kind']);
   private running = false;
   private taken = 0;
   private readonly parts: TurnsParts;
@@ -156,7 +159,10 @@ export class Turns {
       this.consumeOnly(activation, envelope);
       return;
     }
-    if (!isRefusal(failure)) log.error(about, 'a command threw; its turn is discarded');
+    if (!isRefusal(failure)) {
+      this.defects.add([activation.kind.name]);
+      log.error(about, 'a command threw; its turn is discarded');
+    }
     if (isDurable(envelope)) return this.parts.threw(activation, envelope, failure);
     envelope.error = isRefusal(failure) ? failure : new AppError('internal', 'Internal Server Error', { cause: failure });
     this.answerAfter(activation, envelope);

@@ -41,5 +41,7 @@ export const channelOptions = {
   'grpc.max_receive_message_length': 2 * maxPieceBytes,
   'grpc.max_send_message_length': 2 * maxPieceBytes,
   'grpc.max_concurrent_streams': 4,
+  // Names of hosts are not compared (see credentials.ts), and an address is no name that TLS could ask for.
+  'grpc.ssl_target_name_override': 'cluster',
   'grpc-node.flow_control_window': 4 * 1024 * 1024,
 } as const;

@@ -32,6 +32,11 @@ export type LinkHooks = {
 
 export type LinkSurroundings = { clock: Clock; log: Log; bounds: Bounds; counters: TransportCounters };
 
+type Arrived = { readonly frames: Frame[]; handled: number; readonly bytes: number; readonly nowMs: number };
+
+/** So many frames are handled in one turn of the event loop: the first answers leave while later asks are handled, and others get their turn. */
+const framesAtOnce = 128;
+
 export class Link {
   private readonly wire: Wire;
   private readonly from: string;
@@ -43,6 +48,8 @@ export class Link {
   private readonly keepAlive: KeepAlive;
   private pieces: Buffer[] = [];
   private pieceBytes = 0;
+  /** Batches that are read but not handled to their end. The window bounds them. */
+  private arrived: Arrived[] = [];
   /** Taken up since credit was last given back. */
   private takenBytes = 0;
   private leaving: 'no' | 'they' | 'we' = 'no';
@@ -149,11 +156,11 @@ export class Link {
       this.pieces = [];
       this.pieceBytes = 0;
     }
-    this.handle(bytes);
+    this.read(bytes);
   }
 
-  private handle(bytes: Buffer): void {
-    const { bounds, clock, counters, log } = this.surroundings;
+  private read(bytes: Buffer): void {
+    const { clock, counters, log } = this.surroundings;
     let frames: Frame[];
     try {
       frames = JSON.parse(bytes.toString());
@@ -164,15 +171,31 @@ export class Link {
     counters.batchesReceived++;
     counters.framesReceived += frames.length;
     counters.bytesReceived += bytes.length;
-    const nowMs = clock.nowMs();
+    this.arrived.push({ frames, handled: 0, bytes: bytes.length, nowMs: clock.nowMs() });
+    if (this.arrived.length === 1) this.handleSome();
+  }
+
+  private readonly handleSome = (): void => {
+    const batch = this.arrived[0];
+    if (batch === undefined) return;
+    const { frames, bytes, nowMs } = batch;
     const answer = this.hooks.answer();
-    for (const frame of frames) this.handleFrame(frame, nowMs, answer);
-    this.takenBytes += bytes.length;
-    if (this.takenBytes >= bounds.windowBytes / 4) {
-      this.queue.pushControl(creditFrame(this.takenBytes));
-      this.takenBytes = 0;
+    const until = Math.min(frames.length, batch.handled + framesAtOnce);
+    while (batch.handled < until && this.end === null) this.handleFrame(frames[batch.handled++]!, nowMs, answer);
+    if (batch.handled === frames.length) {
+      this.arrived.shift();
+      this.giveCredit(bytes);
     }
-    if (this.leaving === 'we') this.closeIfIdle();
+    if (this.arrived.length > 0) setImmediate(this.handleSome);
+    else if (this.leaving === 'we') this.closeIfIdle();
+  };
+
+  /** Not for every batch: a quarter of the window at a time. */
+  private giveCredit(bytes: number): void {
+    this.takenBytes += bytes;
+    if (this.takenBytes < this.surroundings.bounds.windowBytes / 4) return;
+    this.queue.pushControl(creditFrame(this.takenBytes));
+    this.takenBytes = 0;
   }
 
   private handleFrame(frame: Frame, nowMs: number, answer: AnswerAsk | null): void {
@@ -199,13 +222,22 @@ export class Link {
     }
   }
 
+  /** Answers that have come are not lost with the link; what else has come is. */
+  private settleArrived(): void {
+    for (const { frames, handled, nowMs } of this.arrived.splice(0)) {
+      for (const frame of frames.slice(handled))
+        if (frame[0] === frameType.reply || frame[0] === frameType.failure) this.handleFrame(frame, nowMs, null);
+    }
+  }
+
   private tick(): void {
     this.asks.expire(this.surroundings.clock.nowMs());
     if (this.leaving === 'we') this.closeIfIdle();
   }
 
   private closeIfIdle(): void {
-    if (this.asks.size === 0 && this.served.size === 0 && this.queue.isEmpty) this.left?.();
+    const idle = this.arrived.length === 0 && this.asks.size === 0 && this.served.size === 0 && this.queue.isEmpty;
+    if (idle) this.left?.();
   }
 
   private finish(end: LinkEnd): void {
@@ -216,6 +248,7 @@ export class Link {
     if (end.reason === 'closed') this.wire.end();
     else this.wire.cut(end.detail);
     this.pieces = [];
+    this.settleArrived();
     this.asks.loseAll();
     this.served.cancelAll();
     this.left?.();

@@ -17,8 +17,9 @@ export type ListenerOptions = {
   accepted(from: string, wire: Wire, protocol: number): void;
 };
 
-/** Own pings decide what is silent. This only clears away connections whose other end has vanished without a word. */
+/** Own pings decide what is silent. This only clears away connections whose other end has vanished without a word, or has no stream. */
 const connectionCheckMs = 20_000;
+const idleConnectionMs = 10_000;
 const toldAtMost = 100;
 
 export class Listener {
@@ -34,6 +35,7 @@ export class Listener {
       ...channelOptions,
       'grpc.keepalive_time_ms': connectionCheckMs,
       'grpc.keepalive_timeout_ms': connectionCheckMs,
+      'grpc.max_connection_idle_ms': idleConnectionMs,
     });
     this.server.addService(ClusterService.service, {
       connect: (call: ServerDuplexStream<Parcel, Parcel>) => void this.welcome(new Wire(call, () => {})),

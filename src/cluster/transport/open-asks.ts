@@ -39,10 +39,8 @@ export class OpenAsks {
         this.counters.refusedForRoom++;
         throw new AppError('overloaded', 'The node that serves this cannot keep up. Try again shortly', { retryAfterS: 1 });
       }
-      const open = new OpenAsk(++this.lastNumber, body, ask, this);
+      const open = new OpenAsk(++this.lastNumber, body, ask, this, resolve, reject);
       if (signal?.aborted) throw open.lost();
-      open.resolve = resolve;
-      open.reject = reject;
       if (signal !== undefined) open.watch(signal);
       this.waiting.set(open.number, open);
       this.counters.asksWaiting++;
@@ -91,21 +89,31 @@ export class OpenAsks {
 export class OpenAsk implements LateFrame {
   readonly number: number;
   readonly deadlineMs: number;
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: AppError) => void;
   sent = false;
   settled = false;
-  resolve: (reply: unknown) => void = () => {};
-  reject: (error: AppError) => void = () => {};
   private body: string;
   private readonly query: boolean;
   private readonly asks: OpenAsks;
   private signal: AbortSignal | null = null;
+  private abandoned: (() => void) | null = null;
 
-  constructor(number: number, body: string, ask: RemoteAsk, asks: OpenAsks) {
+  constructor(
+    number: number,
+    body: string,
+    { deadlineMs, query }: RemoteAsk,
+    asks: OpenAsks,
+    resolve: (reply: unknown) => void,
+    reject: (error: AppError) => void,
+  ) {
     this.number = number;
     this.body = body;
-    this.deadlineMs = ask.deadlineMs;
-    this.query = ask.query;
+    this.deadlineMs = deadlineMs;
+    this.query = query;
     this.asks = asks;
+    this.resolve = resolve;
+    this.reject = reject;
   }
 
   get chars(): number {
@@ -129,11 +137,12 @@ export class OpenAsk implements LateFrame {
 
   watch(signal: AbortSignal): void {
     this.signal = signal;
+    this.abandoned = () => this.asks.withdraw(this, this.lost());
     signal.addEventListener('abort', this.abandoned, { once: true });
   }
 
   unwatch(): void {
-    this.signal?.removeEventListener('abort', this.abandoned);
+    if (this.abandoned !== null) this.signal!.removeEventListener('abort', this.abandoned);
   }
 
   /** What is known about an ask whose answer will not come. */
@@ -154,8 +163,6 @@ export class OpenAsk implements LateFrame {
         )
       : new AppError('overloaded', 'The service could not get to this in time; nothing was done. Try again shortly', { retryAfterS: 1 });
   }
-
-  private readonly abandoned = (): void => this.asks.withdraw(this, this.lost());
 }
 
 export function tooLarge(what: string, maxBytes: number): AppError {

@@ -30,7 +30,14 @@ export type TransportOptions = Partial<Bounds> & {
 };
 
 /** How one peer is reached, for metrics and the operator. */
-export type PeerStanding = { incarnation: string; up: boolean; roundTripMs: number | null; asksWaiting: number };
+export type PeerStanding = {
+  incarnation: string;
+  up: boolean;
+  /** False also where it is up but on its way out. */
+  takesAsks: boolean;
+  roundTripMs: number | null;
+  asksWaiting: number;
+};
 
 /** What a node that left the cluster's view is given to answer what is open. */
 const partingGraceMs = 1_000;
@@ -123,6 +130,7 @@ export class Transport implements Peers {
     return Array.from(this.known.values(), ({ incarnation, link }) => ({
       incarnation,
       up: link !== null,
+      takesAsks: link?.takesAsks ?? false,
       roundTripMs: link?.roundTripMs ?? null,
       asksWaiting: link?.asksWaiting ?? 0,
     }));

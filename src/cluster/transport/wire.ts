@@ -1,5 +1,5 @@
 /** A gRPC stream as both of its ends see it: the dialer's call and the acceptor's are told apart no further. */
-import type { ClientDuplexStream, ServerDuplexStream } from '@grpc/grpc-js';
+import { type ClientDuplexStream, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { Parcel } from './contract.ts';
 
 type Call = ClientDuplexStream<Parcel, Parcel> | ServerDuplexStream<Parcel, Parcel>;
@@ -19,7 +19,11 @@ export class Wire {
     call.pause();
     call.on('data', (parcel: Parcel) => this.listener?.(parcel));
     call.on('error', (error: Error) => this.finish(error.message));
-    call.on('end', () => this.finish('the other side closed the stream'));
+    call.on('end', () => {
+      // Else the stream would stay half open, and its connection with it.
+      if (this.ended === null) call.end();
+      this.finish('the other side closed the stream');
+    });
     call.on('cancelled', () => this.finish('the stream was cut off'));
     call.on('close', () => this.finish('the stream was closed'));
   }
@@ -61,9 +65,10 @@ export class Wire {
   /** Ends at once; what was written may be lost. */
   cut(why: string): void {
     if (this.ended !== null) return;
-    if ('cancel' in this.call) this.call.cancel();
-    else this.call.destroy();
     this.finish(why);
+    if ('cancel' in this.call) this.call.cancel();
+    // An acceptor of grpc-js ends a stream by a status, and gives it one by this event.
+    else this.call.emit('error', Object.assign(new Error(why), { code: status.ABORTED }));
   }
 
   private finish(why: string): void {

@@ -32,7 +32,7 @@ export interface HttpServer {
   webSocket<T>(path: string, handlers: WebSocketHandlers<T>, limits: WebSocketLimits): void;
   /** @param port 0 takes any free one. Throws when the address is taken or not this machine's. */
   listen(host: string, port: number): Promise<{ port: number }>;
-  /** Every answer from here on asks its client to leave; new requests are still answered. */
+  /** Every answer from here on asks its client to leave; new requests and sockets are still taken. */
   drain(): void;
   /** Stops listening, waits until requests in flight are answered or `graceMs` have passed, then ends every connection. */
   close(graceMs: number): Promise<void>;
@@ -162,7 +162,8 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
         idleTimeout: limits.idleTimeoutS,
         sendPingsAutomatically: true,
         upgrade(res, req, context) {
-          if (draining) return void res.writeStatus('503 Service Unavailable').end('', true);
+          // A draining server still takes sockets; one that is closed has none to give.
+          if (listening === null) return void res.writeStatus('503 Service Unavailable').end('', true);
           const connection = new Connection<T>(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'), limits.maxBufferedBytes);
           res.upgrade(
             { connection },

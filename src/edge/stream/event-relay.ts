@@ -149,6 +149,8 @@ export class EventRelay {
       const part = (ids: string[]) => ids.slice(i, i + accountsInOneNews);
       const news: Listening = { whole: whole && i === 0, added: part(added), removed: part(removed) };
       peer.isUpToDate = this.parts.peers.tell(peer.member, kinds.listening, news);
+      // Its stream may have stood before we heard that it is a member.
+      peer.isUp ||= peer.isUpToDate;
     }
   }
 
@@ -158,9 +160,7 @@ export class EventRelay {
 
   private up(incarnation: string): void {
     const peer = this.peers.get(incarnation);
-    if (peer === undefined) return;
-    peer.isUp = true;
-    this.tellAll(peer);
+    if (peer !== undefined) this.tellAll(peer);
   }
 
   private down(incarnation: string): void {

@@ -1,5 +1,7 @@
-/** H1 on many nodes: whatever becomes of news, links, nodes and clients, every client sees each event of its account once, in order, to the newest.
- * FAST_CHECK_SEED repeats a run. */
+/**
+ * H1 on many nodes: whatever becomes of news, links, nodes and clients, every client sees each event of its account once, in order, to the
+ * newest. A failing case prints its seed; FAST_CHECK_SEED repeats it.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -19,6 +21,8 @@ type Action =
   | { do: 'wait'; ms: number };
 
 const nodeCount = 3;
+/** A run that takes this long to end hangs: somebody misses an event for good. */
+const hangMs = 30_000;
 const node = fc.nat(nodeCount - 1);
 const account = fc.nat(1);
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -98,6 +102,7 @@ class World {
     network.release();
     for (const one of nodes) for (const other of nodes) if (one !== other) network.heal(one.incarnation, other.incarnation);
     await Promise.all(this.commits.values());
+    const hang = setTimeout(() => this.clients.forEach(({ stream }) => stream.vanish()), hangMs);
     for (const client of this.clients) {
       const newest = await this.newest(client.accountId);
       await client.stream.until(() => {
@@ -107,6 +112,7 @@ class World {
       assert.equal(client.last, newest);
       client.stream.vanish();
     }
+    clearTimeout(hang);
   }
 
   private accountId(account: number): string {
@@ -167,7 +173,6 @@ class World {
 }
 
 const runs = Number(process.env.FAST_CHECK_RUNS ?? 25);
-
 test(`${runs} random lives of three nodes lose, repeat and disorder nothing`, { timeout: 300_000 }, async (t: TestContext) => {
   const seed = Number(process.env.FAST_CHECK_SEED ?? Date.now() % 2 ** 31);
   t.diagnostic(`seed ${seed}`);

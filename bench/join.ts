@@ -1,0 +1,68 @@
+/** A fourth node joins three that are under load: what those who ask notice of it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { ClusterProcesses } from '../test/support/cluster-processes.ts';
+import { SteadyLooks } from '../test/support/probes.ts';
+import { Caller } from '../test/support/service.ts';
+import { makeRow, type Row } from './support/row.ts';
+import { percentile } from './support/statistics.ts';
+import type { Surroundings } from './support/surroundings.ts';
+
+const workspaceCount = 300;
+const loops = 16;
+const pollMs = 250;
+
+export async function benchJoin(surroundings: Surroundings): Promise<Row[]> {
+  const cluster = await ClusterProcesses.start({
+    nodes: 3,
+    redis: true,
+    postgres: { url: await surroundings.emptyDatabase() },
+    links: false,
+  });
+  try {
+    const caller = await Caller.register(cluster.nodes[0]!);
+    const paths: string[] = [];
+    for (let n = 0; n < workspaceCount; n++)
+      paths.push(`/v1/workspaces/${(await caller.json('POST', '/v1/workspaces', { name: `w${n}` })).id}`);
+    const three = cluster.nodes.slice(0, 3);
+    const measured = async (during: () => Promise<unknown>) => {
+      const looks = new SteadyLooks(caller, () => three, paths, loops);
+      await during();
+      await looks.stop();
+      return looks;
+    };
+    await measured(() => pause(surroundings.seconds * 1_000));
+    const before = await measured(() => pause(surroundings.seconds * 1_000));
+    // A process that starts takes a core for a second on its own: what is measured begins when it has, and the moves begin with it.
+    const during = await measured(async () => {
+      await cluster.add();
+      await untilRest(cluster);
+    });
+    const failed = before.failures.length + during.failures.length;
+    const p99 = { ours: percentile(during.latenciesMs, 0.99), limit: percentile(before.latenciesMs, 0.99) };
+    return [
+      makeRow({
+        bench: 'join',
+        row: 'requests failed',
+        unit: 'requests',
+        ours: failed,
+        limit: before.looks + during.looks,
+        reach: { atMost: 0 },
+      }),
+      makeRow({ bench: 'join', row: 'p99 while shards move, beside before', unit: 'ms', ...p99, reach: { atMost: 3 } }),
+    ];
+  } finally {
+    await cluster.close();
+  }
+}
+
+/** The new one owns shards, and none has moved for a while. */
+async function untilRest(cluster: ClusterProcesses): Promise<void> {
+  let before = '';
+  for (;;) {
+    const owners = await cluster.ownerOfShards();
+    const now = owners.join();
+    if (now === before && owners.includes('node-4')) return;
+    before = now;
+    await pause(pollMs);
+  }
+}

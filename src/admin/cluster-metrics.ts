@@ -1,0 +1,84 @@
+/** The metrics of a node's part in a cluster; a node alone has none of them. */
+import type { Cluster } from '../cluster/cluster.ts';
+import type { MembershipState } from '../cluster/membership.ts';
+import type { EventRelay } from '../edge/stream/event-relay.ts';
+import type { Metrics } from '../metrics.ts';
+
+const membershipStates: readonly MembershipState[] = ['joining', 'member', 'alone', 'stopped'];
+
+export type ClusterParts = Cluster & { relay: EventRelay };
+
+export function addClusterMetrics(metrics: Metrics, { node, membership, transport, relay }: ClusterParts): void {
+  addPlacement(metrics, node);
+  metrics.gauge('troupe_cluster_view', 'Number of the last view of the live nodes that this node knows', () => membership.view.number);
+  metrics.gauge('troupe_cluster_members', 'Nodes in that view', () => membership.view.members.length);
+  metrics.gauge(
+    'troupe_membership_state',
+    '1 for the state that this node is in as a member, 0 for the others; alone: Redis does not answer',
+    () => membershipStates.map((state) => ({ labels: { state }, value: membership.state === state ? 1 : 0 })),
+  );
+  metrics.gauge('troupe_redis_up', "1 while Redis renews this node's lease, else 0", () => (membership.state === 'member' ? 1 : 0));
+  addTransport(metrics, { transport, membership, node });
+  metrics.counter(
+    'troupe_events_relayed_total',
+    'Events between the edges of nodes, by direction; lost ones are found in PostgreSQL',
+    () => {
+      const { sent, received, lost } = relay.counts;
+      return [
+        { labels: { direction: 'sent' }, value: sent },
+        { labels: { direction: 'received' }, value: received },
+        { labels: { direction: 'lost' }, value: lost },
+      ];
+    },
+  );
+  metrics.counter(
+    'troupe_events_behind_total',
+    'Accounts whose counter was ahead of what was told here, found by the look at them',
+    () => relay.watch.counts.behind,
+  );
+}
+
+function addPlacement(metrics: Metrics, node: Cluster['node']): void {
+  const shards = () => node.status().shards;
+  metrics.gauge('troupe_shards_owned', 'Shards that this node takes turns of', () => shards().owned);
+  metrics.gauge('troupe_shards_sealing', 'Shards that are being handed over: no turns, commits on their way', () => shards().sealing);
+  metrics.gauge('troupe_shards_moving', 'Shards in motion from or to this node', () => shards().inMotion);
+  metrics.gauge('troupe_shards_unowned', 'Shards that nobody owns, as far as this node knows', () => node.status().routes[''] ?? 0);
+  metrics.counter('troupe_handoffs_total', 'Shards handed over to other nodes', () => node.status().handoffsDone);
+  metrics.counter('troupe_claims_total', 'Shards claimed', () => node.status().claimsDone);
+}
+
+function addTransport(metrics: Metrics, { transport, membership, node }: Pick<Cluster, 'transport' | 'membership' | 'node'>): void {
+  const { counters } = transport;
+  const byDirection = (sent: number, received: number) => [
+    { labels: { direction: 'sent' }, value: sent },
+    { labels: { direction: 'received' }, value: received },
+  ];
+  metrics.gauge('troupe_peer_up', '1 for each other node whose stream stands, 0 where it does not', () => {
+    const up = new Set(transport.standings().flatMap((standing) => (standing.up ? [standing.incarnation] : [])));
+    // By name: one that was just started again may stand in the view twice.
+    const byName = new Map<string, number>();
+    for (const { incarnation, name } of membership.view.members) {
+      if (incarnation !== node.owner) byName.set(name, Math.max(byName.get(name) ?? 0, up.has(incarnation) ? 1 : 0));
+    }
+    return Array.from(byName, ([peer, value]) => ({ labels: { peer }, value }));
+  });
+  metrics.counter('troupe_peer_asks_total', 'Asks between nodes', () => byDirection(counters.asksSent, counters.asksReceived));
+  metrics.gauge('troupe_peer_asks_waiting', 'Asks of this node that wait for another', () => counters.asksWaiting);
+  metrics.gauge('troupe_peer_asks_served', 'Asks of other nodes that are being answered', () => counters.asksServed);
+  metrics.counter('troupe_peer_batches_total', 'Batches between nodes', () => byDirection(counters.batchesSent, counters.batchesReceived));
+  metrics.counter('troupe_peer_frames_total', 'Frames in them', () => byDirection(counters.framesSent, counters.framesReceived));
+  metrics.counter('troupe_peer_bytes_total', 'Bytes in them, without what gRPC adds', () =>
+    byDirection(counters.bytesSent, counters.bytesReceived),
+  );
+  metrics.counter(
+    'troupe_peer_refused_total',
+    'Asks and news that found no room on their way to another node',
+    () => counters.refusedForRoom,
+  );
+  metrics.counter(
+    'troupe_peer_credit_stalls_total',
+    'How often a queue to another node had to wait for credit',
+    () => counters.creditStalls,
+  );
+}

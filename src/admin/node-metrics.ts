@@ -1,0 +1,163 @@
+/** The metrics of one node: which number of which part is told under which name. Everything is read when Prometheus asks. */
+import { statfs } from 'node:fs/promises';
+import type { Runtime } from '../actors/runtime/runtime.ts';
+import type { RequestStats } from '../edge/http/request-stats.ts';
+import type { Stream } from '../edge/stream/stream.ts';
+import type { StreamHub } from '../edge/stream/stream-hub.ts';
+import type { Metrics } from '../metrics.ts';
+import type { OtlpTraces } from '../otlp-traces.ts';
+import type { ModelStats } from '../providers/model/observed.ts';
+import type { ToolStats } from '../providers/tools/observed.ts';
+import type { Database } from '../storage/database.ts';
+import type { EventStats } from './event-stats.ts';
+
+export type NodeParts = {
+  version: string;
+  node: string;
+  incarnation: string;
+  dataDir: string;
+  /** `ready`, or why not. */
+  readiness(): string;
+  requests: RequestStats;
+  runtime: Runtime;
+  database: Database;
+  hub: StreamHub;
+  stream: Stream;
+  events: EventStats;
+  model: ModelStats;
+  tools: ToolStats;
+  /** null: nothing is traced. */
+  traces: OtlpTraces | null;
+};
+
+export function addNodeMetrics(metrics: Metrics, parts: NodeParts): void {
+  addNode(metrics, parts);
+  addRequests(metrics, parts);
+  addCommits(metrics, parts);
+  addActors(metrics, parts);
+  addStreams(metrics, parts);
+  addAgents(metrics, parts);
+}
+
+function addNode(metrics: Metrics, parts: NodeParts): void {
+  metrics.gauge('troupe_node_info', 'Always 1; the labels say which version and which start of which node this is', () => {
+    const { version, node, incarnation } = parts;
+    return [{ labels: { version, node, incarnation }, value: 1 }];
+  });
+  metrics.gauge('troupe_ready', '1 while this node takes requests and makes progress, else 0', () =>
+    parts.readiness() === 'ready' ? 1 : 0,
+  );
+  metrics.gauge('troupe_draining', '1 while this node is on its way out, else 0', () => (parts.readiness() === 'draining' ? 1 : 0));
+  metrics.gauge('troupe_data_dir_free_bytes', 'Room left on the disk of DATA_DIR', async () => {
+    const { bavail, bsize } = await statfs(parts.dataDir);
+    return bavail * bsize;
+  });
+  metrics.gauge('troupe_data_dir_size_bytes', 'Size of the disk of DATA_DIR', async () => {
+    const { blocks, bsize } = await statfs(parts.dataDir);
+    return blocks * bsize;
+  });
+  metrics.gauge('troupe_database_connections', 'Connections of the pool for reads, in use and idle', () => {
+    const { totalCount, idleCount } = parts.database.pool;
+    return [
+      { labels: { state: 'in_use' }, value: totalCount - idleCount },
+      { labels: { state: 'idle' }, value: idleCount },
+    ];
+  });
+  metrics.gauge('troupe_database_reads_waiting', 'Reads that wait for a connection of the pool', () => parts.database.pool.waitingCount);
+  metrics.counter(
+    'troupe_trace_spans_total',
+    'Spans given to the collector, and dropped because it did not take them; none where nothing is traced',
+    () => {
+      const { traces } = parts;
+      if (traces === null) return null;
+      return [
+        { labels: { outcome: 'sent' }, value: traces.sent },
+        { labels: { outcome: 'dropped' }, value: traces.dropped },
+      ];
+    },
+  );
+}
+
+function addRequests(metrics: Metrics, { requests }: NodeParts): void {
+  metrics.counter('troupe_http_requests_total', 'Requests answered, by route pattern', () => requests.requests());
+  metrics.distribution(
+    'troupe_http_request_duration_seconds',
+    'From the request, without its body, to its answer, without a streamed body',
+    () => requests.durations(),
+  );
+  metrics.gauge('troupe_http_requests_in_flight', 'Requests that wait for their answer', () => requests.inFlight);
+  metrics.counter(
+    'troupe_http_failures_total',
+    'Requests refused or failed, by code: overloaded and mailbox_full are load that was shed',
+    () => requests.failuresByCode(),
+  );
+}
+
+function addCommits(metrics: Metrics, { runtime: { commit } }: NodeParts): void {
+  metrics.counter('troupe_commit_turns_total', 'Turns committed', () => commit.committedTurns);
+  metrics.distribution('troupe_commit_batch_turns', 'Turns in one batch', () => commit.batchTurns);
+  metrics.distribution('troupe_commit_duration_seconds', 'From sending a batch until its outcome is certain', () => commit.durationS);
+  metrics.gauge(
+    'troupe_commit_waiting_seconds',
+    'How long the batch on its way has had no answer; 0 while none is. Seconds: PostgreSQL is away',
+    () => {
+      const { sendingSinceMs } = commit;
+      return sendingSinceMs === null ? 0 : Math.max(0, (Date.now() - sendingSinceMs) / 1_000);
+    },
+  );
+  metrics.gauge(
+    'troupe_commit_last_timestamp_seconds',
+    'When the last batch was committed, seconds since 1970; 0 before the first',
+    () => commit.lastCommitAtMs / 1_000,
+  );
+  metrics.counter('troupe_commit_failures_total', 'Actors in a batch whose turns were not committed, by outcome', () =>
+    commit.notCommitted.read(),
+  );
+  metrics.counter(
+    'troupe_dead_letters_total',
+    'Messages, outcomes and timers that their actor could not take and that were put aside',
+    () => commit.deadLetters,
+  );
+}
+
+function addActors(metrics: Metrics, { runtime }: NodeParts): void {
+  metrics.gauge('troupe_activations', 'Actors in memory, by kind', () =>
+    Array.from(runtime.actors.kinds.values(), ({ name, activations }) => ({ labels: { kind: name }, value: activations.size })),
+  );
+  metrics.gauge('troupe_mailbox_waiting', 'Envelopes that wait in mailboxes', () => runtime.actors.load.waiting);
+  metrics.gauge('troupe_asks_pending', 'Asks without an answer', () => runtime.actors.load.pending);
+  metrics.counter('troupe_turn_defects_total', 'Turns that were discarded because their command threw, by kind', () =>
+    runtime.actors.turns.defects.read(),
+  );
+  metrics.gauge('troupe_messages_in_hand', 'Committed messages on their way to actors of this node', () => runtime.health.messages);
+  metrics.gauge('troupe_effects_running', 'Effects that run', () => runtime.effects.size.running);
+  metrics.gauge('troupe_effects_waiting', 'Effects in memory that wait for a place to run', () => runtime.effects.size.waiting);
+  metrics.counter('troupe_effects_total', 'Effects that have run, by outcome', () => runtime.effects.ran.read());
+}
+
+function addStreams(metrics: Metrics, { hub, stream, events }: NodeParts): void {
+  metrics.gauge('troupe_stream_connections', 'Open WebSockets', () => stream.connections);
+  metrics.gauge('troupe_stream_subscribers', 'WebSockets that said who they are and follow an account', () => hub.subscribers);
+  metrics.gauge('troupe_stream_accounts', 'Accounts that somebody on this node listens to', () => hub.listening.size);
+  metrics.counter('troupe_stream_gaps_filled_total', 'Gaps that lasted and were filled from PostgreSQL', () => hub.counts.gapsFilled);
+  metrics.counter(
+    'troupe_stream_pages_read_total',
+    'Pages of events read from PostgreSQL for replays and gaps',
+    () => hub.counts.pagesRead,
+  );
+  metrics.counter('troupe_events_published_total', 'Events committed on this node and given to streams', () => events.published);
+  metrics.distribution(
+    'troupe_event_lag_seconds',
+    'From the turn that recorded an event until it was committed and given to streams',
+    () => events.lagS,
+  );
+}
+
+function addAgents(metrics: Metrics, { model, tools }: NodeParts): void {
+  metrics.counter('troupe_model_turns_total', 'Model turns, by outcome', () => model.turns.read());
+  metrics.distribution('troupe_model_turn_duration_seconds', 'How long model turns took, all tries together', () => model.durationS);
+  metrics.counter('troupe_model_tokens_total', 'Tokens of model turns, sent and received', () => model.tokens.read());
+  metrics.counter('troupe_model_cost_dollars_total', 'What model turns cost by the price list, US dollars', () => model.cost.read());
+  metrics.counter('troupe_tool_calls_total', 'Tool calls that ended, by outcome', () => tools.calls.read());
+  metrics.distribution('troupe_tool_call_duration_seconds', 'How long tool calls took', () => tools.durationS);
+}

@@ -1,0 +1,111 @@
+/**
+ * Keeps secrets out of log lines. What a library puts into its errors is nobody's promise: Redis errors carry the AUTH command, URL errors
+ * the whole URL, mail errors the dialogue. So errors are told by a few known fields, and each finished line is looked through once more.
+ */
+import type { Config } from './config.ts';
+
+const censor = '[secret]';
+const leftOut = '{"level":"warn","msg":"a line was left out, as the secret in it could not be masked"}\n';
+/** Shorter ones would be found inside innocent words; URLs are masked whatever they hold. */
+const shortestSecret = 6;
+const maxMessageChars = 4_000;
+const maxStackChars = 8_000;
+const maxCauses = 4;
+
+const secretName =
+  '[\\w.-]{0,60}(?:passw(?:or)?d|passphrase|secret|token|authorization|api_?-?key|private_?-?key|cookie|credential)[\\w.-]{0,60}';
+/** `"password":"..."` and the like at any depth of a line, and the same in a JSON text that stands in it as a string. Each part can match in
+ * one way only: a line that somebody wrote to be slow is not. */
+const secretField = new RegExp(`("(?:${secretName}|key)":)"(?:[^"\\\\]|\\\\.)*"`, 'gi');
+const quotedSecretField = new RegExp(`(\\\\"${secretName}\\\\":\\s?)\\\\"(?:[^"\\\\]|\\\\\\\\(?:\\\\"|\\\\\\\\|[^"\\\\]))*\\\\"`, 'gi');
+/** `scheme://user:password@`: up to the last @, since a password may hold one. */
+const urlUser = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s"<>]{1,2000}@/gi;
+const urlQuery = /([?&][\w.-]*(?:token|secret|passw(?:or)?d|signature|credential|key|sig)=)[^&\s"\\]+/gi;
+const header = /\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi;
+/** Our own tokens and keys, those of well-known vendors, and password hashes. */
+const shapes =
+  /\bv[1-4]\.(?:public|local)\.[\w-]{8,}(?:\.[\w-]+)?|\bm[kt]_(?:(?:live|test)_)?[0-9A-Za-z]{20,}|\bmr_[0-9a-z]{26}_[0-9A-Za-z]{20,}|\bsk-[\w-]{8,}|\$argon2\w*\$[^\s"]+/g;
+
+/** What is secret in the settings, also the passwords inside URLs: as they are written there, decoded, and as mail servers and HTTP take them. */
+export function secretsOf(config: Config): string[] {
+  const { secretKey, modelApiKey, anthropicApiKey, token } = config;
+  const urls = [config.databaseUrl, config.redisUrl, config.smtpUrl, config.s3Url, config.modelBaseUrl, config.searchUrl, config.otlpUrl];
+  const passwords = urls.flatMap((url) => (url === null ? [] : passwordForms(new URL(url))));
+  return [secretKey, modelApiKey, anthropicApiKey, token, ...passwords].filter((secret) => secret !== null);
+}
+
+function passwordForms(url: URL): string[] {
+  const [user, password] = [decoded(url.username), decoded(url.password)];
+  if (password === '') return [];
+  const inLogin = [`\0${user}\0${password}`, `${user}:${password}`, password].map((text) => Buffer.from(text).toString('base64'));
+  return [url.password, password, ...inLogin];
+}
+
+/** Masks secrets in a finished line. `secrets`: texts that must not be told wherever they turn up. */
+export function createScrubber(secrets: readonly string[]): (line: string) => string {
+  const known = [...new Set(secrets)]
+    .filter((secret) => secret.length >= shortestSecret)
+    .flatMap((secret) => [escaped(secret), escaped(escaped(secret))])
+    .sort((a, b) => b.length - a.length);
+  return (line) => {
+    let clean = line;
+    for (const secret of known) clean = clean.replaceAll(secret, censor);
+    clean = clean
+      .replace(secretField, `$1"${censor}"`)
+      .replace(quotedSecretField, `$1\\"${censor}\\"`)
+      .replace(urlUser, `$1${censor}@`)
+      .replace(urlQuery, `$1${censor}`)
+      .replace(header, `$1 ${censor}`)
+      .replace(shapes, censor);
+    // A secret that began inside of an escape: rather no line than one that whatever reads logs stumbles over.
+    return clean === line || isJson(clean) ? clean : leftOut;
+  };
+}
+
+/** As JSON writes it in a string. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is logged of an error: its kind, words, code and causes. Everything else that a library hangs onto it stays out. */
+export function errorFields(thrown: unknown, depth = 0): unknown {
+  if (!(thrown instanceof Error)) return clip(String(thrown), maxMessageChars);
+  const { name, message, stack, code, constraint, table, cause, errors } = thrown as Error & Record<string, unknown>;
+  const more = depth < maxCauses;
+  return {
+    type: name,
+    message: clip(String(message), maxMessageChars),
+    ...fields({ code, constraint, table }),
+    stack: clip(String(stack ?? ''), maxStackChars),
+    ...(cause !== undefined && more ? { cause: errorFields(cause, depth + 1) } : {}),
+    ...(Array.isArray(errors) && more ? { errors: errors.slice(0, 5).map((error) => errorFields(error, depth + 1)) } : {}),
+  };
+}
+
+/** Short texts and numbers alone: an object under such a name is the library's own. */
+function fields(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => typeof value === 'number' || (typeof value === 'string' && value.length <= 200)),
+  );
+}
+
+function clip(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}...`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,19 @@
+/** A short run of what `npm run chaos` does at length: the same faults each time, the load at random by a seed that is told. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { withoutCluster } from '../support/cluster-processes.ts';
+import { faultNamed } from './faults.ts';
+import { run } from './run.ts';
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const script = ['kill', 'redis emptied', 'postgres connections cut', 'term'].map(faultNamed);
+
+test(`three nodes under load, of which one is killed and one told to stop, break no rule (seed ${seed})`, {
+  skip: withoutCluster,
+  timeout: 240_000,
+}, async (t) => {
+  const { violations, summary, history } = await run({ seed, nodes: 3, clustered: true, minutes: 0, script });
+  t.diagnostic(JSON.stringify(summary));
+  assert.deepEqual(violations, [], `seed ${seed}; faults: ${JSON.stringify(history.faults)}`);
+  assert.ok(summary.acknowledged! > 100, 'there was a load');
+});

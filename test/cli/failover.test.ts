@@ -1,0 +1,77 @@
+/** `troupe run` before a cluster whose nodes die, leave and are away for a while: it goes on where it was, and creates nothing twice. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { testDatabase } from '../support/database.ts';
+import { FrontDoor } from '../support/front-door.ts';
+import { type Behaviour, callTool, finish } from '../support/openai-server.ts';
+import { until } from '../support/runtime.ts';
+import { scriptedService, turns } from '../support/scripted-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { troupe } from './command.ts';
+
+test('a run outlives a cut, a refused connection, a busy balancer, and a node that leaves and comes back elsewhere', {
+  timeout: 180_000,
+}, async (t) => {
+  const database = await testDatabase();
+  t.after(() => database.close());
+  const { service, caller, begin } = await scriptedService(t, { DATABASE_URL: database.url, DRAIN_GRACE_MS: '300' });
+  const door = new FrontDoor(() => service.url);
+  await door.open();
+  t.after(() => door.close());
+  const folder = await temporaryFolder('troupe-failover-');
+  t.after(() => folder.remove());
+
+  const gates = [1, 2, 3, 4].map(() => Promise.withResolvers<void>());
+  const after =
+    (gate: number, behaviour: Behaviour): Behaviour =>
+    async (response, asked) => {
+      await gates[gate]!.promise;
+      return behaviour(response, asked);
+    };
+  const note = (n: number): Behaviour => callTool('write_file', { path: `note-${n}.md`, content: `Note ${n}.` });
+  // Only to say how the case goes; the task that is followed is the command's own.
+  await begin('outlive', turns(after(0, note(1)), after(1, note(2)), after(2, note(3)), after(3, finish('All notes are written.'))));
+  const command = troupe(['run', 'case outlive', '--json', '--token', caller.token], {
+    url: door.url,
+    dataDir: join(folder.path, 'data'),
+    folder: folder.path,
+  });
+  await command.says('agent.started');
+
+  // The edge dies, and another answers at once.
+  door.cut();
+  gates[0]!.resolve();
+  await command.says(/agent\.tool_result/);
+
+  // Nobody listens for a while; an event happens meanwhile.
+  await door.close();
+  gates[1]!.resolve();
+  await command.says('Lost the service');
+  await door.open();
+  await command.says('Reached the service again');
+
+  // A balancer without a node to send to.
+  door.mode = 'unavailable';
+  door.cut();
+  gates[2]!.resolve();
+  await until(() => door.turnedAway >= 4, 'the command to be turned away');
+  door.mode = 'open';
+
+  // The node leaves as it is asked to, and is back at another port.
+  await service.stop('SIGTERM');
+  await service.restart();
+  gates[3]!.resolve();
+
+  assert.equal(await command.exit, 0, command.stderr());
+  const lines = command
+    .stdout()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  // The live stream shows those that name the task; history also what its agents did to files.
+  const ofTask = (events: any[]): number[] => events.filter(({ data }) => data?.task_id !== undefined).map(({ seq }) => seq);
+  const recorded = await caller.json('GET', `/v1/tasks/${lines.at(-1).task_id}/events?limit=100`);
+  assert.deepEqual(ofTask(lines.slice(0, -1)), ofTask(recorded.data), 'each event once, in order');
+  assert.equal(lines.at(-1).status, 'complete');
+});

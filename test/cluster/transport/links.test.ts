@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import test, { type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Member } from '../../../src/cluster/member.ts';
+import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { clusterKey, someAsk, type TestNode, testCluster, testNode, until } from '../../support/transports.ts';
+
+test('two nodes that dial each other at the same time end with one stream, every time', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
+    for (const { transport, member } of [a, b]) transport.serve(() => member.name);
+    assert.equal(await a.transport.ask(b.member, someAsk()), 'b');
+    assert.equal(await b.transport.ask(a.member, someAsk()), 'a');
+    assert.equal(a.transport.counters.peersUp, 1);
+    assert.equal(b.transport.counters.peersUp, 1);
+    await Promise.all([a, b].map(({ transport }) => transport.close(0)));
+  }
+});
+
+test('every pair of many nodes finds together', async (t) => {
+  const nodes = await testCluster(t, ['a', 'b', 'c', 'd', 'e']);
+  for (const { transport, member } of nodes) transport.serve((_ask, from) => `${member.name} to ${from.slice(0, 1)}`);
+  for (const from of nodes) {
+    for (const to of nodes) {
+      if (from === to) continue;
+      assert.equal(await from.transport.ask(to.member, someAsk()), `${to.member.name} to ${from.member.name}`);
+    }
+  }
+});
+
+test('a node that is in no list of ours yet is served when it dials us, and stays when the list changes', async (t) => {
+  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => testNode(t, name)));
+  a!.transport.serve(() => 'served');
+  b!.transport.setMembers([a!.member]);
+  await b!.hears('up');
+  a!.transport.setMembers([c!.member]);
+  await a!.hears('up', c!.member);
+  a!.transport.setMembers([]);
+  assert.equal(await b!.transport.ask(a!.member, someAsk()), 'served');
+});
+
+test('a node whose process is killed is told as broken and then as refused; what it was asked is unknown, or may be asked again', async (t) => {
+  const node = await testNode(t, 'node');
+  const { child, member } = await childNode(t);
+  child.send([node.member]);
+  node.transport.setMembers([member]);
+  await node.hears('up');
+  const command = node.transport.ask(member, someAsk({ name: 'never' }));
+  const query = node.transport.ask(member, someAsk({ name: 'never', query: true }));
+  assert.equal(await node.transport.ask(member, someAsk()), child.pid);
+  child.kill('SIGKILL');
+  await Promise.all([assert.rejects(command, { code: 'outcome_unknown' }), assert.rejects(query, { code: 'shard_not_owned' })]);
+  await node.hears('refused');
+  assert.deepEqual(
+    node.heard.map(({ what }) => what),
+    ['up', 'broken', 'refused'],
+  );
+  await node.hears('refused', member, 2);
+});
+
+test('a process that stands still is silent, and is reached again when it goes on', async (t) => {
+  const node = await testNode(t, 'node', { silentAfterMs: 200, dialWithinMs: 300 });
+  const { child, member } = await childNode(t);
+  node.transport.setMembers([member]);
+  await node.hears('up');
+  child.kill('SIGSTOP');
+  const asked = assert.rejects(node.transport.ask(member, someAsk()), { code: 'outcome_unknown' });
+  await node.hears('silent', member, 2);
+  await asked;
+  await assert.rejects(node.transport.ask(member, someAsk()), { code: 'shard_not_owned' });
+  child.kill('SIGCONT');
+  await node.hears('up', member, 2);
+  assert.equal(await node.transport.ask(member, someAsk()), child.pid);
+});
+
+for (const direction of ['to server', 'to client'] as const) {
+  test(`a link that is frozen ${direction} is silent to both ends, and stands again when it is not`, async (t) => {
+    const options = { silentAfterMs: 200, dialWithinMs: 300 };
+    const [a, b] = [await testNode(t, 'a', options), await testNode(t, 'b', options)];
+    const proxy = await proxyTo(t, b);
+    a.transport.setMembers([proxy.member]);
+    await Promise.all([a.hears('up'), b.hears('up')]);
+    const held = proxy.hold(/./, direction);
+    await a.hears('silent');
+    await until(() => b.transport.counters.peersUp === 0);
+    held.drop();
+    proxy.cut(/./);
+    b.transport.serve(() => 'served');
+    await a.hears('up', b.member, 2);
+    assert.equal(await a.transport.ask(b.member, someAsk()), 'served');
+  });
+}
+
+test('where only one of two nodes reaches the other, they find together by its stream', async (t) => {
+  for (const reaching of [0, 1]) {
+    const nodes = [await testNode(t, 'a'), await testNode(t, 'b')] as [TestNode, TestNode];
+    const from = nodes[reaching]!;
+    const to = nodes[1 - reaching]!;
+    const proxy = await proxyTo(t, from);
+    // Whoever is not reached takes the connection and says nothing.
+    proxy.hold(/./, 'to server');
+    to.transport.setMembers([proxy.member]);
+    from.transport.setMembers([to.member]);
+    await Promise.all([from.hears('up'), to.hears('up')]);
+    from.transport.serve(() => 'served');
+    assert.equal(await to.transport.ask(from.member, someAsk()), 'served');
+  }
+});
+
+test('a cut link is told as broken and stands again at once', async (t) => {
+  const [a, b] = [await testNode(t, 'a'), await testNode(t, 'b')];
+  const proxy = await proxyTo(t, b);
+  a.transport.setMembers([proxy.member]);
+  b.transport.serve(({ name }) => (name === 'never' ? new Promise(() => {}) : 'served'));
+  await a.hears('up');
+  const asked = a.transport.ask(b.member, someAsk({ name: 'never' }));
+  await until(() => b.transport.counters.asksServed === 1);
+  proxy.cut(/./);
+  await assert.rejects(asked, { code: 'outcome_unknown' });
+  await a.hears('up', b.member, 2);
+  await until(() => b.transport.counters.asksServed === 0);
+  assert.deepEqual(
+    a.heard.map(({ what }) => what),
+    ['up', 'broken', 'up'],
+  );
+  assert.equal(await a.transport.ask(b.member, someAsk()), 'served');
+});
+
+test('a node that leaves the list is said goodbye to: what is open is answered, nothing is told as down', async (t) => {
+  const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
+  const answers: (() => void)[] = [];
+  b.transport.serve(() => new Promise((resolve) => answers.push(() => resolve('answered'))));
+  const open = a.transport.ask(b.member, someAsk());
+  await until(() => answers.length === 1);
+  b.transport.setMembers([]);
+  a.transport.setMembers([]);
+  await assert.rejects(a.transport.ask(b.member, someAsk()), { code: 'shard_not_owned' });
+  answers[0]!();
+  assert.equal(await open, 'answered');
+  await until(() => a.transport.counters.peersUp + b.transport.counters.peersUp === 0);
+  assert.deepEqual(
+    [...a.heard, ...b.heard].map(({ what }) => what),
+    ['up', 'up'],
+  );
+});
+
+test('a node that closes answers what it was asked, is asked no more, and then nobody listens there', async (t) => {
+  const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
+  const answers: (() => void)[] = [];
+  b.transport.serve(() => new Promise((resolve) => answers.push(() => resolve('answered'))));
+  const open = a.transport.ask(b.member, someAsk());
+  await until(() => answers.length === 1);
+  const closed = b.transport.close(10_000);
+  await until(() => a.transport.standings()[0]!.takesAsks === false);
+  await assert.rejects(a.transport.ask(b.member, someAsk()), { code: 'shard_not_owned' });
+  answers[0]!();
+  assert.equal(await open, 'answered');
+  await closed;
+  await a.hears('refused');
+  assert.deepEqual(
+    a.heard.filter(({ what }) => what === 'broken' || what === 'silent'),
+    [],
+  );
+});
+
+test('answers that have come are not lost with the stream that closes behind them', async (t) => {
+  const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
+  const count = 2_000;
+  let closed: Promise<void> | null = null;
+  b.transport.serve(({ id }) => {
+    if (Number(id) === count - 1) closed = b.transport.close(10_000);
+    return id;
+  });
+  const ids = Array.from({ length: count }, (_, i) => String(i));
+  assert.deepEqual(await Promise.all(ids.map((id) => a.transport.ask(b.member, someAsk({ id })))), ids);
+  await closed;
+});
+
+test('closing waits for no answer longer than its grace', async (t) => {
+  const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
+  const gone = new Promise<void>((resolve) => {
+    b.transport.serve((_ask, _from, signal) => {
+      signal.addEventListener('abort', () => resolve());
+      return new Promise(() => {});
+    });
+  });
+  const open = assert.rejects(a.transport.ask(b.member, someAsk()), { code: 'outcome_unknown' });
+  await until(() => b.transport.counters.asksServed === 1);
+  await b.transport.close(50);
+  await Promise.all([open, gone]);
+});
+
+test('pings tell how long the other side takes to answer', async (t) => {
+  const [a] = (await testCluster(t, ['a', 'b'], { silentAfterMs: 400 })) as [TestNode];
+  await until(() => a.transport.standings()[0]!.roundTripMs !== null);
+  assert.ok(a.transport.standings()[0]!.roundTripMs! > 0);
+});
+
+async function childNode(t: TestContext): Promise<{ child: ReturnType<typeof fork>; member: Member }> {
+  const child = fork(fileURLToPath(new URL('./peer-process.ts', import.meta.url)), {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    env: { ...process.env, CLUSTER_KEY: clusterKey },
+  });
+  t.after(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  });
+  const [member] = (await once(child, 'message')) as [Member];
+  return { child, member };
+}
+
+/** A proxy before a node, and the node as it is reached by way of it. */
+async function proxyTo(t: TestContext, node: TestNode): Promise<TcpProxy & { member: Member }> {
+  const proxy = await TcpProxy.before(`tcp://127.0.0.1:${node.member.port}`);
+  t.after(() => proxy.close());
+  return Object.assign(proxy, { member: { ...node.member, port: Number(new URL(proxy.url).port) } });
+}

@@ -1,0 +1,15 @@
+/** A node in a process of its own, for tests that kill it: tells its parent who it is, is told whom to reach, and answers only what it likes. */
+import { setTimeout as after } from 'node:timers/promises';
+import { createTransport } from '../../../src/cluster/transport/transport.ts';
+import { silentLog } from '../../../src/log.ts';
+
+const self = { incarnation: `child/${process.pid}`, name: 'child', host: '127.0.0.1', port: 0 };
+const transport = await createTransport({ self, secretKey: process.env.CLUSTER_KEY!, log: silentLog });
+transport.serve(async ({ name }) => {
+  if (name === 'never') await after(600_000);
+  return process.pid;
+});
+const { port } = await transport.listen();
+process.on('message', (members: any) => transport.setMembers(members));
+process.on('disconnect', () => process.exit());
+process.send!({ ...self, port, roles: [], leaving: false });
