@@ -1,5 +1,6 @@
 /** Builds one node: its parts in the order in which they need each other, each with how it stops. */
 
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { accountActor } from './actors/account/account.ts';
 import { agentActor } from './actors/agent/agent.ts';
@@ -21,9 +22,9 @@ import { addClusterMetrics } from './admin/cluster-metrics.ts';
 import { EventStats } from './admin/event-stats.ts';
 import { addNodeMetrics } from './admin/node-metrics.ts';
 import { systemClock } from './clock.ts';
-import { type Cluster, createCluster } from './cluster/cluster.ts';
+import type { Cluster } from './cluster/cluster.ts';
 import { SingleNode } from './cluster/single-node.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { apiDescription } from './edge/api-description.ts';
 import { createApiKeySecrets } from './edge/auth/api-key-secret.ts';
 import { createAuthenticator } from './edge/auth/authenticate.ts';
@@ -205,7 +206,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   }
 
   cluster?.membership.onDrainRequested(onDrain);
-  cluster?.transport.serve((ask, _from, gone) => actors.answer(ask, gone));
+  cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
   // What is committed while the runtime stops is still told.
   stops.push(() => relay?.stop());
   stops.push(() => runtime.stop());
@@ -272,6 +273,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
       readiness,
       ...stats,
       runtime,
+      placement,
       database,
       hub,
       stream,
@@ -314,9 +316,20 @@ async function joinLater(
   stops: Stops,
 ): Promise<Cluster> {
   const { nodeName: name, roles, clusterHost: host, clusterPort: port, clusterAnnounce: announce } = config;
-  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, log, clock: systemClock });
+  const { clusterTlsCa: ca, clusterTlsCert: cert, clusterTlsKey: key } = config;
+  const tls = ca && cert && key ? { ca: await readPem(ca), cert: await readPem(cert), key: await readPem(key) } : null;
+  // A node alone does without gRPC and Redis.
+  const { createCluster } = await import('./cluster/cluster.ts');
+  const clock = systemClock;
+  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, tls, log, clock });
   stops.push(() => cluster.transport.close(1_000));
   return cluster;
+}
+
+function readPem(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new ConfigError(`${file} of CLUSTER_TLS_* cannot be read: ${error.message}`);
+  });
 }
 
 /** Hands everything over while what is asked here is still answered, and ends what was begun here for actors that live elsewhere by then. */
