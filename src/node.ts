@@ -1,7 +1,7 @@
 /** Builds one node: its parts in the order in which they need each other, each with how it stops. */
 
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { accountActor } from './actors/account/account.ts';
 import { agentActor } from './actors/agent/agent.ts';
 import { agentEffects } from './actors/agent/effects.ts';
@@ -22,9 +22,9 @@ import { addClusterMetrics } from './admin/cluster-metrics.ts';
 import { EventStats } from './admin/event-stats.ts';
 import { addNodeMetrics } from './admin/node-metrics.ts';
 import { systemClock } from './clock.ts';
-import { type Cluster, createCluster } from './cluster/cluster.ts';
+import type { Cluster } from './cluster/cluster.ts';
 import { SingleNode } from './cluster/single-node.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { apiDescription } from './edge/api-description.ts';
 import { createApiKeySecrets } from './edge/auth/api-key-secret.ts';
 import { createAuthenticator } from './edge/auth/authenticate.ts';
@@ -62,15 +62,17 @@ import { createCatalogue } from './providers/tools/catalogue.ts';
 import { observedToolbox, ToolStats } from './providers/tools/observed.ts';
 import { profileTableTool } from './providers/tools/profile-table.ts';
 import { createSandboxPool } from './providers/tools/sandbox/pool.ts';
+import { AccountOverrides } from './storage/account-overrides.ts';
+import { adoptLocalFiles } from './storage/adopt-local-files.ts';
 import { lockDataDir } from './storage/data-dir-lock.ts';
-import { Database } from './storage/database.ts';
+import { Database, poolsInCluster } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
 import type { FileStore } from './storage/files.ts';
 import { IdempotencyKeys } from './storage/idempotency-keys.ts';
 import { openLocalFiles } from './storage/local-files.ts';
 import { Maintenance } from './storage/maintenance.ts';
 import { OrphanContent } from './storage/orphan-content.ts';
-import { looseContents, openPostgresFiles } from './storage/postgres-files.ts';
+import { holdsContents, looseContents, openPostgresFiles } from './storage/postgres-files.ts';
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from './storage/retention.ts';
 import { openS3Files, parseS3Url } from './storage/s3-files.ts';
 import { resolveSecretKey } from './storage/secret-key.ts';
@@ -112,10 +114,13 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const secretKey = await resolveSecretKey(config);
   const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, stops));
 
-  const database = new Database(databaseUrl);
+  const database = new Database(databaseUrl, config.redisUrl === null ? {} : poolsInCluster);
   stops.push(() => database.close());
   await database.migrate();
-  const files = await openFiles(config, database);
+  const files = await openFiles(config, database, log);
+  const overrides = new AccountOverrides(database, log);
+  overrides.start();
+  stops.push(() => overrides.stop());
 
   const outbound = createOutbound({ allow: [...config.outboundAllow] });
   stops.push(() => outbound.close());
@@ -163,7 +168,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     clock,
     checks: {
       database: () => database.read({ name: 'health', text: 'select 1' }),
-      files: () => files.put('health/probe', Readable.from(['ok']), 16),
+      files: () => files.check(),
       progress: async () => {
         if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
       },
@@ -218,7 +223,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     ...deliverableRoutes({ database, files, links }),
     ...agentRoutes({ actors }),
     ...workspaceRoutes({ actors, database, files, links }),
-    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), clock }),
+    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), overrides, clock }),
     ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
     ...healthRoutes(health),
   ];
@@ -268,6 +273,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
       readiness,
       ...stats,
       runtime,
+      placement,
       database,
       hub,
       stream,
@@ -310,9 +316,20 @@ async function joinLater(
   stops: Stops,
 ): Promise<Cluster> {
   const { nodeName: name, roles, clusterHost: host, clusterPort: port, clusterAnnounce: announce } = config;
-  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, log, clock: systemClock });
+  const { clusterTlsCa: ca, clusterTlsCert: cert, clusterTlsKey: key } = config;
+  const tls = ca && cert && key ? { ca: await readPem(ca), cert: await readPem(cert), key: await readPem(key) } : null;
+  // A node alone does without gRPC and Redis.
+  const { createCluster } = await import('./cluster/cluster.ts');
+  const clock = systemClock;
+  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, tls, log, clock });
   stops.push(() => cluster.transport.close(1_000));
   return cluster;
+}
+
+function readPem(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new ConfigError(`${file} of CLUSTER_TLS_* cannot be read: ${error.message}`);
+  });
 }
 
 /** Hands everything over while what is asked here is still answered, and ends what was begun here for actors that live elsewhere by then. */
@@ -322,14 +339,14 @@ async function leave({ node }: Cluster, runtime: Runtime): Promise<void> {
   await runtime.finishEffects(deadlineMs - performance.now());
 }
 
-/** What every node of a cluster must see is kept where all of them look. */
-async function openFiles(config: Config, database: Database): Promise<FileStore> {
+/** What every node of a cluster must see is kept where all of them look, and stays there when one node is left. */
+async function openFiles(config: Config, database: Database, log: Log): Promise<FileStore> {
   if (config.s3Url !== null) return openS3Files(parseS3Url(config.s3Url));
-  return config.redisUrl === null ? openLocalFiles(filesDir(config)) : openPostgresFiles(database);
-}
-
-function filesDir(config: Config): string {
-  return join(config.dataDir, 'files');
+  const directory = join(config.dataDir, 'files');
+  if (config.redisUrl === null && !(await holdsContents(database))) return openLocalFiles(directory);
+  const files = openPostgresFiles(database);
+  await adoptLocalFiles(directory, files, log);
+  return files;
 }
 
 async function startPostgres(config: Config, log: Log, stops: Stops): Promise<string> {

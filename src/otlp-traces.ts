@@ -21,6 +21,7 @@ const maxWaiting = 8_192;
 const maxInRequest = 512;
 const maxTries = 3;
 const requestTimeoutMs = 5_000;
+const stopTimeoutMs = 3_000;
 const kinds: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 };
 
 export class OtlpTraces implements SpanSink {
@@ -29,6 +30,8 @@ export class OtlpTraces implements SpanSink {
   private readonly waiting: FinishedSpan[] = [];
   private sending: Promise<void> | null = null;
   private isDropping = false;
+  /** Set by `stop`: how long what is left is worth. */
+  private late: AbortSignal | null = null;
   private readonly options: OtlpOptions;
   private readonly endpoint: string;
   private readonly timer: NodeJS.Timeout;
@@ -48,9 +51,10 @@ export class OtlpTraces implements SpanSink {
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
-    const late = AbortSignal.timeout(requestTimeoutMs);
-    while (this.waiting.length > 0 && !late.aborted) await this.flush();
+    const late = AbortSignal.timeout(stopTimeoutMs);
+    this.late = late;
     await this.sending;
+    while (this.waiting.length > 0 && !late.aborted) await this.flush();
   }
 
   /** One request at a time. Resolves when that on its way has ended, well or not. */
@@ -76,15 +80,16 @@ export class OtlpTraces implements SpanSink {
   private async send(body: string): Promise<string | null> {
     for (let attempt = 1; ; attempt++) {
       const { retry, failure } = await this.try(body);
-      if (failure === null || !retry || attempt === maxTries) return failure;
-      await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** attempt).unref());
+      if (failure === null || !retry || attempt === maxTries || this.late !== null) return failure;
+      await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** attempt));
     }
   }
 
   private async try(body: string): Promise<{ retry: boolean; failure: string | null }> {
     try {
       const headers = { ...this.options.headers, 'content-type': 'application/json' };
-      const signal = AbortSignal.timeout(requestTimeoutMs);
+      const timeout = AbortSignal.timeout(requestTimeoutMs);
+      const signal = this.late === null ? timeout : AbortSignal.any([timeout, this.late]);
       const response = await fetch(this.endpoint, { method: 'POST', headers, body, signal, redirect: 'error' });
       await response.body?.cancel();
       if (response.ok) return { retry: false, failure: null };

@@ -1,5 +1,5 @@
 /** How many events this node has committed, and how long they were on their way to it. */
-import { Distribution, latencyBoundsS } from '../metrics.ts';
+import { Distribution, latencyBoundsS } from '../counts.ts';
 import type { EventDraft } from '../storage/commit-unit.ts';
 
 export class EventStats {

@@ -11,8 +11,8 @@
  */
 import type pg from 'pg';
 import { type Clock, systemClock } from '../clock.ts';
+import { CountBy, Distribution, latencyBoundsS } from '../counts.ts';
 import type { Log } from '../log.ts';
-import { CountBy, Distribution, latencyBoundsS } from '../metrics.ts';
 import type { Span, Tracer } from '../tracing.ts';
 import { CommitConnection } from './commit-connection.ts';
 import { commitStatement, type Fence, isRepeat, type RuntimeTables, type Statement } from './commit-statement.ts';

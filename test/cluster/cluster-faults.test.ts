@@ -153,6 +153,25 @@ test('every connection to PostgreSQL cut again and again under load: no ask fail
   await cluster.settled();
 });
 
+test('H3 a node that cannot take what it is offered is offered no more, and what it was offered is served again', options, async (t) => {
+  const cluster = await testCluster(t, { ...quick, timings: { takeBackMs: 200, lookMs: 100 } });
+  const a = await cluster.join('a');
+  const database = await TcpProxy.before(cluster.url);
+  t.after(() => database.close());
+  const joining = cluster.join('b', { databaseUrl: database.url });
+  const b = cluster.nodes[1]!;
+  // Until it has joined it is offered nothing.
+  cluster.links.harm(a.incarnation, b.incarnation, 'cut');
+  await joining;
+  const held = database.hold(/troupe shards/, 'to server');
+  cluster.links.heal(a.incarnation, b.incarnation);
+  await until(() => cluster.lines.some(({ message }) => message.startsWith('a node does not take')), 'a to notice');
+  await until(() => a.owned().length === 1024, 'everything to be served again');
+  assert.equal(a.placement.status().shards.inMotion, 0);
+  assert.equal(await a.actors.ask(probe, idOf(a), 'add', { n: 1 }), 1);
+  held.drop();
+});
+
 test('a node without a cluster is refused where a cluster runs, and the other way round', options, async (t) => {
   const { SingleNode } = await import('../../src/cluster/single-node.ts');
   const { silentLog } = await import('../../src/log.ts');

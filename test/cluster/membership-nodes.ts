@@ -6,7 +6,7 @@ import { Membership, type MembershipOptions } from '../../src/cluster/membership
 import { silentLog } from '../../src/log.ts';
 
 /** Short, but the cluster's clock stands still while this process does, so a busy machine puts nobody out. */
-export const leaseMs = 400;
+export const leaseMs = 320;
 export const renewEveryMs = 40;
 export type TestNode = { name: string; incarnation: string; membership: Membership; views: View[]; expelled: number };
 

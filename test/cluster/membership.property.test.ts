@@ -28,7 +28,7 @@ test('M1 M2 M3 M6 whatever happens, the nodes that live agree in the end, and no
         for (const cleanup of cleanups) await cleanup();
       }
     }),
-    { numRuns: 12 },
+    { numRuns: 8 },
   );
 });
 

@@ -104,6 +104,22 @@ test('M6 a node that was put out while it slept hears it, drops what it has, and
   assert.ok(sleeper.membership.view.number > before);
 });
 
+test('a node asks Redis for one thing an interval, however many nodes there are', options, async (t) => {
+  const redis = await testRedis(t);
+  const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c', 'd', 'e', 'f']);
+  const renewals = () => nodes.map(({ membership, incarnation }) => membership.renewals(incarnation)!.count).reduce((a, b) => a + b);
+  await redis.client.config('RESETSTAT');
+  const from = renewals();
+  await until('they renewed', () => renewals() - from > 10 * nodes.length);
+  const calls = [...(await redis.client.info('commandstats')).matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
+  const asked = renewals() - from;
+  // Each may have had answers on their way at the start, and have at the end.
+  assert.ok(Math.abs(calls - asked) <= 2 * nodes.length, `${calls} scripts for ${asked} renewals`);
+});
+
 test('a node hears once that an operator wants it to leave', options, async (t) => {
   const { readCluster, requestDrain } = await import('../../src/cluster/membership-reading.ts');
   const redis = await testRedis(t);

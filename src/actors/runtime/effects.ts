@@ -12,9 +12,9 @@
 import type { Clock } from '../../clock.ts';
 import { shardCount } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
+import { CountBy } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { CountBy } from '../../metrics.ts';
 import { type CommitOutcome, CommitUnit, type EffectDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';

@@ -22,6 +22,8 @@ export type OutboxOptions = {
 };
 
 const pageSize = 1_000;
+/** Every so many intervals a sweep looks although nothing says that something is left: news between nodes may be lost. */
+const unaskedEvery = 10;
 
 export class Outbox {
   private readonly inHand = new Set<string>();
@@ -47,7 +49,10 @@ export class Outbox {
   }
 
   start(): void {
-    this.timer = setInterval(() => this.leftBehind && void this.sweep(), this.sweepIntervalMs);
+    let ticks = 0;
+    this.timer = setInterval(() => {
+      if (this.leftBehind || ++ticks % unaskedEvery === 0) void this.sweep();
+    }, this.sweepIntervalMs);
     this.timer.unref();
   }
 

@@ -9,10 +9,10 @@
  */
 import type { Clock } from '../../clock.ts';
 import type { Placement } from '../../cluster/placement.ts';
+import { CountBy } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
 import { idPrefixes, newId } from '../../ids.ts';
 import type { Log } from '../../log.ts';
-import { CountBy } from '../../metrics.ts';
 import type { CommitOutcome } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';

@@ -1,6 +1,7 @@
 /** What the edge has answered, by route: plain numbers that the router notes and metrics read. Raw paths are never kept. */
+
+import { Distribution, type Labels, latencyBoundsS, type Sample } from '../../counts.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
-import { Distribution, type Labels, latencyBoundsS, type Sample } from '../../metrics.ts';
 import { unavailableIfUnreachable } from '../../storage/database.ts';
 
 /** Answers of one method on one route pattern. */

@@ -22,7 +22,7 @@ export type AuthRoutesOptions = {
   passwords: Passwords;
   clock: Clock;
   /** Left out: no operator sets anything. */
-  overrides?: Pick<AccountOverrides, 'of'>;
+  overrides: Pick<AccountOverrides, 'of'>;
 };
 
 const Email = Type.String({ format: 'email', maxLength: 254, description: 'Case does not matter' });
@@ -152,7 +152,7 @@ export function authRoutes({ actors, tokens, refreshTokens, passwords, clock, ov
       const [profile, owned, override] = await Promise.all([
         actors.query(user, principal.userId, 'profile', null),
         actors.query(account, principal.accountId, 'get', null),
-        overrides?.of(principal.accountId),
+        overrides.of(principal.accountId),
       ]);
       if (profile === null || owned === null) throw new AppError('unauthenticated', 'Not authenticated');
       const { id, email, name, accountId, createdAt } = profile;

@@ -1,5 +1,5 @@
 /** A model whose turns are counted, priced and traced; it answers as the one it stands for. */
-import { CountBy, Distribution } from '../../metrics.ts';
+import { CountBy, Distribution } from '../../counts.ts';
 import type { Tracer } from '../../tracing.ts';
 import type { Model, ModelReply } from './port.ts';
 

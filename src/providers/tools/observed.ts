@@ -1,5 +1,5 @@
 /** A toolbox whose calls are counted and traced; it does as the one it stands for. */
-import { CountBy, Distribution } from '../../metrics.ts';
+import { CountBy, Distribution } from '../../counts.ts';
 import type { Tracer } from '../../tracing.ts';
 import type { Toolbox } from './port.ts';
 

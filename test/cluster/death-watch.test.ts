@@ -1,0 +1,134 @@
+/** What proves a death and what does not (D1), and who is gone for good (K1, K2). */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { DeathWatch } from '../../src/cluster/death-watch.ts';
+import { KnownNodes } from '../../src/cluster/known-nodes.ts';
+import type { DownReason } from '../../src/cluster/peers.ts';
+import { silentLog } from '../../src/log.ts';
+
+test('a stream that broke and an address that refuses, or that another has, lead to the question whether it renews', async () => {
+  for (const reason of ['refused', 'other'] as const) {
+    const { watch, asked, dead } = watching();
+    watch.down('x', 'broken');
+    watch.down('x', reason);
+    await ticks();
+    assert.deepEqual(asked, [['x', 7]], 'with the count that was read after the refusal');
+    assert.deepEqual(dead, ['x']);
+  }
+});
+
+test('less than that proves nothing', async () => {
+  const cases: DownReason[][] = [['refused', 'refused'], ['broken'], ['broken', 'silent'], ['broken', 'rejected'], ['silent', 'refused']];
+  for (const reasons of cases) {
+    const { watch, asked } = watching();
+    for (const reason of reasons) watch.down('x', reason);
+    await ticks();
+    assert.deepEqual(asked, [], reasons.join());
+  }
+});
+
+test('a stream that stands again ends the suspicion', async () => {
+  const { watch, asked } = watching();
+  watch.down('x', 'broken');
+  watch.up('x');
+  watch.down('x', 'refused');
+  await ticks();
+  assert.deepEqual(asked, []);
+});
+
+test('D1 one that renews lives; the next refusal asks again', async () => {
+  const { watch, asked, dead, answers } = watching();
+  answers.push(false, false, true);
+  watch.down('x', 'broken');
+  for (let refusal = 0; refusal < 3; refusal++) {
+    watch.down('x', 'refused');
+    watch.down('x', 'refused');
+    await ticks();
+  }
+  assert.equal(asked.length, 3);
+  assert.deepEqual(dead, ['x']);
+});
+
+test('K1 before the first view nobody is gone; K2 who is in no view is gone when a newer one does not have it either', async () => {
+  const { known, gone, refreshed } = nodes();
+  assert.equal(known.isAlive('x'), true);
+  known.take({ number: 1, members: [member('self')] });
+  assert.equal(known.isAlive('x'), true, 'it may be in a newer view');
+  await refreshed();
+  assert.equal(known.isAlive('x'), false);
+  assert.deepEqual(gone, ['x']);
+  assert.equal(known.isAlive('self'), true);
+});
+
+test('who has left the view is gone when it owns nothing any more, and back when it joins again', () => {
+  const { known, gone, shards } = nodes();
+  shards.set('x', 3);
+  known.take({ number: 1, members: [member('self'), member('x')] });
+  assert.deepEqual(known.take({ number: 2, members: [member('self')] }), ['x']);
+  assert.equal(known.isAlive('x'), true, 'it still owns something');
+  shards.delete('x');
+  known.announce();
+  known.announce();
+  assert.deepEqual(gone, ['x']);
+  assert.equal(known.isAlive('x'), false);
+  known.take({ number: 3, members: [member('self'), member('x')] });
+  assert.equal(known.isAlive('x'), true);
+});
+
+test('K2 without an answer nobody is gone, and whoever asks next tries again', async () => {
+  const { known, gone, refreshed, fail } = nodes();
+  known.take({ number: 1, members: [member('self')] });
+  fail(true);
+  known.isAlive('x');
+  await refreshed();
+  assert.equal(known.isAlive('x'), true);
+  assert.deepEqual(gone, []);
+  await refreshed();
+  fail(false);
+  known.isAlive('x');
+  await refreshed();
+  assert.deepEqual(gone, ['x']);
+});
+
+function watching() {
+  const asked: [string, number][] = [];
+  const dead: string[] = [];
+  const answers: boolean[] = [];
+  let count = 6;
+  const watch = new DeathWatch({
+    membership: {
+      renewals: () => ({ count }),
+      refresh: async () => void (count = 7),
+      expel: async (incarnation, seen) => {
+        asked.push([incarnation, seen]);
+        return answers.shift() ?? true;
+      },
+    },
+    onDead: (incarnation) => dead.push(incarnation),
+    log: silentLog,
+  });
+  return { watch, asked, dead, answers };
+}
+
+function nodes() {
+  const gone: string[] = [];
+  const shards = new Map<string, number>();
+  let failing = false;
+  const known = new KnownNodes({
+    self: 'self',
+    shardsOf: (incarnation) => shards.get(incarnation) ?? 0,
+    refresh: async () => {
+      if (failing) throw new Error('nobody answers');
+    },
+    onGone: (incarnation) => gone.push(incarnation),
+  });
+  return { known, gone, shards, refreshed: ticks, fail: (how: boolean) => void (failing = how) };
+}
+
+function member(incarnation: string) {
+  return { incarnation, name: incarnation, host: '127.0.0.1', port: 1, roles: ['actors' as const], leaving: false };
+}
+
+async function ticks(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+}

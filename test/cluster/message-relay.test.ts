@@ -1,0 +1,96 @@
+/** Messages on their way between nodes: told at once, and where one may be lost its receiver is told to look (P1, P2). */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import type { Member } from '../../src/cluster/member.ts';
+import { MessageRelay } from '../../src/cluster/message-relay.ts';
+import type { MessageDraft } from '../../src/storage/commit-unit.ts';
+import { MemoryLinks } from '../support/memory-links.ts';
+import { until } from '../support/runtime.ts';
+
+test('messages go to the owners of their shards, and nobody else hears of them', async () => {
+  const { relays, heard, owners } = await nodes();
+  owners.set(1, 'b').set(2, 'c');
+  relays.a!.passOn([message('m1', 1), message('m2', 2), message('m3', 1)]);
+  await until(() => heard.b!.length > 0 && heard.c!.length > 0, 'the messages');
+  assert.deepEqual([heard.a, heard.b, heard.c], [[], [['m1', 'm3']], [['m2']]]);
+});
+
+test('P1 over a cut link the receiver is told to look when it is mended; nothing overtakes that', async () => {
+  const { relays, heard, owners, links } = await nodes();
+  owners.set(1, 'b');
+  links.harm('a', 'b', 'cut');
+  relays.a!.passOn([message('m1', 1)]);
+  links.heal('a', 'b');
+  await until(() => heard.b!.length > 0, 'word');
+  assert.deepEqual(heard.b, [null]);
+  relays.a!.passOn([message('m2', 1)]);
+  await until(() => heard.b!.length > 1, 'the next');
+  assert.deepEqual(heard.b, [null, ['m2']]);
+});
+
+test('P1 a stream that breaks after messages were told leads to a look, since they may be lost', async () => {
+  const { relays, heard, owners, links } = await nodes();
+  owners.set(1, 'b');
+  relays.a!.passOn([message('m1', 1)]);
+  links.harm('a', 'b', 'cut');
+  links.heal('a', 'b');
+  await until(() => heard.b!.includes(null), 'the look');
+});
+
+test('P2 messages for a shard that nobody owned, or another did, lead to a look of its new owner', async () => {
+  const { relays, heard, owners } = await nodes();
+  owners.set(1, null).set(2, 'c');
+  relays.a!.passOn([message('m1', 1), message('m2', 2)]);
+  await until(() => heard.c!.length > 0, 'c to hear');
+  const moved = [1, 2].map((shard) => ({ shard, epoch: 9, owner: 'b' }));
+  relays.a!.moved(moved);
+  relays.a!.moved(moved);
+  await until(() => heard.b!.length > 0, 'b to hear');
+  assert.deepEqual(heard.b, [null], 'once for both');
+});
+
+test('too much for one piece of news is a look', async () => {
+  const { relays, heard, owners } = await nodes();
+  owners.set(1, 'b').set(2, 'c');
+  relays.a!.passOn([...Array.from({ length: 501 }, (_, i) => message(`m${i}`, 1)), message('large', 2, 'x'.repeat(300_000))]);
+  await until(() => heard.b!.length > 0 && heard.c!.length > 0, 'word');
+  assert.deepEqual([heard.b, heard.c], [[null], [null]]);
+});
+
+/** Three of them, each with a stream to each other. `heard`: the ids of messages, or null for a look. */
+async function nodes() {
+  const links = new MemoryLinks();
+  const names = ['a', 'b', 'c'];
+  const members = new Map(
+    names.map((name): [string, Member] => [name, { incarnation: name, name, host: '127.0.0.1', port: 1, roles: [], leaving: false }]),
+  );
+  const owners = new Map<number, string | null>();
+  const heard: Record<string, (string[] | null)[]> = {};
+  const relays: Record<string, MessageRelay> = {};
+  let streams = 0;
+  for (const name of names) {
+    const peers = links.peersOf(name);
+    const notes: (string[] | null)[] = (heard[name] = []);
+    const relay = (relays[name] = new MessageRelay({
+      self: name,
+      peers,
+      clock: systemClock,
+      ownerOf: (shard) => owners.get(shard) ?? null,
+      member: (incarnation) => members.get(incarnation) ?? null,
+      onMessages: (messages) => void notes.push(messages?.map(({ id }) => id) ?? null),
+    }));
+    peers.onUp((incarnation) => {
+      streams++;
+      relay.up(incarnation);
+    });
+    peers.onDown((incarnation) => relay.down(incarnation));
+    peers.setMembers([...members.values()].filter(({ incarnation }) => incarnation !== name));
+  }
+  await until(() => streams >= 6, 'the streams');
+  return { links, relays, heard, owners };
+}
+
+function message(id: string, shard: number, input: unknown = null): MessageDraft {
+  return { id, shard, kind: 'probe', actorId: 'x', command: 'hear', input, createdAt: 0 } as MessageDraft;
+}

@@ -1,0 +1,116 @@
+/** How long committed state is shown without asking the database (L1, L2). The clocks are the test's. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ReadLease } from '../../src/cluster/read-lease.ts';
+import { outcomeOf } from '../support/runtime.ts';
+
+test('L1 the lease counts from the beginning of the check, and ends by whichever clock is ahead', async () => {
+  for (const clock of ['wall', 'monotonic'] as const) {
+    const { lease, now, answer } = leaseWithClocks();
+    const first = lease.confirmation();
+    assert.ok(first !== null, 'nothing was confirmed yet');
+    await answer(100);
+    await first;
+    assert.equal(lease.confirmation(), null);
+    now[clock] += 199;
+    assert.equal(lease.confirmation(), null);
+    now[clock] += 1;
+    assert.notEqual(lease.confirmation(), null, `300 ms after the check began, by the ${clock} clock`);
+  }
+});
+
+test('L1 a wall clock that was set back ends the lease', async () => {
+  const { lease, now, answer } = leaseWithClocks();
+  const first = lease.confirmation();
+  await answer();
+  await first;
+  now.wall -= 1;
+  assert.notEqual(lease.confirmation(), null);
+});
+
+test('everything that is asked in one tick is one check, and a lease that is asked for is renewed before it ends', async () => {
+  const { lease, now, answer, begun } = leaseWithClocks();
+  const asked = [lease.confirmation(), lease.confirmation(), lease.confirmation()];
+  await answer();
+  await Promise.all(asked);
+  assert.equal(begun(), 1);
+  now.wall += 149;
+  assert.equal(lease.confirmation(), null);
+  assert.equal(begun(), 1);
+  now.wall += 1;
+  assert.equal(lease.confirmation(), null);
+  assert.equal(begun(), 2, 'in the background');
+  await answer();
+  now.wall += 299;
+  assert.equal(lease.confirmation(), null, 'the new lease');
+});
+
+test('L2 a check that took so long that it renews nothing answers only those who came before it began', async () => {
+  const { lease, answer, begun } = leaseWithClocks();
+  const before = lease.confirmation();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(begun(), 1);
+  let answered = false;
+  const during = lease.confirmation()!.then(() => (answered = true));
+  await answer(400);
+  await before;
+  assert.equal(answered, false);
+  await answer();
+  await during;
+  assert.equal(begun(), 2);
+});
+
+test('a database that does not answer makes the question unavailable', async () => {
+  const { lease } = leaseWithClocks(1);
+  assert.deepEqual(await outcomeOf(Promise.all([lease.confirmation(), lease.confirmation()])), { refused: 'unavailable' });
+});
+
+test('a database that refuses makes the question unavailable; the next one is asked anew', async () => {
+  const { lease, fail, answer } = leaseWithClocks();
+  const refused = outcomeOf(lease.confirmation()!);
+  await fail();
+  assert.deepEqual(await refused, { refused: 'unavailable' });
+  const next = lease.confirmation();
+  await answer();
+  await next;
+});
+
+function leaseWithClocks(waitMs = 10_000) {
+  const now = { wall: 1_000_000, monotonic: 5_000 };
+  const checks: PromiseWithResolvers<void>[] = [];
+  let begun = 0;
+  const lease = new ReadLease({
+    check: () => {
+      begun++;
+      const check = Promise.withResolvers<void>();
+      checks.push(check);
+      return check.promise;
+    },
+    clock: { nowMs: () => now.wall },
+    monotonicMs: () => now.monotonic,
+    leaseMs: 300,
+    renewAfterMs: 150,
+    waitMs,
+  });
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  const underWay = async () => {
+    while (checks.length === 0) await tick();
+    return checks.shift()!;
+  };
+  return {
+    lease,
+    now,
+    begun: () => begun,
+    async answer(afterMs = 0) {
+      const check = await underWay();
+      now.wall += afterMs;
+      now.monotonic += afterMs;
+      check.resolve();
+      await tick();
+    },
+    async fail() {
+      (await underWay()).reject(new Error('refused on purpose'));
+      await tick();
+    },
+  };
+}
