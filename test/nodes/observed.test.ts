@@ -7,13 +7,14 @@ import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
 import { addNodeMetrics } from '../../src/admin/node-metrics.ts';
 import { silentLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
-import { ClusterProcesses, withoutCluster } from '../support/cluster-processes.ts';
+import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '../support/openai-server.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { until } from '../support/runtime.ts';
 import { Caller } from '../support/service.ts';
 
-const options = { skip: withoutCluster, timeout: 60_000 };
+const options = { skip: withoutRedis, timeout: 60_000 };
 /** What a node on which nothing has gone wrong does not tell. */
 const ofTroubleAlone = ['troupe_http_failures_total', 'troupe_turn_defects_total', 'troupe_commit_failures_total'];
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -26,7 +27,7 @@ const admins: string[] = [];
 const ends: (() => unknown)[] = [];
 
 before(async () => {
-  if (withoutCluster) return;
+  if (withoutRedis) return;
   collector = await startCollector({ after: (end: any) => void ends.push(end) });
   model = await openAiServer(
     agentScript(
