@@ -48,7 +48,7 @@ export type ShardKeeperOptions = {
   waitOutMs: number;
   rereadMs: number;
   takeBackMs: number;
-  maxInMotion: number;
+  maxInMotion: () => number;
 };
 
 /** How long a member that left offers lying is offered nothing. */
