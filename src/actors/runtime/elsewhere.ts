@@ -26,7 +26,7 @@ export async function askElsewhere(
     } catch (error) {
       if (!mayTryAgain(error, ask)) throw error;
       // What may have been done stays so, whatever a later try says.
-      unknown ||= (error as AppError).code === 'outcome_unknown';
+      unknown ||= !ask.query && (error as AppError).code === 'outcome_unknown';
       onTry(unknown);
     }
     await placement.moved(Math.min(longestPauseMs, 10 * 2 ** attempt));
@@ -34,9 +34,9 @@ export async function askElsewhere(
   return 'given up';
 }
 
-/** Nothing was done, or what was done is known again by its id; and another node, or this one a little later, may answer. */
-function mayTryAgain(error: unknown, { commandId, effectId }: RemoteAsk): boolean {
+/** Nothing was done, as by a look, or what was done is known again by its id; and another node, or this one a little later, may answer. */
+function mayTryAgain(error: unknown, { query, commandId, effectId }: RemoteAsk): boolean {
   if (!(error instanceof AppError)) return false;
-  if (error.code === 'outcome_unknown') return commandId !== null || effectId !== null;
+  if (error.code === 'outcome_unknown') return query || commandId !== null || effectId !== null;
   return error.code === 'draining' || errorCodes[error.code].retry === 'reroute';
 }
