@@ -50,7 +50,6 @@ import { Stream } from './edge/stream/stream.ts';
 import { StreamHub } from './edge/stream/stream-hub.ts';
 import { AppError } from './errors.ts';
 import type { Log } from './log.ts';
-import { Metrics } from './metrics.ts';
 import type { OtlpTraces } from './otlp-traces.ts';
 import { createEmbeddedMail } from './providers/mail/embedded.ts';
 import { createSmtpMail } from './providers/mail/smtp.ts';
@@ -231,6 +230,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
     authenticate: (request) => authenticator.ofRequest(request),
     limits: unlimited,
+    isOverloaded: () => actors.isOverloaded,
     around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
     log,
     stats: stats.requests,
@@ -261,6 +261,8 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   stops.push(() => maintenance.stop());
 
   if (config.adminPort !== 0) {
+    // Loaded only where somebody may ask.
+    const { Metrics } = await import('./metrics.ts');
     const metrics = new Metrics(log);
     metrics.addProcess();
     const { version, node, readiness } = health;
