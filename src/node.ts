@@ -302,8 +302,9 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
 async function openTracing(config: Config, url: string, log: Log, stops: Stops): Promise<{ tracer: Tracer; traces: OtlpTraces }> {
   const [{ OtlpTraces }, { createTracer }] = await Promise.all([import('./otlp-traces.ts'), import('./tracing.ts')]);
   const resource = { 'service.name': 'troupe', 'service.version': version, 'service.instance.id': config.nodeName };
-  const traces = new OtlpTraces({ url, resource, onDropping: (why) => log.warn({ why }, 'spans are dropped') });
-  const tracer = createTracer({ sink: traces });
+  const headers = Object.fromEntries((config.otlpHeaders ?? '').split(',').flatMap((pair) => (pair === '' ? [] : [splitAt(pair, '=')])));
+  const traces = new OtlpTraces({ url, headers, resource, onDropping: (why) => log.warn({ why }, 'spans are dropped') });
+  const tracer = createTracer({ sink: traces, sampleRatio: Number(config.traceRatio) });
   stops.push(() => tracer.stop());
   return { tracer, traces };
 }
@@ -367,4 +368,9 @@ async function startPostgres(config: Config, log: Log, stops: Stops): Promise<st
 function endAtOnce(): never {
   process.stderr.write('The embedded PostgreSQL has ended, so this service ends too: start it again, nothing that was answered is lost\n');
   process.exit(1);
+}
+
+function splitAt(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
