@@ -64,6 +64,12 @@ const variables = {
     ['http', 'https'],
     'an http or https URL of an OpenTelemetry collector, e.g. http://127.0.0.1:4318',
   ),
+  otlpHeaders: secret(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    '^[^=,\\s]+=[^,\\r\\n]*(,[^=,\\s]+=[^,\\r\\n]*)*$',
+    'name=value pairs with commas between',
+  ),
+  traceRatio: text('OTEL_TRACES_SAMPLER_ARG', '1', '^(0(\\.\\d{1,9})?|1(\\.0{1,9})?)$', 'a share from 0 to 1, e.g. 0.05'),
   retentionDays: number('RETENTION_DAYS', 1, 3650, 7, 'days from 1 to 3650'),
   logLevel: choice('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   /** Only for the command line: the token it calls the service with. */

@@ -50,7 +50,6 @@ import { Stream } from './edge/stream/stream.ts';
 import { StreamHub } from './edge/stream/stream-hub.ts';
 import { AppError } from './errors.ts';
 import type { Log } from './log.ts';
-import { Metrics } from './metrics.ts';
 import type { OtlpTraces } from './otlp-traces.ts';
 import { createEmbeddedMail } from './providers/mail/embedded.ts';
 import { createSmtpMail } from './providers/mail/smtp.ts';
@@ -231,6 +230,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
     authenticate: (request) => authenticator.ofRequest(request),
     limits: unlimited,
+    isOverloaded: () => actors.isOverloaded,
     around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
     log,
     stats: stats.requests,
@@ -261,6 +261,8 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   stops.push(() => maintenance.stop());
 
   if (config.adminPort !== 0) {
+    // Loaded only where somebody may ask.
+    const { Metrics } = await import('./metrics.ts');
     const metrics = new Metrics(log);
     metrics.addProcess();
     const { version, node, readiness } = health;
@@ -300,8 +302,9 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
 async function openTracing(config: Config, url: string, log: Log, stops: Stops): Promise<{ tracer: Tracer; traces: OtlpTraces }> {
   const [{ OtlpTraces }, { createTracer }] = await Promise.all([import('./otlp-traces.ts'), import('./tracing.ts')]);
   const resource = { 'service.name': 'troupe', 'service.version': version, 'service.instance.id': config.nodeName };
-  const traces = new OtlpTraces({ url, resource, onDropping: (why) => log.warn({ why }, 'spans are dropped') });
-  const tracer = createTracer({ sink: traces });
+  const headers = Object.fromEntries((config.otlpHeaders ?? '').split(',').flatMap((pair) => (pair === '' ? [] : [splitAt(pair, '=')])));
+  const traces = new OtlpTraces({ url, headers, resource, onDropping: (why) => log.warn({ why }, 'spans are dropped') });
+  const tracer = createTracer({ sink: traces, sampleRatio: Number(config.traceRatio) });
   stops.push(() => tracer.stop());
   return { tracer, traces };
 }
@@ -365,4 +368,9 @@ async function startPostgres(config: Config, log: Log, stops: Stops): Promise<st
 function endAtOnce(): never {
   process.stderr.write('The embedded PostgreSQL has ended, so this service ends too: start it again, nothing that was answered is lost\n');
   process.exit(1);
+}
+
+function splitAt(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }

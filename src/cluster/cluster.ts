@@ -32,9 +32,10 @@ export type Cluster = { readonly transport: Transport; readonly membership: Memb
 
 /** Builds this node's part; nothing is joined before `node.start()`. Rejects with one line where its address cannot be listened on. */
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { databaseUrl, redisUrl, secretKey, name, roles, log, clock } = options;
+  const { databaseUrl, redisUrl, secretKey, name, roles, clock } = options;
   const clusterId = await clusterIdentity(databaseUrl);
   const incarnation = `${name}/${randomUUID()}`;
+  const log = options.log.child({ incarnation });
   const transport = await createTransport({
     self: { incarnation, name, host: options.host, port: options.port },
     secretKey,

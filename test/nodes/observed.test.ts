@@ -41,6 +41,10 @@ before(async () => {
   cluster = await ClusterProcesses.start({ nodes: 1, redis: true, env: { ...env, ADMIN_PORT: await freeAdminPort() } });
   await cluster.add({ ADMIN_PORT: await freeAdminPort() });
   await cluster.untilReady();
+  await until(
+    async () => [...(await cluster.owners()).values()].filter((shards) => shards.length > 400).length === 2,
+    'both to own shards',
+  );
   caller = await Caller.register(cluster.nodes[0]!);
 });
 
