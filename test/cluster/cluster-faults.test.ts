@@ -87,7 +87,7 @@ test('with nobody to go by, asks over a cut link are refused inside their deadli
 });
 
 test('a message to an actor behind a cut link arrives all the same', options, async (t) => {
-  const cluster = await testCluster(t, { ...quick, timings: { messageLookMs: 200 } });
+  const cluster = await testCluster(t, { ...quick, runtime: { outbox: { sweepIntervalMs: 20 } } });
   const [a, b] = [await cluster.join('a'), await cluster.join('b')];
   await cluster.settled();
   cluster.links.harm(a.incarnation, b.incarnation, 'cut');

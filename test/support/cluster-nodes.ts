@@ -129,7 +129,10 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
         const served = (shard: number, epoch: number) =>
           nodes.some((node) => node.incarnation === plan[shard] && node.placement.epochOf(shard) === epoch);
         return rows.every(({ shard, owner, epoch }) => owner === plan[shard] && served(shard, epoch));
-      }, 'every shard to be served');
+      }, 'every shard to be served').catch((error) => {
+        const standings = nodes.map(({ placement, membership }) => ({ ...placement.status(), membership: membership.state }));
+        throw new Error(JSON.stringify({ standings, lines }), { cause: error });
+      });
     },
     async shares() {
       const rows = await cluster.sql(`select coalesce(split_part(owner, '/', 1), '') as name, count(*)::int as n from shard group by 1`);
