@@ -19,11 +19,13 @@ export class ConfigError extends Error {
 
 type Variable<S extends TSchema, D> = { name: string; schema: S; fallback: D; allowed: string; kind: 'plain' | 'url' | 'secret' };
 
+const path = '^[^\\u0000]{1,4096}$';
+
 const variables = {
   port: number('PORT', 0, 65535, 8080, 'a port from 1 to 65535, or 0 for any free one'),
   host: text('HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address to listen on'),
   publicUrl: url('PUBLIC_URL', ['http', 'https'], 'an http or https URL that callers reach this service at'),
-  dataDir: text('DATA_DIR', '.data', '^[^\\u0000]{1,4096}$', 'a folder'),
+  dataDir: text('DATA_DIR', '.data', path, 'a folder'),
   databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql'], 'a postgres:// URL'),
   redisUrl: url('REDIS_URL', ['redis', 'rediss'], 'a redis:// or rediss:// URL'),
   clusterHost: text('CLUSTER_HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address that other nodes reach this one at'),
@@ -34,6 +36,9 @@ const variables = {
     '^(\\[[0-9a-fA-F:.]+\\]|[^\\s:\\[\\]]{1,255}):[1-9]\\d{0,4}$',
     'host:port, where other nodes reach this one, e.g. 10.0.0.7:7000 or [fd00::7]:7000',
   ),
+  clusterTlsCa: text('CLUSTER_TLS_CA', null, path, 'a PEM file with the certificates of the authority that signs the nodes'),
+  clusterTlsCert: text('CLUSTER_TLS_CERT', null, path, "a PEM file with this node's certificate"),
+  clusterTlsKey: text('CLUSTER_TLS_KEY', null, path, "a PEM file with the key of this node's certificate"),
   nodeName: text('NODE_NAME', null, '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$', '1 to 63 letters, digits, dots, hyphens and underscores'),
   adminPort: number('ADMIN_PORT', 0, 65535, 9464, 'a port from 1 to 65535, or 0 for none'),
   adminHost: text('ADMIN_HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address to listen on'),
@@ -54,7 +59,17 @@ const variables = {
     'addresses and ranges with commas between, e.g. 127.0.0.0/8,fd00::/8',
   ),
   roles: list('ROLES', Type.Union([Type.Literal('edge'), Type.Literal('actors')]), ['edge', 'actors'], 'edge, actors or edge,actors'),
-  otlpUrl: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https'], 'an http or https URL of an OpenTelemetry collector, e.g. http://127.0.0.1:4318'),
+  otlpUrl: url(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    ['http', 'https'],
+    'an http or https URL of an OpenTelemetry collector, e.g. http://127.0.0.1:4318',
+  ),
+  otlpHeaders: secret(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    '^[^=,\\s]+=[^,\\r\\n]*(,[^=,\\s]+=[^,\\r\\n]*)*$',
+    'name=value pairs with commas between',
+  ),
+  traceRatio: text('OTEL_TRACES_SAMPLER_ARG', '1', '^(0(\\.\\d{1,9})?|1(\\.0{1,9})?)$', 'a share from 0 to 1, e.g. 0.05'),
   retentionDays: number('RETENTION_DAYS', 1, 3650, 7, 'days from 1 to 3650'),
   logLevel: choice('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   /** Only for the command line: the token it calls the service with. */
@@ -90,10 +105,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       'DATABASE_URL is not set, but REDIS_URL is: the nodes of a cluster share one PostgreSQL, so give its postgres:// URL',
     );
   }
-  if (values.redisUrl !== null && values.secretKey === null) {
-    throw new ConfigError(
-      'SECRET_KEY is not set, but REDIS_URL is: the nodes of a cluster share one, e.g. what `openssl rand -hex 32` prints',
-    );
+  const tls = [values.clusterTlsCa, values.clusterTlsCert, values.clusterTlsKey].filter((file) => file !== null).length;
+  if (tls !== 0 && tls !== 3) {
+    throw new ConfigError('CLUSTER_TLS_CA, CLUSTER_TLS_CERT and CLUSTER_TLS_KEY belong together: give all three or none');
   }
   if (values.redisUrl !== null && values.clusterAnnounce === null && /^(0\.0\.0\.0|::|\[::\])$/.test(values.clusterHost)) {
     throw new ConfigError(

@@ -29,9 +29,10 @@ const shapes =
 /** What is secret in the settings, also the passwords inside URLs: as they are written there, decoded, and as mail servers and HTTP take them. */
 export function secretsOf(config: Config): string[] {
   const { secretKey, modelApiKey, anthropicApiKey, token } = config;
+  const headers = (config.otlpHeaders ?? '').split(',').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
   const urls = [config.databaseUrl, config.redisUrl, config.smtpUrl, config.s3Url, config.modelBaseUrl, config.searchUrl, config.otlpUrl];
   const passwords = urls.flatMap((url) => (url === null ? [] : passwordForms(new URL(url))));
-  return [secretKey, modelApiKey, anthropicApiKey, token, ...passwords].filter((secret) => secret !== null);
+  return [secretKey, modelApiKey, anthropicApiKey, token, ...headers, ...passwords].filter((secret) => secret !== null);
 }
 
 function passwordForms(url: URL): string[] {

@@ -1,6 +1,7 @@
 /** The process of one node: its configuration, its signals, its first and its last words. */
 import { ConfigError, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
+import { secretsOf } from './log-secrets.ts';
 import { type Stops, startNode } from './node.ts';
 
 /** Stops what was started, last first. One part that fails to stop does not keep the others up. */
@@ -16,7 +17,7 @@ async function stopAll(stops: Stops, graceMs: number, log: Log): Promise<void> {
 
 async function main(): Promise<void> {
   const config = readConfig();
-  const log = createLog(config.logLevel, { node: config.nodeName });
+  const log = createLog(config.logLevel, { node: config.nodeName }, { secrets: secretsOf(config) });
   const stops: Stops = [];
   let stopping: Promise<void> | null = null;
   const stop = (why: string, graceMs: number): void => {

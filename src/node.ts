@@ -1,5 +1,6 @@
 /** Builds one node: its parts in the order in which they need each other, each with how it stops. */
 
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { accountActor } from './actors/account/account.ts';
 import { agentActor } from './actors/agent/agent.ts';
@@ -21,9 +22,9 @@ import { addClusterMetrics } from './admin/cluster-metrics.ts';
 import { EventStats } from './admin/event-stats.ts';
 import { addNodeMetrics } from './admin/node-metrics.ts';
 import { systemClock } from './clock.ts';
-import { type Cluster, createCluster } from './cluster/cluster.ts';
+import type { Cluster } from './cluster/cluster.ts';
 import { SingleNode } from './cluster/single-node.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { apiDescription } from './edge/api-description.ts';
 import { createApiKeySecrets } from './edge/auth/api-key-secret.ts';
 import { createAuthenticator } from './edge/auth/authenticate.ts';
@@ -49,7 +50,6 @@ import { Stream } from './edge/stream/stream.ts';
 import { StreamHub } from './edge/stream/stream-hub.ts';
 import { AppError } from './errors.ts';
 import type { Log } from './log.ts';
-import { Metrics } from './metrics.ts';
 import type { OtlpTraces } from './otlp-traces.ts';
 import { createEmbeddedMail } from './providers/mail/embedded.ts';
 import { createSmtpMail } from './providers/mail/smtp.ts';
@@ -205,7 +205,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   }
 
   cluster?.membership.onDrainRequested(onDrain);
-  cluster?.transport.serve((ask, _from, gone) => actors.answer(ask, gone));
+  cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
   // What is committed while the runtime stops is still told.
   stops.push(() => relay?.stop());
   stops.push(() => runtime.stop());
@@ -230,6 +230,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
     authenticate: (request) => authenticator.ofRequest(request),
     limits: unlimited,
+    isOverloaded: () => actors.isOverloaded,
     around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
     log,
     stats: stats.requests,
@@ -260,6 +261,8 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   stops.push(() => maintenance.stop());
 
   if (config.adminPort !== 0) {
+    // Loaded only where somebody may ask.
+    const { Metrics } = await import('./metrics.ts');
     const metrics = new Metrics(log);
     metrics.addProcess();
     const { version, node, readiness } = health;
@@ -272,6 +275,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
       readiness,
       ...stats,
       runtime,
+      placement,
       database,
       hub,
       stream,
@@ -298,8 +302,9 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
 async function openTracing(config: Config, url: string, log: Log, stops: Stops): Promise<{ tracer: Tracer; traces: OtlpTraces }> {
   const [{ OtlpTraces }, { createTracer }] = await Promise.all([import('./otlp-traces.ts'), import('./tracing.ts')]);
   const resource = { 'service.name': 'troupe', 'service.version': version, 'service.instance.id': config.nodeName };
-  const traces = new OtlpTraces({ url, resource, onDropping: (why) => log.warn({ why }, 'spans are dropped') });
-  const tracer = createTracer({ sink: traces });
+  const headers = Object.fromEntries((config.otlpHeaders ?? '').split(',').flatMap((pair) => (pair === '' ? [] : [splitAt(pair, '=')])));
+  const traces = new OtlpTraces({ url, headers, resource, onDropping: (why) => log.warn({ why }, 'spans are dropped') });
+  const tracer = createTracer({ sink: traces, sampleRatio: Number(config.traceRatio) });
   stops.push(() => tracer.stop());
   return { tracer, traces };
 }
@@ -314,9 +319,20 @@ async function joinLater(
   stops: Stops,
 ): Promise<Cluster> {
   const { nodeName: name, roles, clusterHost: host, clusterPort: port, clusterAnnounce: announce } = config;
-  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, log, clock: systemClock });
+  const { clusterTlsCa: ca, clusterTlsCert: cert, clusterTlsKey: key } = config;
+  const tls = ca && cert && key ? { ca: await readPem(ca), cert: await readPem(cert), key: await readPem(key) } : null;
+  // A node alone does without gRPC and Redis.
+  const { createCluster } = await import('./cluster/cluster.ts');
+  const clock = systemClock;
+  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, tls, log, clock });
   stops.push(() => cluster.transport.close(1_000));
   return cluster;
+}
+
+function readPem(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new ConfigError(`${file} of CLUSTER_TLS_* cannot be read: ${error.message}`);
+  });
 }
 
 /** Hands everything over while what is asked here is still answered, and ends what was begun here for actors that live elsewhere by then. */
@@ -352,4 +368,9 @@ async function startPostgres(config: Config, log: Log, stops: Stops): Promise<st
 function endAtOnce(): never {
   process.stderr.write('The embedded PostgreSQL has ended, so this service ends too: start it again, nothing that was answered is lost\n');
   process.exit(1);
+}
+
+function splitAt(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }

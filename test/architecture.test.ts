@@ -22,9 +22,11 @@ const arrows: Record<string, string[]> = {
 
 /** Packages that stay behind one door. */
 const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
+  { packages: /^prom-client$/, where: /^src\/metrics\.ts$/, typesWhere: /^src\/metrics\.ts$/ },
   { packages: /^uWebSockets\.js$/, where: /^src\/edge\/http\/server\.ts$/, typesWhere: /^src\/edge\/http\// },
   { packages: /^(ai|@ai-sdk\/.*)$/, where: /^src\/providers\/model\//, typesWhere: /^src\/providers\/model\// },
   { packages: /^@grpc\//, where: /^src\/cluster\/transport\//, typesWhere: /^src\/cluster\/transport\// },
+  { packages: /^ioredis$/, where: /^src\/cluster\/redis-connection\.ts$/, typesWhere: /^src\/cluster\/redis-connection\.ts$/ },
   { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/tools\//, typesWhere: /^src\/providers\/tools\// },
 ];
 

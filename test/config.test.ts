@@ -86,9 +86,9 @@ test('roles are a set of the known ones', () => {
   for (const ROLES of ['edge,admin', 'edge,', 'EDGE']) refusal({ ROLES });
 });
 
-test('a cluster without a shared database or key is refused, one role without a cluster, and a model endpoint without a model', () => {
+test('a cluster without a shared database is refused, one role without a cluster, half of TLS, and a model endpoint without a model', () => {
+  assert.match(refusal({ ...cluster, CLUSTER_TLS_CA: 'ca.pem' }), /^CLUSTER_TLS_CA.*CLUSTER_TLS_KEY/);
   assert.match(refusal({ REDIS_URL: 'redis://127.0.0.1' }), /^DATABASE_URL/);
-  assert.match(refusal({ ...cluster, SECRET_KEY: '' }), /^SECRET_KEY/);
   assert.match(refusal({ ROLES: 'edge' }), /^ROLES/);
   assert.match(refusal({ MODEL_BASE_URL: 'http://127.0.0.1:1/v1' }), /^MODEL_NAME/);
 });

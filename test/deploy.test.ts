@@ -7,6 +7,8 @@ import { parse, parseAllDocuments } from 'yaml';
 import { systemClock } from '../src/clock.ts';
 import { loadConfig, variableNames } from '../src/config.ts';
 import { healthRoutes } from '../src/edge/routes/health.ts';
+import { silentLog } from '../src/log.ts';
+import { Metrics } from '../src/metrics.ts';
 
 const text = (path: string) => readFileSync(path, 'utf8');
 const compose = parse(text('deploy/compose.yaml'), { merge: true });
@@ -24,8 +26,8 @@ const settings = only('ConfigMap').data;
 const nodes = Object.entries<any>(compose.services).filter(([name]) => name.startsWith('node-'));
 /** What a process gets that is not a setting of the service. */
 const ofNodeItself = ['NODE_OPTIONS', 'NODE_ENV', 'NODE_COMPILE_CACHE'];
-/** How long a node may take from SIGTERM to its end, after DRAIN_GRACE_MS: closeGraceMs and leaveGraceMs of src/main.ts. */
-const finishS = Array.from(text('src/main.ts').matchAll(/const (?:close|leave)GraceMs = ([\d_]+);/g), ([, ms]) =>
+/** How long a node may take from SIGTERM to its end, after DRAIN_GRACE_MS: closeGraceMs and leaveGraceMs of src/node.ts. */
+const finishS = Array.from(text('src/node.ts').matchAll(/const (?:close|leave)GraceMs = ([\d_]+);/g), ([, ms]) =>
   Number(ms!.replace('_', '')),
 ).reduce((sum, ms) => sum + ms / 1_000, 0);
 
@@ -112,6 +114,16 @@ test('a node that is told to stop is given the time it may take', () => {
   const { terminationGracePeriodSeconds } = only('Deployment').spec.template.spec;
   const preStopS = Number(container.lifecycle.preStop.exec.command[1]);
   assert.ok(terminationGracePeriodSeconds > preStopS + Number(settings.DRAIN_GRACE_MS) / 1_000 + finishS);
+});
+
+test('the autoscaler reads what nodes tell, by the rule in the README', async () => {
+  const [{ pods }] = only('HorizontalPodAutoscaler').spec.metrics;
+  const [rule] = parse(/```yaml\n(rules:[\s\S]*?)```/.exec(text('deploy/README.md'))![1]!).rules;
+  assert.equal(rule.name.as, pods.metric.name);
+  const metrics = new Metrics(silentLog);
+  metrics.addProcess();
+  const [series] = rule.seriesQuery.split('{');
+  assert.match(await metrics.text(), new RegExp(`^${series} `, 'm'));
 });
 
 test('balancers notice a leaving node before it stops accepting', () => {

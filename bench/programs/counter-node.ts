@@ -56,7 +56,7 @@ serveCalls({
 async function joinLater(redisUrl: string) {
   const roles = process.env.BENCH_ROLES!.split(',') as Role[];
   const secretKey = 'a bench has no secrets, and this is long enough';
-  const at = { host: '127.0.0.1', port: 0, announce: null };
+  const at = { host: '127.0.0.1', port: 0, announce: null, tls: null };
   // A cluster's identity stands in its database.
   await database.migrate();
   return createCluster({ databaseUrl: url, redisUrl, secretKey, name: `bench-${roles.join('-')}`, roles, ...at, log, clock: systemClock });

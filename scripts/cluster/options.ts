@@ -44,8 +44,8 @@ export function readOptions(args: string[], environment: Record<string, string |
   if (help) return 'help';
   const given = { ...environment };
   for (const name of Object.keys(given)) if (given[name]?.trim() === '') delete given[name];
-  // Alone it is refused to a node, which would have neither database nor key to share; here both are made.
-  const made = { DATABASE_URL: 'postgres://made', SECRET_KEY: '-'.repeat(32) };
+  // Alone it is refused to a node, which would have no database to share; here one is made.
+  const made = { DATABASE_URL: 'postgres://made' };
   const redisUrl = given.REDIS_URL === undefined ? null : loadConfig({ ...made, REDIS_URL: given.REDIS_URL }).redisUrl;
   const config = loadConfig({ ...given, REDIS_URL: undefined, ROLES: undefined });
   const env = { ...given };

@@ -1,5 +1,5 @@
 /**
- * The operator's port: metrics, status and liveness by plain HTTP, away from the port that callers reach. It changes nothing and knows no
+ * The operator's port: metrics, status, liveness and readiness by plain HTTP, away from the port that callers reach. It changes nothing and knows no
  * secrets, but it is nobody's business outside: loopback unless told otherwise.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

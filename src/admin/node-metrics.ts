@@ -1,6 +1,7 @@
 /** The metrics of one node: which number of which part is told under which name. Everything is read when Prometheus asks. */
 import { statfs } from 'node:fs/promises';
 import type { Runtime } from '../actors/runtime/runtime.ts';
+import type { Placement } from '../cluster/placement.ts';
 import type { RequestStats } from '../edge/http/request-stats.ts';
 import type { Stream } from '../edge/stream/stream.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';
@@ -10,6 +11,7 @@ import type { ModelStats } from '../providers/model/observed.ts';
 import type { ToolStats } from '../providers/tools/observed.ts';
 import type { Database } from '../storage/database.ts';
 import type { EventStats } from './event-stats.ts';
+import { type Lag, WorkLag } from './work-lag.ts';
 
 export type NodeParts = {
   version: string;
@@ -20,6 +22,7 @@ export type NodeParts = {
   readiness(): string;
   requests: RequestStats;
   runtime: Runtime;
+  placement: Placement;
   database: Database;
   hub: StreamHub;
   stream: Stream;
@@ -32,6 +35,7 @@ export type NodeParts = {
 
 export function addNodeMetrics(metrics: Metrics, parts: NodeParts): void {
   addNode(metrics, parts);
+  addDatabase(metrics, parts);
   addRequests(metrics, parts);
   addCommits(metrics, parts);
   addActors(metrics, parts);
@@ -56,14 +60,17 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
     const { blocks, bsize } = await statfs(parts.dataDir);
     return blocks * bsize;
   });
-  metrics.gauge('troupe_database_connections', 'Connections of the pool for reads, in use and idle', () => {
-    const { totalCount, idleCount } = parts.database.pool;
-    return [
-      { labels: { state: 'in_use' }, value: totalCount - idleCount },
-      { labels: { state: 'idle' }, value: idleCount },
-    ];
-  });
-  metrics.gauge('troupe_database_reads_waiting', 'Reads that wait for a connection of the pool', () => parts.database.pool.waitingCount);
+  let before = performance.eventLoopUtilization();
+  metrics.gauge(
+    'troupe_event_loop_utilization_ratio',
+    'Share of the time since the last scrape that the event loop was busy, 0 to 1',
+    () => {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, before);
+      before = now;
+      return utilization;
+    },
+  );
   metrics.counter(
     'troupe_trace_spans_total',
     'Spans given to the collector, and dropped because it did not take them; none where nothing is traced',
@@ -75,6 +82,42 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
         { labels: { outcome: 'dropped' }, value: traces.dropped },
       ];
     },
+  );
+}
+
+function addDatabase(metrics: Metrics, { database, placement }: NodeParts): void {
+  metrics.gauge('troupe_database_connections', 'Connections of the pool for reads, in use and idle', () => {
+    const { totalCount, idleCount } = database.pool;
+    return [
+      { labels: { state: 'in_use' }, value: totalCount - idleCount },
+      { labels: { state: 'idle' }, value: idleCount },
+    ];
+  });
+  metrics.gauge('troupe_database_reads_waiting', 'Reads that wait for a connection of the pool', () => database.pool.waitingCount);
+  const lag = new WorkLag(database, placement);
+  const found = (pick: (lag: Lag) => number) => () => {
+    const known = lag.read();
+    return known === null ? null : pick(known);
+  };
+  metrics.gauge(
+    'troupe_message_oldest_seconds',
+    'Age of the oldest message that waits for an actor of this node',
+    found(({ oldestMessageS }) => oldestMessageS),
+  );
+  metrics.gauge(
+    'troupe_timer_overdue_seconds',
+    'How long the timer of this node that should have fired first is overdue',
+    found(({ mostOverdueTimerS }) => mostOverdueTimerS),
+  );
+  metrics.gauge(
+    'troupe_dead_letters',
+    'Rows of dead_letter, 10,000 at most, as every node sees them',
+    found(({ deadLetters }) => deadLetters),
+  );
+  metrics.gauge(
+    'troupe_database_size_bytes',
+    'Size of the database, as every node sees it',
+    found(({ databaseBytes }) => databaseBytes),
   );
 }
 

@@ -42,7 +42,8 @@ export type ClusterNodeOptions = {
 
 /** Clocks of two machines do not run at quite the same rate. */
 const waitOutFactor = 1.2;
-const maxInMotion = 32;
+/** Shards on their way at once: few where they only move to a better owner, so that few who ask notice; more where the node has to be empty soon. */
+const inMotion = { toBalance: 4, toLeave: 32 };
 const shardsNews = 'shards';
 const deadNews = 'dead';
 
@@ -111,7 +112,7 @@ export class ClusterNode implements Placement {
       waitOutMs: timings.readLeaseMs * waitOutFactor,
       rereadMs: timings.rereadMs,
       takeBackMs: timings.takeBackMs,
-      maxInMotion,
+      maxInMotion: () => (this.phase === 'leaving' ? inMotion.toLeave : inMotion.toBalance),
     });
     this.fence = {
       owner,

@@ -8,6 +8,7 @@ import { ClusterNode } from './cluster-node.ts';
 import type { Member, Role } from './member.ts';
 import { Membership } from './membership.ts';
 import { ownProtocols } from './transport/contract.ts';
+import type { ClusterTls } from './transport/credentials.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
 
 export type ClusterOptions = {
@@ -21,6 +22,8 @@ export type ClusterOptions = {
   port: number;
   /** host:port that the others reach it at; null where that is what it listens on. */
   announce: string | null;
+  /** For mutual TLS, PEM texts; null: nodes prove by the secret key who they are, and speak in the open. */
+  tls: ClusterTls | null;
   log: Log;
   clock: Clock;
 };
@@ -29,12 +32,14 @@ export type Cluster = { readonly transport: Transport; readonly membership: Memb
 
 /** Builds this node's part; nothing is joined before `node.start()`. Rejects with one line where its address cannot be listened on. */
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { databaseUrl, redisUrl, secretKey, name, roles, log, clock } = options;
+  const { databaseUrl, redisUrl, secretKey, name, roles, clock } = options;
   const clusterId = await clusterIdentity(databaseUrl);
   const incarnation = `${name}/${randomUUID()}`;
+  const log = options.log.child({ incarnation });
   const transport = await createTransport({
     self: { incarnation, name, host: options.host, port: options.port },
     secretKey,
+    tls: options.tls,
     log,
     clock,
   });

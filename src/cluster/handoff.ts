@@ -25,7 +25,8 @@ export type HandoffsOptions = {
   released: (rows: readonly ShardRow[]) => void;
   /** There is room for more. */
   onRoom: () => void;
-  maxInMotion: number;
+  /** Asked before each move begins. */
+  maxInMotion: () => number;
   /** How long an offered shard may stay nobody's. */
   takeBackMs: number;
 };
@@ -59,7 +60,7 @@ export class Handoffs {
     const { own, maxInMotion } = this.options;
     const taken: number[] = [];
     for (const shard of shards) {
-      if (this.inMotion >= maxInMotion || this.stopped) break;
+      if (this.inMotion >= maxInMotion() || this.stopped) break;
       if (this.leaving.has(shard) || !own.seal(shard)) continue;
       this.leaving.add(shard);
       taken.push(shard);

@@ -13,6 +13,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { shardCount } from './address.ts';
 import { Handoffs } from './handoff.ts';
+import { MovementLog } from './movement-log.ts';
 import { OwnShards } from './own-shards.ts';
 import { claimable, type Situation, surplus } from './rebalance.ts';
 import type { ShardMap, ShardRow } from './shard-map.ts';
@@ -48,7 +49,7 @@ export type ShardKeeperOptions = {
   waitOutMs: number;
   rereadMs: number;
   takeBackMs: number;
-  maxInMotion: number;
+  maxInMotion: () => number;
 };
 
 /** How long a member that left offers lying is offered nothing. */
@@ -59,6 +60,7 @@ export class ShardKeeper {
   readonly handoffs: Handoffs;
   /** Claims that got something, since the start. */
   claims = 0;
+  private readonly movement: MovementLog;
   private readonly options: ShardKeeperOptions;
   /** Lost by refusal: whoever else may have them, this node had reason to believe that they are its own. */
   private readonly refusedShards = new Set<number>();
@@ -76,6 +78,7 @@ export class ShardKeeper {
   constructor(options: ShardKeeperOptions) {
     this.options = options;
     const { table, clock, log, sealing, lost, takeBackMs, maxInMotion } = options;
+    this.movement = new MovementLog(log, () => this.own.held().length);
     this.handoffs = new Handoffs({
       own: this.own,
       table,
@@ -83,7 +86,10 @@ export class ShardKeeper {
       log,
       sealing,
       lost,
-      released: (rows) => this.changed(rows),
+      released: (rows) => {
+        this.movement.gave(rows.length);
+        this.changed(rows);
+      },
       onRoom: () => void this.settle(),
       takeBackMs,
       maxInMotion,
@@ -161,6 +167,7 @@ export class ShardKeeper {
   async stop(release: boolean): Promise<void> {
     this.ended = release ? 'released' : 'abandoned';
     this.handoffs.stop();
+    this.movement.stop();
     if (this.rereadTimer !== null) clearTimeout(this.rereadTimer);
     const held = this.own.held();
     this.loseAll();
@@ -212,7 +219,7 @@ export class ShardKeeper {
 
   /** @param dead owners that certainly show nothing any more */
   private async claim(seen: readonly ShardRow[], dead: ReadonlySet<string> = new Set()): Promise<void> {
-    const { table, map, self, log, waitOutMs } = this.options;
+    const { table, map, self, waitOutMs } = this.options;
     const { era } = this;
     const rows = await table.claim(seen);
     // K4: whoever should have them finds them, this node as well.
@@ -231,7 +238,7 @@ export class ShardKeeper {
     }
     if (rows.length > 0) {
       this.claims++;
-      log.info({ shards: rows.length, later: later.length }, 'shards claimed');
+      this.movement.took(rows.length, later.length);
     }
     this.serve(atOnce);
     if (later.length > 0) setTimeout(() => this.serve(later, era), waitOutMs).unref();

@@ -5,6 +5,7 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import * as entities from './entities/index.ts';
+import { Gate } from './gate.ts';
 import { FirstTables } from './migrations/0001-first-tables.ts';
 import { ClusterIdentity } from './migrations/0002-cluster-identity.ts';
 import { SharedStorage } from './migrations/0003-shared-storage.ts';
@@ -30,11 +31,14 @@ export class Database {
   /** Connections for the loader and other short statements; bounded. */
   readonly pool: pg.Pool;
   private readonly orm: MikroORM;
+  private readonly lists: Gate;
   private readonly tables = new Map<string, Table>();
 
   constructor(url: string, options: DatabaseOptions = {}) {
     this.url = url;
     const applicationName = options.applicationName ?? 'troupe';
+    const listPoolSize = options.listPoolSize ?? 4;
+    this.lists = new Gate({ maxInside: listPoolSize, maxWaiting: maxWaitingLists, maxWaitMs: listWaitMs, full: tooManyReads });
     this.orm = new MikroORM({
       clientUrl: url,
       entities: [
@@ -47,7 +51,7 @@ export class Database {
         snapshot: false,
         tableName: 'migration',
       },
-      pool: { min: 0, max: options.listPoolSize ?? 4 },
+      pool: { min: 0, max: listPoolSize },
       driverOptions: {
         application_name: `${applicationName} lists`,
         statement_timeout: listTimeoutMs,
@@ -74,9 +78,14 @@ export class Database {
     for (const metadata of this.orm.getMetadata().getAll().values()) this.tables.set(metadata.className, tableOf(metadata));
   }
 
-  /** A fresh unit of MikroORM work: one per request. */
+  /** A fresh unit of MikroORM work, outside of the line for lists. */
   em(): SqlEntityManager {
     return this.orm.em.fork() as SqlEntityManager;
+  }
+
+  /** A list or another look through MikroORM: a few at a time. Rejects `overloaded` when too many wait, or it would wait too long. */
+  list<T>(look: (em: SqlEntityManager) => Promise<T>): Promise<T> {
+    return this.lists.pass(() => look(this.em()));
   }
 
   /** The table of an entity. Throws for one the database was not built with. */
@@ -106,8 +115,9 @@ export class Database {
     return found;
   }
 
-  /** One read statement. Connection trouble becomes `unavailable`. */
+  /** One read statement. Connection trouble becomes `unavailable`; where too many wait for a connection, `overloaded`. */
   async read(query: pg.QueryConfig & { rowMode?: 'array' }): Promise<{ rows: any[] }> {
+    if (this.pool.waitingCount >= maxWaitingReads) throw new AppError('overloaded', tooManyReads, { retryAfterS: 1 });
     try {
       return await this.pool.query(query as pg.QueryConfig);
     } catch (error) {
@@ -116,7 +126,7 @@ export class Database {
     }
   }
 
-  /** One write statement beside the commit path, safe to send twice. Connection trouble becomes `unavailable`: it may have happened. */
+  /** One write statement beside the commit path, safe to send twice. Connection trouble becomes `unavailable`: it may have happened. Bounded as `read`. */
   async write(statement: pg.QueryConfig): Promise<{ rows: any[] }> {
     return this.read(statement);
   }
@@ -152,6 +162,11 @@ export class Database {
 }
 
 const migrationLock = 7_081_735;
+/** Short statements that wait for a connection: a fraction of a second's work. */
+const maxWaitingReads = 1_000;
+const maxWaitingLists = 64;
+const listWaitMs = 1_000;
+const tooManyReads = 'The database has too much to read; try again shortly';
 const connectTimeoutMs = 5_000;
 const listTimeoutMs = 30_000;
 

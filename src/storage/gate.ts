@@ -1,34 +1,60 @@
-/** Lets a few pieces of work in at a time; the rest wait in line, and past a bound are turned away. */
+/** Lets a few pieces of work in at a time; the rest wait in line, and past a bound, of their number or their time, are turned away. */
 import { AppError } from '../errors.ts';
 
+export type GateOptions = {
+  maxInside: number;
+  maxWaiting: number;
+  /** In line. Default: as long as it takes. */
+  maxWaitMs?: number;
+  /** What whoever is turned away is told. */
+  full: string;
+};
+
+type Waiting = { enter(): void; timer: NodeJS.Timeout | null };
+
 export class Gate {
-  readonly #maxInside: number;
-  readonly #maxWaiting: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #options: GateOptions;
+  readonly #waiting = new Set<Waiting>();
   #inside = 0;
 
-  constructor(maxInside: number, maxWaiting: number) {
-    this.#maxInside = maxInside;
-    this.#maxWaiting = maxWaiting;
+  constructor(options: GateOptions) {
+    this.#options = options;
   }
 
-  /** Runs `work` when it is its turn. Rejects with what it rejects with, or `overloaded` when the line is full. */
+  /** Runs `work` when it is its turn. Rejects with what it rejects with, or `overloaded` when the line is full or too slow. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#inside < this.#maxInside) this.#inside++;
+    if (this.#inside < this.#options.maxInside) this.#inside++;
     else await this.#turn();
     try {
       return await work();
     } finally {
       // The place is handed on, so that nobody can slip in between.
-      const next = this.#waiting.shift();
+      const [next] = this.#waiting;
       if (next === undefined) this.#inside--;
-      else next();
+      else {
+        this.#leave(next);
+        next.enter();
+      }
     }
   }
 
   #turn(): Promise<void> {
-    if (this.#waiting.length >= this.#maxWaiting)
-      throw new AppError('overloaded', 'Too many files are on their way now', { retryAfterS: 2 });
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    const { maxWaiting, maxWaitMs, full } = this.#options;
+    const turnedAway = (): AppError => new AppError('overloaded', full, { retryAfterS: 2 });
+    if (this.#waiting.size >= maxWaiting) throw turnedAway();
+    return new Promise((enter, reject) => {
+      const waiting: Waiting = { enter, timer: null };
+      this.#waiting.add(waiting);
+      if (maxWaitMs === undefined) return;
+      waiting.timer = setTimeout(() => {
+        this.#leave(waiting);
+        reject(turnedAway());
+      }, maxWaitMs).unref();
+    });
+  }
+
+  #leave(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+    if (waiting.timer !== null) clearTimeout(waiting.timer);
   }
 }

@@ -28,7 +28,7 @@ const sweptAfterMs = 2 * 3_600_000;
 const sweptAtOnce = 50;
 
 export function openPostgresFiles(database: Database): FileStore {
-  const gate = new Gate(maxStatements, maxWaiting);
+  const gate = new Gate({ maxInside: maxStatements, maxWaiting, full: 'Too many files are on their way now' });
   const run = (statement: pg.QueryConfig) => gate.pass(() => database.write(statement));
 
   async function arrive(key: string): Promise<number> {

@@ -125,7 +125,18 @@ function goodRun(): { seen: Seen; kept: Kept } {
 }
 
 function operationOf(fields: Partial<Operation> & Pick<Operation, 'id' | 'name' | 'subject'>): Operation {
-  return { account: 'a', value: null, invokedMs: 0, endedMs: 1, outcome: 'done', status: 200, result: null, requests: 1, ...fields };
+  return {
+    account: 'a',
+    value: null,
+    invokedMs: 0,
+    begunMs: 0,
+    endedMs: 1,
+    outcome: 'done',
+    status: 200,
+    result: null,
+    requests: 1,
+    ...fields,
+  };
 }
 
 function operation({ operations }: Seen, id: number): Operation {

@@ -53,11 +53,14 @@ export class Client {
     const operation = this.history.begin(this.account, name, subject, value);
     const key = randomUUID();
     const giveUpAtMs = operation.invokedMs + patienceMs;
+    let lastUrl: string | null = null;
     while (this.history.nowMs() < giveUpAtMs) {
       // Only the request that is answered says anything about what was read.
       if (ask.method === 'GET') operation.invokedMs = this.history.nowMs();
       operation.requests++;
-      const heard = await this.request(ask, key);
+      const url = this.urlOtherThan(lastUrl);
+      const heard = await this.request(ask, key, url);
+      lastUrl = url;
       const waitMs = this.waitBeforeRetry(heard);
       if (waitMs === null) {
         const { answer } = heard as { answer: Answer };
@@ -72,7 +75,7 @@ export class Client {
 
   /** One request to one node, for whoever needs no history. Null where it broke. */
   async ask(ask: Ask, node?: NodeProcess): Promise<Answer | null> {
-    const heard = await this.request(ask, randomUUID(), node);
+    const heard = await this.request(ask, randomUUID(), node?.url ?? this.urlOtherThan(null));
     return 'answer' in heard ? heard.answer : null;
   }
 
@@ -103,13 +106,19 @@ export class Client {
     return Math.min(longestWaitMs, askedMs * (0.5 + this.random.next() / 2));
   }
 
-  private async request({ method, path, body }: Ask, key: string, node?: NodeProcess): Promise<Heard> {
-    const nodes = this.nodes();
-    if (node === undefined && nodes.length === 0) return { broken: 'no node runs' };
+  /** Where one node has not answered well another is asked, if there is one. Null: none runs. */
+  private urlOtherThan(last: string | null): string | null {
+    const urls = this.nodes().map(({ url }) => url);
+    const others = urls.filter((url) => url !== last);
+    return urls.length === 0 ? null : this.random.pick(others.length > 0 ? others : urls);
+  }
+
+  private async request({ method, path, body }: Ask, key: string, url: string | null): Promise<Heard> {
+    if (url === null) return { broken: 'no node runs' };
     this.requests++;
     try {
       const sent = body?.();
-      const response = await fetch(`${(node ?? this.random.pick(nodes)).url}${path}`, {
+      const response = await fetch(`${url}${path}`, {
         method,
         headers: {
           Authorization: `Bearer ${this.token}`,

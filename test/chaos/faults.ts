@@ -33,6 +33,8 @@ const severalNodes = ({ cluster }: Stage) => cluster.redis !== null && cluster.u
 export const faults: readonly Fault[] = [
   { name: 'kill', fits: always, run: (stage) => onNode(stage, (node) => killAndRestart(node, stage.random.between(0, 4_000))) },
   { name: 'term', fits: always, run: (stage) => onNode(stage, (node) => terminateAndRestart(stage, node, stage.random.between(0, 2_000))) },
+  { name: 'kill two', fits: ({ cluster }) => cluster.redis !== null && cluster.up.length > 2, run: killTwo },
+  { name: 'kill while leaving', fits: always, run: (stage) => onNode(stage, (node) => killWhileLeaving(node, stage.random)) },
   { name: 'freeze', fits: always, run: (stage) => onNode(stage, (node) => freeze(node, stage.random.between(100, 900))) },
   {
     name: 'freeze past the lease',
@@ -40,8 +42,10 @@ export const faults: readonly Fault[] = [
     run: (stage) => onNode(stage, (node) => freeze(node, stage.random.between(6_000, 9_000))),
   },
   { name: 'add', fits: severalNodes, run: addAndRemove },
+  { name: 'kill while joining', fits: severalNodes, run: killWhileJoining },
   { name: 'redis restarted empty', fits: withRedis, run: (stage) => redisAway(stage, stage.random.between(0, 5_000)) },
   { name: 'redis emptied', fits: withRedis, run: ({ cluster }) => cluster.redis!.flush().then(() => 'flushall') },
+  { name: 'redis emptied while a node is frozen', fits: severalNodes, run: flushWhileFrozen },
   { name: 'redis frozen', fits: withRedis, run: (stage) => redisFrozen(stage, stage.random.between(500, 6_000)) },
   { name: 'redis slow', fits: withRedis, run: (stage) => slow(stage, 'redisLink', stage.random.between(50, 300)) },
   {
@@ -55,6 +59,7 @@ export const faults: readonly Fault[] = [
     run: ({ cluster }) => cluster.postgres!.crash().then(() => 'crash'),
   },
   { name: 'postgres connections cut', fits: always, run: cutPostgres },
+  { name: 'postgres connections cut while shards move', fits: severalNodes, run: cutPostgresInHandoffs },
   { name: 'postgres silent', fits: always, run: (stage) => postgresSilent(stage, stage.random.between(500, 4_000)) },
   { name: 'postgres slow', fits: always, run: (stage) => slow(stage, 'postgresLink', stage.random.between(20, 100)) },
   { name: 'node cut off', fits: severalNodes, run: (stage) => cutOff(stage, 'cut') },
@@ -88,6 +93,37 @@ async function killAndRestart(node: NodeProcess, awayMs: number): Promise<string
   await pause(awayMs);
   await startAgain(node);
   return `killed, away for ${awayMs} ms`;
+}
+
+/** Of three or more: one stays. */
+async function killTwo(stage: Stage): Promise<string> {
+  const both = await Promise.all([
+    onNode(stage, (node) => killAndRestart(node, stage.random.between(0, 4_000))),
+    onNode(stage, (node) => killAndRestart(node, stage.random.between(0, 4_000))),
+  ]);
+  return both.join('; ');
+}
+
+async function killWhileLeaving(node: NodeProcess, random: Random): Promise<string> {
+  const afterMs = random.between(0, 2_500);
+  const leaving = node.term();
+  await Promise.race([leaving, pause(afterMs)]);
+  if (node.pid !== null) await node.kill();
+  await leaving;
+  await startAgain(node);
+  return `killed ${afterMs} ms after its SIGTERM`;
+}
+
+/** A further node that never gets to serve for long, or at all. */
+async function killWhileJoining({ cluster, random, nodes }: Stage): Promise<string> {
+  if (cluster.up.length > nodes) return 'there is one more already';
+  const node = await cluster.prepare();
+  const afterMs = random.between(500, 3_500);
+  const starting = node.start().catch(() => {});
+  await pause(afterMs);
+  await node.kill();
+  await starting;
+  return `${node.name}: killed ${afterMs} ms after its start`;
 }
 
 async function terminateAndRestart({ history }: Stage, node: NodeProcess, awayMs: number): Promise<string> {
@@ -142,6 +178,19 @@ async function redisAway({ cluster }: Stage, awayMs: number): Promise<string> {
   return `killed, away for ${awayMs} ms, back empty`;
 }
 
+/** It wakes up to a Redis that has never heard of it. */
+function flushWhileFrozen(stage: Stage): Promise<string> {
+  return onNode(stage, async (node) => {
+    const halfMs = stage.random.between(200, 3_500);
+    node.freeze();
+    await pause(halfMs);
+    await stage.cluster.redis!.flush();
+    await pause(halfMs);
+    node.thaw();
+    return `frozen for ${2 * halfMs} ms, flushall in the middle`;
+  });
+}
+
 async function redisFrozen({ cluster }: Stage, forMs: number): Promise<string> {
   cluster.redis!.pause();
   await pause(forMs);
@@ -161,6 +210,25 @@ async function slow({ cluster, random }: Stage, which: 'redisLink' | 'postgresLi
 async function cutPostgres({ cluster }: Stage): Promise<string> {
   cluster.postgresLink.breakOpen();
   return 'all cut';
+}
+
+/** Cut again and again, while a node hands over all that it has and then takes it again. */
+function cutPostgresInHandoffs(stage: Stage): Promise<string> {
+  const { cluster, random } = stage;
+  return onNode(stage, async (node) => {
+    let isOver = false;
+    const cutting = (async () => {
+      for (let cuts = 0; ; cuts++) {
+        await pause(random.between(100, 700));
+        if (isOver) return cuts;
+        cluster.postgresLink.breakOpen();
+      }
+    })();
+    const drainMs = await terminate(stage.history, node);
+    await startAgain(node);
+    isOver = true;
+    return `drained for ${drainMs} ms and started again under ${await cutting} cuts`;
+  });
 }
 
 async function postgresSilent({ cluster }: Stage, forMs: number): Promise<string> {

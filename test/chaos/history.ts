@@ -32,6 +32,8 @@ export type Operation = {
   /** `write`: the value. */
   value: string | null;
   invokedMs: number;
+  /** When it was asked for first. Of a read only the last request counts, so it is invoked later. */
+  begunMs: number;
   /** Null while nobody has answered, and for ever where the outcome is unknown. */
   endedMs: number | null;
   outcome: Outcome;
@@ -78,13 +80,15 @@ export class History {
 
   /** An operation that begins now; its fields are filled in when it ends. */
   begin(account: string, name: OperationName, subject: string, value: string | null = null): Operation {
+    const nowMs = this.nowMs();
     const operation: Operation = {
       id: this.operations.length + 1,
       account,
       name,
       subject,
       value,
-      invokedMs: this.nowMs(),
+      invokedMs: nowMs,
+      begunMs: nowMs,
       endedMs: null,
       outcome: 'unknown',
       status: 0,

@@ -1,9 +1,10 @@
 /**
- * `npm run chaos [-- --seed N] [--minutes M] [--nodes 3] [--faults "kill,redis emptied"]`: breaks a cluster of real processes under load, at
+ * `npm run chaos [-- --seed N] [--minutes M] [--nodes 3] [--faults "kill,redis emptied"] [--keep FOLDER]`: breaks a cluster of real processes under load, at
  * random, and checks that nobody could notice more than they are told to expect. The same seed makes the same faults in the same order; what
- * the processes make of it depends on the machine. `--nodes 1` is the service of one node, without Redis. Ends with 1 when a rule was broken.
+ * the processes make of it depends on the machine. `--nodes 1` is the service of one node, without Redis. Ends with 1 when a rule was broken;
+ * then, and with --keep always, history and logs are kept.
  */
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,25 +16,27 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args: string[]): Promise<number> {
   const asked = readArguments(args);
   if (asked === null) {
-    console.error(`Usage: npm run chaos -- [--seed N] [--minutes 0.1 to 600] [--nodes 1 to 7] [--faults "NAME,NAME"]
+    console.error(`Usage: npm run chaos -- [--seed N] [--minutes 0.1 to 600] [--nodes 1 to 7] [--faults "NAME,NAME"] [--keep FOLDER]
 Faults: ${faults.map(({ name }) => name).join(', ')}`);
     return 2;
   }
-  const { seed, minutes, nodes, script } = asked;
+  const { seed, minutes, nodes, script, folder } = asked;
   console.log(`seed ${seed}, ${nodes} nodes`);
   const report = await run({ seed, minutes, nodes, clustered: nodes > 1, script, onFault: (line) => console.log(line) });
   for (const [what, figure] of Object.entries(report.summary)) console.log(`${what.replaceAll('_', ' ').padEnd(24)} ${figure}`);
+  for (const words of report.slow) console.log(`slow    ${words}`);
+  if (folder !== undefined) await save(report, folder);
   if (report.violations.length === 0) {
     console.log(`All rules held (seed ${seed})`);
     return 0;
   }
   for (const { rule, words } of report.violations) console.log(`BROKEN  ${rule}: ${words}`);
-  console.log(`Seed ${seed}; history and logs are in ${await save(report)}`);
+  console.log(`Seed ${seed}; history and logs are in ${folder ?? (await save(report, await mkdtemp(join(tmpdir(), 'troupe-chaos-'))))}`);
   return 1;
 }
 
-async function save({ history, logs }: Report): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'troupe-chaos-'));
+async function save({ history, logs }: Report, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
   await history.save(join(folder, 'history.jsonl'));
   for (const { node, log } of logs) await writeFile(join(folder, `${node}.log`), log);
   return folder;
@@ -48,13 +51,14 @@ function readArguments(args: string[]) {
         minutes: { type: 'string', default: '2' },
         nodes: { type: 'string', default: '3' },
         faults: { type: 'string' },
+        keep: { type: 'string' },
       },
     });
     const [seed, minutes, nodes] = [Number(values.seed), Number(values.minutes), Number(values.nodes)];
     if (!Number.isSafeInteger(seed) || !(minutes >= 0.1 && minutes <= 600) || !(Number.isInteger(nodes) && nodes >= 1 && nodes <= 7))
       return null;
     const script = values.faults?.split(',').map((name) => faultNamed(name.trim()));
-    return { seed, minutes, nodes, script };
+    return { seed, minutes, nodes, script, folder: values.keep };
   } catch (error) {
     console.error((error as Error).message);
     return null;

@@ -10,7 +10,7 @@ import { check, type Violation } from './check.ts';
 import { Customer } from './customer.ts';
 import { type Fault, faults, type Stage } from './faults.ts';
 import { gather } from './gather.ts';
-import { History } from './history.ts';
+import { History, type Operation } from './history.ts';
 import { Subscriber } from './subscriber.ts';
 
 export type RunOptions = {
@@ -33,6 +33,8 @@ export type Report = {
   violations: Violation[];
   history: History;
   summary: Record<string, number>;
+  /** Operations that took longer than a fault explains by itself, in words, the slowest first. */
+  slow: string[];
   /** The newest of what the nodes printed, for a look when something is wrong. */
   logs: { node: string; log: string }[];
 };
@@ -41,6 +43,8 @@ const readyWithinMs = 60_000;
 const tasksWithinMs = 120_000;
 const streamsWithinMs = 30_000;
 const secondFaultChance = 0.25;
+const slowMs = 6_000;
+const slowShown = 5;
 /** Never printed by a service that works. */
 const neverLogged = /nobody listened|TypeError|ReferenceError|RangeError|deadlock detected|already consumed/;
 
@@ -70,7 +74,7 @@ export async function run(options: RunOptions): Promise<Report> {
     for (const { node, log } of logs)
       for (const line of log.split('\n')) if (neverLogged.test(line)) history.anomaly(`${node} printed ${line.slice(0, 500)}`);
     const violations = check(history, kept);
-    return { violations, history, logs, summary: summaryOf(history, customers, subscribers, recoveries) };
+    return { violations, history, slow: slowOf(history), logs, summary: summaryOf(history, customers, subscribers, recoveries) };
   } finally {
     await cluster.close();
   }
@@ -158,10 +162,24 @@ async function endAll(cluster: ClusterProcesses, history: History): Promise<void
   );
 }
 
+function slowOf({ operations, faults: made }: History): string[] {
+  const slow = operations.filter((operation) => durationMs(operation) > slowMs).sort((a, b) => durationMs(b) - durationMs(a));
+  return slow.slice(0, slowShown).map((operation) => {
+    const { name, subject, begunMs, requests, status } = operation;
+    const during = made.filter(({ atMs, endedMs }) => atMs < begunMs + durationMs(operation) && endedMs > begunMs - slowMs);
+    const took = `${name} ${subject} took ${Math.round(durationMs(operation))} ms and ${requests} requests, answered ${status}`;
+    return `at ${(begunMs / 1_000).toFixed(1)} s ${took}; meanwhile: ${during.map(({ words }) => words).join('; ') || 'nothing'}`;
+  });
+}
+
+function durationMs({ begunMs, endedMs }: Operation): number {
+  return (endedMs ?? begunMs) - begunMs;
+}
+
 function summaryOf(history: History, customers: readonly Customer[], subscribers: readonly Subscriber[], recoveries: readonly number[]) {
   const { operations } = history;
   const count = (outcome: string) => operations.filter((one) => one.outcome === outcome).length;
-  const tookMs = operations.map(({ invokedMs, endedMs }) => (endedMs ?? invokedMs) - invokedMs).sort((a, b) => a - b);
+  const tookMs = operations.map(durationMs).sort((a, b) => a - b);
   return {
     seconds: Math.round(history.nowMs() / 1_000),
     operations: operations.length,

@@ -1,7 +1,7 @@
 /** A short run of what `npm run chaos` does at length: the same faults each time, the load at random by a seed that is told. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { withoutCluster } from '../support/cluster-processes.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { faultNamed } from './faults.ts';
 import { run } from './run.ts';
 
@@ -9,7 +9,7 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const script = ['kill', 'redis emptied', 'postgres connections cut', 'term'].map(faultNamed);
 
 test(`three nodes under load, of which one is killed and one told to stop, break no rule (seed ${seed})`, {
-  skip: withoutCluster,
+  skip: withoutRedis,
   timeout: 240_000,
 }, async (t) => {
   const { violations, summary, history } = await run({ seed, nodes: 3, clustered: true, minutes: 0, script });

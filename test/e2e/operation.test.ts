@@ -87,7 +87,9 @@ test('what is wrong with a setting is told in one line and ends the start', { ti
     [{ SECRET_KEY: 'hunter2' }, /^SECRET_KEY is a text of 7 characters, but/],
     [{ SMTP_URL: 'smtps//mail:hunter2@x' }, /^SMTP_URL is /],
     [{ DATABASE_URL: 'mysql://u:hunter2@x/y' }, /^DATABASE_URL is /],
-    [{ REDIS_URL: 'redis://:hunter2@127.0.0.1:1', DATABASE_URL: 'postgres://127.0.0.1:1/x' }, /^REDIS_URL is set, but/],
+    [{ REDIS_URL: 'redis://:hunter2@127.0.0.1:1', DATABASE_URL: 'postgres://127.0.0.1:1/x' }, /^SECRET_KEY is not set, but REDIS_URL is/],
+    [{ REDIS_URL: 'redis://:hunter2@127.0.0.1:1' }, /^DATABASE_URL is not set, but REDIS_URL is/],
+    [{ ROLES: 'edge' }, /^ROLES is "edge", but without REDIS_URL/],
     [
       { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' },
       /^The database x at 127\.0\.0\.1:1 cannot be used \(.*ECONNREFUSED.*\): check DATABASE_URL$/,

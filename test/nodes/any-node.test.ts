@@ -1,13 +1,14 @@
 /** Any node answers for anything, wherever its actor lives: two nodes that have actors, and one that is an edge alone. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { ClusterProcesses, withoutCluster } from '../support/cluster-processes.ts';
+import { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '../support/openai-server.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 import { StreamClient } from '../support/stream-client.ts';
 
-const options = { skip: withoutCluster, timeout: 60_000 };
+const options = { skip: withoutRedis, timeout: 60_000 };
 const ended = ['complete', 'failed', 'cancelled'];
 
 let model: OpenAiServer;
@@ -18,7 +19,7 @@ let caller: Caller;
 let held: Promise<void> = Promise.resolve();
 
 before(async () => {
-  if (withoutCluster) return;
+  if (withoutRedis) return;
   const script = agentScript(
     [{ type: 'builder', title: 'report', prompt: 'write it', after: [] }],
     callTool('write_file', { path: 'report.md', content: '# Done' }),

@@ -1,15 +1,15 @@
 /** A node that is killed, and one that is frozen: what lived there goes on elsewhere, and whoever wakes up too late changes nothing. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { withoutCluster } from '../support/cluster-processes.ts';
 import { untilAnswered } from '../support/probes.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutCluster, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 90_000 };
 
 let world: World;
 before(async () => {
-  if (!withoutCluster) world = await World.open();
+  if (!withoutRedis) world = await World.open();
 });
 after(() => world?.close());
 

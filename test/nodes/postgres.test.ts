@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { withoutCluster } from '../support/cluster-processes.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutCluster, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 90_000 };
 const writers = 6;
 
 let world: World;
 before(async () => {
-  if (!withoutCluster) world = await World.open({ postgres: 'own' });
+  if (!withoutRedis) world = await World.open({ postgres: 'own' });
 });
 after(() => world?.close());
 

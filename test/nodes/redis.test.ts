@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { withoutCluster } from '../support/cluster-processes.ts';
 import { SteadyLooks, untilAnswered } from '../support/probes.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutCluster, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 90_000 };
 /** Beyond every lease and renewal. */
 const longMs = 4_000;
 
 let world: World;
 before(async () => {
-  if (withoutCluster) return;
+  if (withoutRedis) return;
   world = await World.open();
   await world.untilBalanced(['node-1', 'node-2', 'node-3']);
 });

@@ -1,14 +1,15 @@
 /** Nodes that may not join: told in one line, and no harm to those that are there. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { ClusterProcesses, withoutCluster } from '../support/cluster-processes.ts';
+import { ClusterProcesses } from '../support/cluster-processes.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 
-const options = { skip: withoutCluster, timeout: 60_000 };
+const options = { skip: withoutRedis, timeout: 60_000 };
 
 let cluster: ClusterProcesses;
 before(async () => {
-  if (!withoutCluster) cluster = await ClusterProcesses.start({ nodes: 1, redis: true });
+  if (!withoutRedis) cluster = await ClusterProcesses.start({ nodes: 1, redis: true });
 });
 after(() => cluster?.close());
 

@@ -4,12 +4,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
-import { ClusterProcesses, withoutCluster } from '../support/cluster-processes.ts';
+import { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
-const options = { skip: withoutCluster, timeout: 60_000 };
+const options = { skip: withoutRedis, timeout: 60_000 };
 const retryWithinMs = 20_000;
 
 let dataDir: TemporaryFolder;
@@ -19,7 +20,7 @@ let caller: Caller;
 let file: { path: string; text: Buffer };
 
 before(async () => {
-  if (withoutCluster) return;
+  if (withoutRedis) return;
   dataDir = await temporaryFolder('troupe-shared-');
   cluster = await ClusterProcesses.start({ nodes: 0, redis: true });
   nodes = await Promise.all([cluster.add({ DATA_DIR: dataDir.path }), cluster.add({ DATA_DIR: dataDir.path })]);

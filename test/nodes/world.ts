@@ -1,5 +1,6 @@
 /** A cluster of three nodes with one customer on it, whose workspaces have actors on every node. */
 import { shardOf } from '../../src/cluster/address.ts';
+import { planOf } from '../../src/cluster/placement-plan.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { Caller } from '../support/service.ts';
@@ -49,14 +50,11 @@ export class World {
     return this.workspaces.filter((id) => shards.has(shardOf('workspace', id)));
   }
 
-  /** Resolves when every node that is up and has actors owns shards, and they are all owned. */
+  /** Resolves when each shard is where it should be with these nodes, so that nothing moves any more. */
   async untilBalanced(names: readonly string[]): Promise<void> {
-    for (;;) {
-      const owners = await this.cluster.owners();
-      const total = [...owners].filter(([name]) => names.includes(name)).reduce((sum, [, shards]) => sum + shards.length, 0);
-      if (total === 1024 && names.every((name) => (owners.get(name)?.length ?? 0) > 0)) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const members = names.map((name) => ({ incarnation: name, name, host: '', port: 0, roles: ['actors'] as const, leaving: false }));
+    const planned = planOf({ number: 1, members }).join();
+    while ((await this.cluster.ownerOfShards()).join() !== planned) await new Promise((resolve) => setTimeout(resolve, 50));
   }
 
   /** A stream of the customer's events on that node, from `after` on where it is given. */

@@ -7,7 +7,6 @@
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -16,7 +15,7 @@ import { testDatabase } from './database.ts';
 import { type Heal, Link, type Way } from './link.ts';
 import { NodeProcess } from './node-process.ts';
 import { OwnPostgres } from './own-postgres.ts';
-import { type TestRedis, testRedis, withoutRedis } from './redis.ts';
+import { type TestRedis, testRedis } from './redis.ts';
 import { socketOwner } from './socket-owner.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -33,12 +32,6 @@ export type ClusterOptions = {
 };
 
 type Closing = (() => unknown)[];
-
-/** The reason to skip a test that needs a cluster; false where one can be had. */
-export const withoutCluster: string | false =
-  withoutRedis ||
-  (readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8').includes('runs as one node') && 'main.ts refuses REDIS_URL');
-if (withoutCluster) console.error(`SKIPPED: tests of many nodes, because ${withoutCluster}`);
 
 export class ClusterProcesses {
   readonly nodes: NodeProcess[] = [];
@@ -137,7 +130,7 @@ export class ClusterProcesses {
     const dataDir = join(this.folder, name);
     await mkdir(dataDir, { recursive: true });
     const way = this.redisLink === null || !this.links ? {} : await this.openNodeLink(name);
-    const node = new NodeProcess(name, { ...this.env, ...way, DATA_DIR: dataDir, ...env });
+    const node = new NodeProcess(name, { ...this.env, ...way, DATA_DIR: dataDir, ...env }, this.nodeLinks.get(name));
     this.nodes.push(node);
     return node;
   }
@@ -220,7 +213,8 @@ export class ClusterProcesses {
 
   private async openNodeLink(name: string): Promise<Record<string, string>> {
     const port = await freePort();
-    const link = await Link.to({ host: '127.0.0.1', port }, (dialled) => this.nodeThatDialled(dialled));
+    const link = await Link.to({ host: '127.0.0.1', port }, (dialled) => this.nodeThatDialled(dialled), await freePort());
+    link.refuse();
     this.nodeLinks.set(name, link);
     this.closing.push(() => link.close());
     return { CLUSTER_PORT: String(port), CLUSTER_ANNOUNCE: `127.0.0.1:${link.port}` };

@@ -19,16 +19,20 @@ type Connection = { dialler: string | null; client: Socket; server: Socket };
 type Silence = { of: (dialler: string | null) => boolean; ways: readonly Way[]; over: Promise<void> };
 
 const everybody = () => true;
+const targetPollMs = 20;
 
 export class Link {
   /** Where connections go. Those that are open stay where they are. */
   target: { host: string; port: number };
   /** Every piece of bytes takes so much longer, in both directions. */
   delayMs = 0;
+  port = 0;
   private readonly server: Server;
   private readonly whoDialled: WhoDialled;
   private readonly connections = new Set<Connection>();
   private readonly silences = new Set<Silence>();
+  /** Whoever waits for the target. */
+  private awaiting: symbol | null = null;
   private readonly cuts = new Set<(dialler: string | null) => boolean>();
 
   private constructor(target: { host: string; port: number }, whoDialled: WhoDialled) {
@@ -37,15 +41,24 @@ export class Link {
     this.server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => void this.accept(client));
   }
 
-  static async to(target: { host: string; port: number }, whoDialled: WhoDialled = async () => null): Promise<Link> {
+  /** @param port where it listens; 0 takes any */
+  static async to(target: { host: string; port: number }, whoDialled: WhoDialled = async () => null, port = 0): Promise<Link> {
     const link = new Link(target, whoDialled);
-    link.server.listen(0, '127.0.0.1');
-    await once(link.server, 'listening');
+    await link.listen(port);
     return link;
   }
 
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
+  /** Refuses new connections, as the port of a process that is gone does. */
+  refuse(): void {
+    this.awaiting = null;
+    if (this.server.listening) this.server.close();
+  }
+
+  /** Takes connections again as soon as its target does. */
+  async admit(): Promise<void> {
+    const awaiting = (this.awaiting = Symbol('admit'));
+    while (this.awaiting === awaiting && !(await takesConnections(this.target))) await pause(targetPollMs);
+    if (this.awaiting === awaiting && !this.server.listening) await this.listen(this.port);
   }
 
   /** `url` by way of this link. */
@@ -80,9 +93,17 @@ export class Link {
   }
 
   async close(): Promise<void> {
+    this.awaiting = null;
     this.breakOpen();
+    if (!this.server.listening) return;
     this.server.close();
     await once(this.server, 'close');
+  }
+
+  private async listen(port: number): Promise<void> {
+    this.server.listen(port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
   }
 
   private async accept(client: Socket): Promise<void> {
@@ -123,4 +144,16 @@ export class Link {
 function end({ client, server }: Connection): void {
   client.destroy();
   server.destroy();
+}
+
+async function takesConnections(target: { host: string; port: number }): Promise<boolean> {
+  const socket = connect(target);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Link } from './link.ts';
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; afterMs: number };
 
@@ -20,15 +21,17 @@ export class NodeProcess {
   readonly env: Readonly<Record<string, string>>;
   /** Standard output and error of all its lives, the newest two million characters. */
   log = '';
+  private readonly link: Link | null;
   private child: ChildProcess | null = null;
   private running: { child: ChildProcess; url: string } | null = null;
   private frozen = false;
   private lastCode: number | null = null;
 
-  /** Nothing runs yet. `env` is all that the process is given, `NODE_NAME` aside. */
-  constructor(name: string, env: Readonly<Record<string, string>>) {
+  /** Nothing runs yet. `env` is all that the process is given, `NODE_NAME` aside. `link`: the way to it, which refuses when it is gone. */
+  constructor(name: string, env: Readonly<Record<string, string>>, link: Link | null = null) {
     this.name = name;
     this.env = env;
+    this.link = link;
   }
 
   get url(): string {
@@ -64,7 +67,9 @@ export class NodeProcess {
       if (this.child !== child) return;
       this.child = null;
       this.running = null;
+      this.link?.refuse();
     });
+    void this.link?.admit();
     this.running = { child, url: await this.announced(child) };
   }
 

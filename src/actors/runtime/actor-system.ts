@@ -40,7 +40,7 @@ export type ActorSystemOptions = {
   commit: GroupCommit;
   placement: Placement;
   timers: Timers;
-  /** Envelopes waiting in all mailboxes together, and asks without an answer; beyond it asks are shed. */
+  /** Envelopes waiting in all mailboxes together; beyond it asks are shed. */
   maxWaiting?: number;
   /** null: nothing is traced. */
   tracer?: Tracer | null;
@@ -49,6 +49,8 @@ export type ActorSystemOptions = {
 };
 
 const defaultDeadlineMs = 10_000;
+/** Asks without an answer: more than can be answered in the time that admission aims at. */
+const maxPending = 8_192;
 const nobodyWaits = new AppError('overloaded', 'Nobody waits for it any more');
 
 export class ActorSystem {
@@ -70,7 +72,7 @@ export class ActorSystem {
     this.options = options;
     const { clock, log, database, commit, placement, timers, freezeStates = false, maxWaiting = 50_000 } = options;
     const { deferred } = this;
-    this.pending = new PendingAsks(clock, deferred, 2 * maxWaiting);
+    this.pending = new PendingAsks(clock, deferred, Math.min(2 * maxWaiting, maxPending));
     this.replies = new CommandReplies(database);
     const settlement = (this.settlement = new Settlement({
       log,
@@ -129,6 +131,11 @@ export class ActorSystem {
   /** Envelopes in mailboxes and asks without an answer: for metrics. */
   get load(): { waiting: number; pending: number } {
     return { waiting: this.mailboxes.size, pending: this.pending.size };
+  }
+
+  /** Whether one more ask would be shed now: so that its caller can be refused before anything is done for it. */
+  get isOverloaded(): boolean {
+    return !this.pending.hasRoom;
   }
 
   /** Asks for a command's turn; resolves with its reply once it is committed. Rejects with an `AppError`. */
@@ -345,7 +352,6 @@ export class ActorSystem {
       const gaveUp = () => envelope.settled;
       envelope.elsewhere = true;
       const answer = await askElsewhere(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
-      envelope.taken &&= answer !== 'here';
       envelope.elsewhere &&= answer !== 'here';
       if (answer === 'here') this.route(kind, id, shard, envelope, kind.mailboxLimit);
       else if (answer !== 'given up') this.pending.settle(envelope, undefined, answer.reply);

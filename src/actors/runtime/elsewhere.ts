@@ -17,6 +17,7 @@ export async function askElsewhere(
   gaveUp: () => boolean,
   onTry: (out: boolean) => void,
 ): Promise<{ reply: unknown } | 'here' | 'given up'> {
+  let unknown = false;
   for (let attempt = 0; !gaveUp(); attempt++) {
     if (placement.epochOf(shard) !== null) return 'here';
     onTry(true);
@@ -24,16 +25,18 @@ export async function askElsewhere(
       return { reply: await placement.forward(shard, ask) };
     } catch (error) {
       if (!mayTryAgain(error, ask)) throw error;
-      onTry(false);
+      // What may have been done stays so, whatever a later try says.
+      unknown ||= !ask.query && (error as AppError).code === 'outcome_unknown';
+      onTry(unknown);
     }
     await placement.moved(Math.min(longestPauseMs, 10 * 2 ** attempt));
   }
   return 'given up';
 }
 
-/** Nothing was done, or what was done is known again by its id; and another node, or this one a little later, may answer. */
-function mayTryAgain(error: unknown, { commandId, effectId }: RemoteAsk): boolean {
+/** Nothing was done, as by a look, or what was done is known again by its id; and another node, or this one a little later, may answer. */
+function mayTryAgain(error: unknown, { query, commandId, effectId }: RemoteAsk): boolean {
   if (!(error instanceof AppError)) return false;
-  if (error.code === 'outcome_unknown') return commandId !== null || effectId !== null;
+  if (error.code === 'outcome_unknown') return query || commandId !== null || effectId !== null;
   return error.code === 'draining' || errorCodes[error.code].retry === 'reroute';
 }

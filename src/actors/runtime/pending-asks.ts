@@ -1,11 +1,9 @@
 /** Every ask that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { Admission, slowAfterMs } from './admission.ts';
+import { Admission, lookEveryMs, slowAfterMs } from './admission.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
 import type { Envelope } from './envelope.ts';
-
-const sweepIntervalMs = 100;
 
 export class PendingAsks {
   private readonly waiting = new Set<Envelope>();
@@ -13,6 +11,8 @@ export class PendingAsks {
   private readonly clock: Clock;
   private readonly deferred: DeferredCallers;
   private readonly admission: Admission;
+  /** Since the last look. */
+  private answered = 0;
   private empty: (() => void) | null = null;
 
   /** @param most without an answer at once */
@@ -20,7 +20,7 @@ export class PendingAsks {
     this.clock = clock;
     this.admission = new Admission(most);
     this.deferred = deferred;
-    this.sweep = setInterval(() => this.expire(), sweepIntervalMs);
+    this.sweep = setInterval(() => this.expire(), lookEveryMs);
     this.sweep.unref();
   }
 
@@ -42,7 +42,7 @@ export class PendingAsks {
   settle(envelope: Envelope, error: unknown, reply: unknown): void {
     if (envelope.settled) return;
     envelope.settled = true;
-    this.waiting.delete(envelope);
+    if (this.waiting.delete(envelope)) this.answered++;
     if (envelope.deferredKey !== null) this.deferred.forget(envelope);
     if (error === undefined) envelope.resolve(reply);
     else envelope.reject(error as AppError);
@@ -65,10 +65,13 @@ export class PendingAsks {
     const nowMs = this.clock.nowMs();
     let slow = 0;
     for (const envelope of this.waiting) {
-      if (envelope.deadlineMs <= nowMs) this.settle(envelope, unanswered(envelope), undefined);
-      else if (!envelope.elsewhere && nowMs - envelope.askedAtMs > slowAfterMs) slow++;
+      if (envelope.deadlineMs <= nowMs) {
+        this.settle(envelope, unanswered(envelope), undefined);
+        this.answered--;
+      } else if (!envelope.elsewhere && nowMs - envelope.askedAtMs > slowAfterMs) slow++;
     }
-    this.admission.look(this.waiting.size, slow);
+    this.admission.look(this.waiting.size, slow, this.answered);
+    this.answered = 0;
   }
 }
 

@@ -26,9 +26,9 @@ export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser
 
   return {
     async list() {
-      const found = await parts.database
-        .em()
-        .find(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: maxListed });
+      const found = await parts.database.list((em) =>
+        em.find(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: maxListed }),
+      );
       return found.map(({ name, type, sizeBytes }) => ({ name, type, sizeBytes }));
     },
 

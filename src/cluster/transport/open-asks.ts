@@ -4,6 +4,7 @@
  * A1 Every ask is settled exactly once: by its answer, by its caller, by its deadline or by the end of the link, whichever comes first.
  * A2 A command that has left counts as taken until its answer says otherwise: `outcome_unknown`. Everything else was not, or may be asked
  *    again: `shard_not_owned`.
+ * A3 A query that is asked again before it has left is asked once: it will be answered from what is committed after both came.
  */
 import { AppError } from '../../errors.ts';
 import type { RemoteAsk } from '../placement.ts';
@@ -15,6 +16,8 @@ import type { LateFrame, SendQueue } from './send-queue.ts';
 
 export class OpenAsks {
   private readonly waiting = new Map<number, OpenAsk>();
+  /** Queries that have not left, by their bodies. */
+  private readonly unsentQueries = new Map<string, Promise<unknown>>();
   private lastNumber = 0;
   private readonly queue: SendQueue;
   private readonly bounds: Bounds;
@@ -32,8 +35,19 @@ export class OpenAsks {
 
   /** @param signal aborted when the caller waits no longer */
   open(ask: RemoteAsk, signal: AbortSignal | undefined): Promise<unknown> {
+    const body = askBody(ask);
+    if (!ask.query || signal !== undefined) return this.openAlone(ask, body, signal);
+    let answer = this.unsentQueries.get(body);
+    if (answer === undefined) {
+      answer = this.openAlone(ask, body, undefined);
+      // What found no room is not among those that wait.
+      if (this.waiting.get(this.lastNumber)?.isFor(body)) this.unsentQueries.set(body, answer);
+    }
+    return answer;
+  }
+
+  private openAlone(ask: RemoteAsk, body: string, signal: AbortSignal | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const body = askBody(ask);
       if (!fits(body, this.bounds.maxPayloadBytes)) throw tooLarge('message', this.bounds.maxPayloadBytes);
       if (this.waiting.size >= this.bounds.maxAsks || !this.queue.hasRoom(body.length)) {
         this.counters.refusedForRoom++;
@@ -53,6 +67,7 @@ export class OpenAsks {
     const open = this.waiting.get(number);
     if (open === undefined) return undefined;
     this.waiting.delete(number);
+    this.leaves(open);
     this.counters.asksWaiting--;
     open.settled = true;
     open.unwatch();
@@ -66,8 +81,14 @@ export class OpenAsks {
     open.reject(error);
   }
 
-  countSent(): void {
+  countSent(open: OpenAsk): void {
+    this.leaves(open);
     this.counters.asksSent++;
+  }
+
+  /** Whoever asks the same from here on asks anew. */
+  private leaves(open: OpenAsk): void {
+    if (open.query && !open.sent) this.unsentQueries.delete(open.body);
   }
 
   /** Ends those whose deadline has passed. */
@@ -93,8 +114,8 @@ export class OpenAsk implements LateFrame {
   readonly reject: (error: AppError) => void;
   sent = false;
   settled = false;
-  private body: string;
-  private readonly query: boolean;
+  body: string;
+  readonly query: boolean;
   private readonly asks: OpenAsks;
   private signal: AbortSignal | null = null;
   private abandoned: (() => void) | null = null;
@@ -120,6 +141,10 @@ export class OpenAsk implements LateFrame {
     return this.body.length;
   }
 
+  isFor(body: string): boolean {
+    return this.body === body;
+  }
+
   /** Its frame, with the time that is left. */
   leave(nowMs: number): string | null {
     if (this.settled) return null;
@@ -128,8 +153,8 @@ export class OpenAsk implements LateFrame {
       this.asks.withdraw(this, this.late());
       return null;
     }
+    this.asks.countSent(this);
     this.sent = true;
-    this.asks.countSent();
     const frame = askFrame(this.number, leftMs, this.body);
     this.body = '';
     return frame;

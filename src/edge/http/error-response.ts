@@ -20,14 +20,17 @@ export function errorResponse(thrown: unknown, request: HttpRequest, log: Log): 
     return refusal(500, 'Internal Server Error');
   }
   const { http: status, public: isPublic } = errorCodes[error.code];
-  if (status >= 500) {
-    log.warn({ ...about(request), err: error }, 'request failed');
-  }
+  // What is shed is counted; a line for each would cost those who are not.
+  if (status >= 500 && !isShed(error)) log.warn({ ...about(request), err: error }, 'request failed');
   const headers: Record<string, string> = { 'Content-Type': jsonType };
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (error.retryAfterS !== undefined) headers['Retry-After'] = String(Math.max(0, Math.ceil(error.retryAfterS)));
   const detail = error.code === 'invalid' && error.issues !== undefined ? error.issues : publicText(status, isPublic, error.message);
   return { status, headers, body: JSON.stringify({ detail }) };
+}
+
+function isShed({ code }: AppError): boolean {
+  return code === 'overloaded' || code === 'mailbox_full';
 }
 
 /** What every log line about a request says of it. The query stays out: links carry their tokens there. */

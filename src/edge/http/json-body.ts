@@ -1,6 +1,7 @@
 /** Reads a JSON body: bounded in bytes, nesting and time, strictly UTF-8, and free of text that could not be stored. */
 import { isUtf8 } from 'node:buffer';
 import { AppError, type Issue } from '../../errors.ts';
+import type { HeldBody } from './body-budget.ts';
 import type { HttpRequest } from './message.ts';
 
 export const maxJsonBytes = 2 ** 20;
@@ -11,9 +12,9 @@ const withinMs = 60_000;
 
 /**
  * The parsed body; undefined where it is empty. Throws `payload_too_large` as soon as it is known to be over a MiB, `unsupported_media_type`,
- * `bad_request` for what is no JSON, and `invalid` for strings holding NUL or half a surrogate pair.
+ * `bad_request` for what is no JSON, `invalid` for strings holding NUL or half a surrogate pair, and what `held` throws.
  */
-export async function readJson(request: HttpRequest): Promise<unknown> {
+export async function readJson(request: HttpRequest, held: HeldBody): Promise<unknown> {
   const { body } = request;
   if (body === null || body.declaredBytes === 0) return undefined;
   if (!isJsonType(request.header('content-type'))) throw new AppError('unsupported_media_type', 'Send the body as application/json');
@@ -32,9 +33,11 @@ export async function readJson(request: HttpRequest): Promise<unknown> {
             return reject(tooLarge());
           }
           try {
+            held.add(chunk.length);
             if (last) resolve(decode(chunks.length === 0 ? chunk : Buffer.concat([...chunks, chunk])));
             else chunks.push(Buffer.from(chunk));
           } catch (error) {
+            refused = true;
             reject(error);
           }
         },

@@ -1,6 +1,7 @@
 /**
  * Takes a request through the checks of every endpoint, in the order the contract promises: token 401, scope 403, rate 429, then the
- * body and the other input (4xx), then the handler. Nothing is awaited that is there already, so a request whose token is known and whose handler
+ * body and the other input (4xx), then the handler. A command that would be shed in the end is refused (503) before all of that, so that
+ * refusing costs those who are let in as little as can be. Nothing is awaited that is there already, so a request whose token is known and whose handler
  * answers at once is answered inside its callback.
  */
 import { AppError, type Issue } from '../../errors.ts';
@@ -8,6 +9,7 @@ import type { Log } from '../../log.ts';
 import type { Tracer } from '../../tracing.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
 import type { LimitDecision, Limits } from '../limits.ts';
+import { BodyBudget } from './body-budget.ts';
 import { errorResponse, refusal } from './error-response.ts';
 import { isStorable, readJson } from './json-body.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
@@ -23,6 +25,8 @@ export type RouterOptions = {
   /** null: no token, or none that counts. May throw an `AppError` that says more. */
   authenticate(request: HttpRequest): Principal | null | Promise<Principal | null>;
   limits: Limits;
+  /** Whether a command would be shed now. */
+  isOverloaded?(): boolean;
   /** Wraps the handler of every route that takes idempotency keys, after validation. */
   around?(context: AnyContext, next: () => Promise<Reply>): Promise<Reply>;
   log: Log;
@@ -41,6 +45,7 @@ type Prepared = {
   headers: TextCheck | null;
   body: Check | null;
   wrapped: boolean;
+  isCommand: boolean;
 };
 
 /** One path: its routes by method. */
@@ -62,10 +67,14 @@ type Call = {
 };
 
 const nothing: Record<string, unknown> = Object.freeze({});
+/** Made once: whoever is shed costs as little as possible. */
+const tooBusy = new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
+const shed = refusal(503, tooBusy.message, { 'Retry-After': '1' });
 
 /** Builds the handler of a server. Throws where two routes have the same method and path. */
 export function createRouter(options: RouterOptions): HttpHandler {
-  const { routes, authenticate, limits, around, log, stats = new RequestStats(), tracer = null } = options;
+  const { routes, authenticate, limits, isOverloaded = () => false, around, log, stats = new RequestStats(), tracer = null } = options;
+  const bodies = new BodyBudget();
   const table = new PathTable<Resource>();
   for (const route of routes) {
     const resource = table.at(route.path, () => ({ byMethod: new Map(), allow: '' }));
@@ -84,6 +93,10 @@ export function createRouter(options: RouterOptions): HttpHandler {
     if (prepared === undefined) return unrouted(otherMethod(request, match.value.allow));
     const begunAtMs = performance.now();
     stats.inFlight++;
+    if (prepared.isCommand && isOverloaded()) {
+      stats.failed(tooBusy);
+      return counted(prepared, begunAtMs, shed);
+    }
     const response =
       tracer === null ? serve(request, variant, prepared, match.parameters) : traced(tracer, request, variant, prepared, match.parameters);
     if (response instanceof Promise) return response.then((made) => counted(prepared, begunAtMs, made));
@@ -108,8 +121,16 @@ export function createRouter(options: RouterOptions): HttpHandler {
       limitHeaders = decision.headers;
       if (!decision.allowed) throw new AppError('rate_limited', 'Too many requests', { retryAfterS: decision.retryAfterS });
       const call = newCall(prepared.route, request, variant, principal);
-      if (prepared.body !== null) return readJson(request).then((body) => run(call, body));
+      if (prepared.body !== null) return withBody(call);
       return run(call, undefined);
+    };
+    const withBody = async (call: Call): Promise<HttpResponse> => {
+      const held = bodies.open();
+      try {
+        return await run(call, await readJson(request, held));
+      } finally {
+        held.release();
+      }
     };
     const run = (call: Call, body: unknown): HttpResponse | Promise<HttpResponse> => {
       validate(prepared, call, parameters, body);
@@ -173,6 +194,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       headers: route.headers === undefined ? null : compileText('header', route.headers),
       body: route.body === undefined || route.body === 'multipart' ? null : compileBody(route.body),
       wrapped: around !== undefined && isIdempotent(route),
+      isCommand: route.method !== 'GET',
     };
   }
 }

@@ -71,9 +71,9 @@ export function apiKeyRoutes({ actors, database, secrets, clock }: ApiKeyRoutesO
     responses: { 200: Type.Object({ data: Type.Array(ListedKey), has_more: Type.Boolean(), total: Type.Integer() }) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId, status: 'active' as const };
-      const [keys, total] = await database
-        .em()
-        .findAndCount(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true });
+      const [keys, total] = await database.list((em) =>
+        em.findAndCount(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
+      );
       const data = keys.map(
         (key): Static<typeof ListedKey> => ({
           id: key.id,

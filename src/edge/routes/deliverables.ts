@@ -43,14 +43,12 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       responses: { 200: Type.Array(DeliverableView) },
       async handler({ principal, params, query: { limit, offset } }) {
         const { accountId } = principal;
-        const em = database.em();
-        if ((await em.count(Task, { id: params.id, accountId })) === 0) throw new AppError('not_found', 'Task not found');
         const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await em.findAndCount(
-          Deliverable,
-          { taskId: params.id, accountId },
-          { orderBy: order, limit, offset, disableIdentityMap: true },
-        );
+        const [rows, total] = await database.list(async (em) => {
+          if ((await em.count(Task, { id: params.id, accountId })) === 0) throw new AppError('not_found', 'Task not found');
+          const where = { taskId: params.id, accountId };
+          return em.findAndCount(Deliverable, where, { orderBy: order, limit, offset, disableIdentityMap: true });
+        });
         const views = await Promise.all(rows.map((row) => viewOf(row, principal)));
         return answer(200, views, totalCount(total));
       },
@@ -64,7 +62,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       contentTypes: { 200: 'application/octet-stream' },
       async handler({ principal, params, request }) {
         const where = { id: params.file_id, taskId: params.id, accountId: principal.accountId };
-        const row = await database.em().findOne(Deliverable, where);
+        const row = await database.list((em) => em.findOne(Deliverable, where));
         if (row === null) throw new AppError('not_found', 'Deliverable not found');
         const { contentKey: key, sizeBytes, sha256, name: fileName, type } = row;
         return sendFile(request, files, { key, sizeBytes, sha256, fileName, type });

@@ -93,9 +93,9 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
         const { status, limit = 20, offset = 0 } = query;
         const where = { accountId: principal.accountId, ...(status === undefined ? {} : { status }) };
         const fields = ['id', 'status', 'prompt', 'createdAt'] as const;
-        const [rows, total] = await database
-          .em()
-          .findAndCount(Task, where, { fields, orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true });
+        const [rows, total] = await database.list((em) =>
+          em.findAndCount(Task, where, { fields, orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
+        );
         return answer(200, { tasks: rows.map((row) => taskSummaryView(row as TaskRow)), total, limit, offset });
       },
     }),

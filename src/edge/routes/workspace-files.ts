@@ -97,9 +97,9 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       async handler({ principal, params, query: { limit, offset }, variant }) {
         const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
         const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await database
-          .em()
-          .findAndCount(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: order, limit, offset, disableIdentityMap: true });
+        const [rows, total] = await database.list((em) =>
+          em.findAndCount(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: order, limit, offset, disableIdentityMap: true }),
+        );
         const views = await Promise.all(rows.map((row) => viewOf(row, principal)));
         return answer(200, variant === 'A' ? views : { files: views, total }, totalCount(total));
       },

@@ -64,9 +64,9 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       responses: { 200: Type.Array(WorkspaceView) },
       async handler({ principal, query: { limit, offset } }) {
         const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await database
-          .em()
-          .findAndCount(Workspace, { accountId: principal.accountId }, { orderBy: order, limit, offset, disableIdentityMap: true });
+        const [rows, total] = await database.list((em) =>
+          em.findAndCount(Workspace, { accountId: principal.accountId }, { orderBy: order, limit, offset, disableIdentityMap: true }),
+        );
         return answer(200, rows.map(viewOf), totalCount(total));
       },
     }),

@@ -200,3 +200,17 @@ test('a listener of news that throws takes nothing of the same batch along', asy
   assert.equal(a!.transport.tell(b!.member, 'nobody listens for this', 1), true);
   assert.equal(await a!.transport.ask(b!.member, someAsk()), 'answered');
 });
+
+test('a query that is asked again before it has left is asked once, one that is asked later or of another is not', async (t) => {
+  const [a, b] = await testCluster(t, ['a', 'b']);
+  let served = 0;
+  b!.transport.serve(({ input }) => ({ input, served: ++served }));
+  const ask = (changes: Partial<RemoteAsk>) =>
+    a!.transport.ask(b!.member, someAsk({ query: true, input: 1, deadlineMs: Date.now() + 5_000, ...changes }));
+  const together = [ask({}), ask({}), ask({ input: 2 }), ask({ query: false }), ask({ query: false })];
+  assert.deepEqual(
+    await Promise.all(together),
+    [1, 1, 2, 3, 4].map((n) => ({ input: n === 2 ? 2 : 1, served: n })),
+  );
+  assert.deepEqual(await ask({}), { input: 1, served: 5 });
+});

@@ -1,0 +1,59 @@
+/**
+ * What waits in the database for actors of this node, and how large the database is. Looked up when a scrape asks, but never waited for: a
+ * scrape gets what was found last, and nothing where that is long ago.
+ */
+import { shardCount } from '../cluster/address.ts';
+import type { Placement } from '../cluster/placement.ts';
+import type { Database } from '../storage/database.ts';
+
+export type Lag = { oldestMessageS: number; mostOverdueTimerS: number; deadLetters: number; databaseBytes: number };
+
+const holdsMs = 15_000;
+const forgottenAfterMs = 120_000;
+const maxDeadLettersCounted = 10_000;
+
+/** The index of both tables begins with the shard: one look-up for each. */
+const text = `select
+  coalesce((select max(extract(epoch from now() - m.created_at)) from unnest($1::int[]) s(shard),
+    lateral (select created_at from message where shard = s.shard order by id limit 1) m), 0)::float8 as "oldestMessageS",
+  coalesce((select max(extract(epoch from now() - t.due_at)) from unnest($1::int[]) s(shard),
+    lateral (select due_at from timer where shard = s.shard order by due_at limit 1) t), 0)::float8 as "mostOverdueTimerS",
+  (select count(*) from (select from dead_letter limit ${maxDeadLettersCounted}) d)::float8 as "deadLetters",
+  pg_database_size(current_database())::float8 as "databaseBytes"`;
+
+export class WorkLag {
+  private found: Lag | null = null;
+  private foundAtMs = Number.NEGATIVE_INFINITY;
+  private looking = false;
+  private readonly database: Pick<Database, 'read'>;
+  private readonly placement: Pick<Placement, 'epochOf'>;
+
+  constructor(database: Pick<Database, 'read'>, placement: Pick<Placement, 'epochOf'>) {
+    this.database = database;
+    this.placement = placement;
+  }
+
+  /** What was found last; null before the first time and when it is too long ago. */
+  read(): Lag | null {
+    const ageMs = performance.now() - this.foundAtMs;
+    if (ageMs > holdsMs && !this.looking) void this.look();
+    return ageMs > forgottenAfterMs ? null : this.found;
+  }
+
+  /** Looks now. Never rejects: that the database is away is told by other metrics. */
+  async look(): Promise<void> {
+    this.looking = true;
+    try {
+      const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => this.placement.epochOf(shard) !== null);
+      const { rows } = await this.database.read({ name: 'work_lag', text, values: [shards] });
+      const { oldestMessageS, mostOverdueTimerS, ...counts } = rows[0] as Lag;
+      // A timer that is not due yet is not late; clocks of two machines differ a little.
+      this.found = { oldestMessageS: Math.max(0, oldestMessageS), mostOverdueTimerS: Math.max(0, mostOverdueTimerS), ...counts };
+      this.foundAtMs = performance.now();
+    } catch {
+      // The next scrape tries again.
+    } finally {
+      this.looking = false;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** Tells an operator of shards that come and go: one line when a movement has come to rest, and one every few seconds while it lasts. */
+import type { Log } from '../log.ts';
+
+const restMs = 500;
+const longestMs = 5_000;
+
+export class MovementLog {
+  private claimed = 0;
+  private waiting = 0;
+  private handedOver = 0;
+  private sinceMs = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private readonly log: Log;
+  private readonly owned: () => number;
+
+  /** @param owned how many shards are this node's now */
+  constructor(log: Log, owned: () => number) {
+    this.log = log;
+    this.owned = owned;
+  }
+
+  /** @param waiting how many of them are served only after a read lease, as their last owner may still show them */
+  took(count: number, waiting: number): void {
+    this.claimed += count;
+    this.waiting += waiting;
+    this.wait();
+  }
+
+  gave(count: number): void {
+    this.handedOver += count;
+    this.wait();
+  }
+
+  /** Tells what has not been told yet. */
+  stop(): void {
+    if (this.timer !== null) this.tell();
+  }
+
+  private wait(): void {
+    const nowMs = performance.now();
+    if (this.timer === null) this.sinceMs = nowMs;
+    else clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.tell(), Math.max(0, Math.min(restMs, this.sinceMs + longestMs - nowMs)));
+    this.timer.unref();
+  }
+
+  private tell(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    const { claimed, waiting, handedOver } = this;
+    this.claimed = this.waiting = this.handedOver = 0;
+    this.log.info({ claimed, waited_for: waiting, handed_over: handedOver, owned: this.owned() }, 'shards have moved');
+  }
+}

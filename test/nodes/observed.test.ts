@@ -1,0 +1,117 @@
+/** What an operator sees of a cluster: every metric fed by both nodes, and a task as one trace across them. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import test, { after, before } from 'node:test';
+import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
+import { addNodeMetrics } from '../../src/admin/node-metrics.ts';
+import { silentLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+import { ClusterProcesses } from '../support/cluster-processes.ts';
+import { type Collector, startCollector } from '../support/collector.ts';
+import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '../support/openai-server.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { until } from '../support/runtime.ts';
+import { Caller } from '../support/service.ts';
+
+const options = { skip: withoutRedis, timeout: 60_000 };
+/** What a node on which nothing has gone wrong does not tell. */
+const ofTroubleAlone = ['troupe_http_failures_total', 'troupe_turn_defects_total', 'troupe_commit_failures_total'];
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+let model: OpenAiServer;
+let cluster: ClusterProcesses;
+let collector: Collector;
+let caller: Caller;
+const admins: string[] = [];
+const ends: (() => unknown)[] = [];
+
+before(async () => {
+  if (withoutRedis) return;
+  collector = await startCollector({ after: (end: any) => void ends.push(end) });
+  model = await openAiServer(
+    agentScript(
+      [{ type: 'builder', title: 'report', prompt: 'write it', after: [] }],
+      callTool('write_file', { path: 'report.md', content: '# Done' }),
+      finish('done'),
+    ),
+  );
+  const shared = { MODEL_BASE_URL: model.url, MODEL_API_KEY: 'a-key-of-the-model', MODEL_NAME: 'gpt-5' };
+  const env = { ...shared, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  cluster = await ClusterProcesses.start({ nodes: 1, redis: true, env: { ...env, ADMIN_PORT: await freeAdminPort() } });
+  await cluster.add({ ADMIN_PORT: await freeAdminPort() });
+  await cluster.untilReady();
+  await until(
+    async () => [...(await cluster.owners()).values()].filter((shards) => shards.length > 400).length === 2,
+    'both to own shards',
+  );
+  caller = await Caller.register(cluster.nodes[0]!);
+});
+
+after(async () => {
+  await cluster?.close();
+  await model?.close();
+  for (const end of ends) end();
+});
+
+async function freeAdminPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  admins.push(`http://127.0.0.1:${port}`);
+  return String(port);
+}
+
+test('a task is one trace over both nodes: request, turns, commits, effects, model and tools', options, async () => {
+  // Of several tasks some live on the one node and some on the other.
+  for (let n = 0; n < 4; n++) {
+    const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+    const { id } = await caller.json('POST', '/v1/tasks', { prompt: 'write a report' }, headers);
+    await caller.untilTask(id, ['complete']);
+  }
+  const seen = () => collector.spans.filter((span) => span.traceId === traceId);
+  const names = () => new Set(seen().map(({ name }) => name));
+  const wanted = ['POST /tasks', 'turn task create', 'commit', 'effect task plan', 'model gpt-5', 'turn agent modelled', 'tool write_file'];
+  await until(() => wanted.every((name) => names().has(name)), `all of ${wanted} in the trace`);
+  await until(() => new Set(seen().map(({ resource }) => resource['service.instance.id'])).size === 2, 'spans of both nodes');
+  await until(() => {
+    const ids = new Set(seen().map(({ spanId }) => spanId));
+    return seen().every(
+      ({ parentSpanId, name }) => ids.has(parentSpanId!) || (name === 'POST /tasks' && parentSpanId === '00f067aa0ba902b7'),
+    );
+  }, 'every span to have its parent in the trace');
+});
+
+test('every metric that is documented is fed by a node of a running cluster', options, async () => {
+  const described = new Metrics(silentLog);
+  addNodeMetrics(described, { runtime: {} } as never);
+  addClusterMetrics(described, { transport: {} } as never);
+  const missing = async (): Promise<string[]> => {
+    const texts = await Promise.all(admins.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+    const fed = new Set(texts.flatMap((text) => text.match(/^troupe_\w+/gm) ?? []));
+    return described
+      .describe()
+      .map(({ name, kind }) => (kind === 'histogram' ? `${name}_bucket` : name))
+      .filter((name) => !fed.has(name) && !ofTroubleAlone.includes(name));
+  };
+  await until(async () => (await missing()).length === 0, 'every metric').catch(async () => assert.deepEqual(await missing(), []));
+  const [text] = await Promise.all(admins.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  assert.match(text!, /^troupe_peer_up\{peer="node-2"\} 1$/m);
+  assert.match(text!, /^troupe_http_requests_total\{method="POST",route="\/tasks",status="201"\} \d+$/m);
+  assert.match(text!, /^nodejs_eventloop_lag_p99_seconds /m);
+  assert.doesNotMatch(text!, /task_[0-9a-z]{26}|acct_|usr_/, 'no ids in labels');
+});
+
+test('the status tells how the node stands, and no secret', options, async () => {
+  for (const [n, url] of admins.entries()) {
+    const text = await (await fetch(`${url}/status`)).text();
+    const status = JSON.parse(text);
+    assert.equal(status.node, `node-${n + 1}`);
+    assert.equal(status.ready, 'ready');
+    assert.equal(status.cluster.members.length, 2);
+    const { SECRET_KEY: key, DATABASE_URL: database } = cluster.nodes[n]!.env;
+    for (const secret of [key!, database!, 'a-key-of-the-model']) assert.ok(!text.includes(secret));
+  }
+});
