@@ -31,8 +31,9 @@ const maxValue = 1_000_000_000_000;
 export const accountHelp = `Usage: npm run troupe -- account set EMAIL [options]
        npm run troupe -- account show EMAIL [--json]
 
-Gives one account another plan than it pays for, or single limits other than its plan's. Nodes that run keep to it within a second; none is
-restarted. The account's subscription, its bills and what it has used stay as they are.
+Gives one account another plan than it pays for, or single limits other than its plan's. Nodes that run know it within a second; none is
+restarted. The account's subscription, its bills and what it has used stay as they are. This version shows the plan (GET /auth/me) and keeps the
+limits; it does not hold callers to them yet.
 
 What to set; what is not named stays as it is
   --plan P                   ${plans.join(', ')}: its limits and features hold in place of the subscribed plan's

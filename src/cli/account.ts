@@ -57,7 +57,7 @@ function shownChange(of: Account, before: Overrides, after: Overrides, changed: 
       const [was, is] = [inWords(of, name, before), inWords(of, name, after)];
       return line(words, was === is ? `${is}, as before` : `${was} → ${is}`);
     });
-  return `${of.email}  ${of.accountId}\n${lines.join('')}Every node that runs keeps to it within a second.\n`;
+  return `${of.email}  ${of.accountId}\n${lines.join('')}Every node that runs knows it within a second.\n`;
 }
 
 function line(words: string, value: string): string {

@@ -1,5 +1,6 @@
 /** What PostgreSQL knows of the cluster: who owns which shard, what waits, how much has been committed. One connection, reads only, all bounded. */
 import pg from 'pg';
+import { connectionName } from '../storage/connection-name.ts';
 import { outOfReach } from './find-database.ts';
 
 export type ShardOwner = { shard: number; owner: string | null; epoch: number };
@@ -23,8 +24,6 @@ export type DatabaseReading = {
 export const countLimit = 100_000;
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 4_000;
-/** PostgreSQL cuts names of connections to it. */
-const nameBytes = 63;
 
 /** Throws `Failure`: `unreachable`, or `refused` where no service has set the database up. */
 export async function readDatabase(url: string): Promise<DatabaseReading> {
@@ -44,7 +43,7 @@ export async function readDatabase(url: string): Promise<DatabaseReading> {
       backlogs: backlogs === null ? null : backlogsOf(backlogs.rows),
       batches: new Map(markers.map(({ owner, batch }) => [owner, batch])),
       events: counted?.rows[0].events ?? null,
-      isConnected: (owner) => ['commit', 'node'].some((kind) => connected.has(`troupe ${kind} ${owner}`.slice(0, nameBytes))),
+      isConnected: (owner) => (['commit', 'node'] as const).some((kind) => connected.has(connectionName(kind, owner))),
     };
   });
 }

@@ -82,7 +82,7 @@ export class ClusterNode implements Placement {
   private readonly neighbours: Neighbours;
   private readonly provenDead = new Set<string>();
   private phase: 'new' | 'out' | 'in' | 'leaving' | 'stopped' = 'new';
-  private readonly timers: NodeJS.Timeout[] = [];
+  private timer: NodeJS.Timeout | null = null;
 
   constructor(options: ClusterNodeOptions) {
     this.options = options;
@@ -232,11 +232,7 @@ export class ClusterNode implements Placement {
     this.map.learn(await this.table.look());
     this.phase = 'out';
     await this.options.membership.start();
-    const { lookMs, messageLookMs } = this.timings;
-    this.timers.push(
-      setInterval(() => this.look(), lookMs),
-      setInterval(() => this.listeners.tell('messages', null), messageLookMs),
-    );
+    this.timer = setInterval(() => this.look(), this.timings.lookMs);
     await this.keeper.settle();
   }
 
@@ -285,7 +281,7 @@ export class ClusterNode implements Placement {
 
   private end(): void {
     this.phase = 'stopped';
-    for (const timer of this.timers) clearInterval(timer);
+    if (this.timer !== null) clearInterval(this.timer);
     this.watch.stop();
     this.router.wake();
   }

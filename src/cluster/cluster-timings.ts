@@ -3,8 +3,6 @@
 export type ClusterTimings = {
   /** How often a node looks for what no news has told it. */
   lookMs: number;
-  /** How often it looks for messages that nobody has told it of. */
-  messageLookMs: number;
   /** How long committed state is shown without asking the database. */
   readLeaseMs: number;
   /** A question renews that lease in the background when it is this old. */
@@ -23,7 +21,6 @@ export type ClusterTimings = {
 
 export const clusterTimings: ClusterTimings = {
   lookMs: 1_000,
-  messageLookMs: 3_000,
   readLeaseMs: 300,
   renewReadLeaseMs: 150,
   confirmationWaitMs: 2_000,

@@ -1,5 +1,8 @@
 /** A node's part in a cluster: the streams to the others, the membership, the shards. Puts the three together in the order they need each other. */
 import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { shardCount } from './address.ts';
@@ -45,7 +48,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   });
   const { port } = await transport.listen();
   const self: Member = { incarnation, name, ...announced(options, port), roles, leaving: false };
-  const shared = { shardCount, secretKeyDigest: digest(secretKey), protocol: ownProtocols };
+  const shared = { shardCount, secretKeyDigest: digest(secretKey), protocol: ownProtocols, network: networkOf(self.host) };
   const membership = new Membership({ redisUrl, clusterId, self, shared, log });
   const node = new ClusterNode({ databaseUrl, self, membership, peers: transport.peers, log, clock });
   return { transport, membership, node };
@@ -55,6 +58,25 @@ function announced({ host, announce }: ClusterOptions, port: number): { host: st
   if (announce === null) return { host, port };
   const at = announce.lastIndexOf(':');
   return { host: announce.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(announce.slice(at + 1)) };
+}
+
+/** A loopback address means another process on every machine: nodes that announce one must all be on this one. */
+function networkOf(host: string): string {
+  const isLoopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  return isLoopback ? `loopback of ${machine()}` : 'reachable';
+}
+
+/** This machine, or this container of it: what shares a loopback. */
+function machine(): string {
+  try {
+    const network = readlinkSync('/proc/self/ns/net');
+    return createHash('sha256')
+      .update(`${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')} ${network}`)
+      .digest('hex')
+      .slice(0, 8);
+  } catch {
+    return hostname();
+  }
 }
 
 function digest(secretKey: string): string {

@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { connectionName } from '../storage/connection-name.ts';
 
 const nodeLock = 7_081_736;
 const retryMs = 500;
@@ -64,7 +65,7 @@ export class NodeLock {
     for (;;) {
       const client = new pg.Client({
         connectionString: databaseUrl,
-        application_name: `troupe node ${owner}`,
+        application_name: connectionName('node', owner),
         connectionTimeoutMillis: 5_000,
         query_timeout: 60_000,
         keepAlive: true,

@@ -213,7 +213,7 @@ export class ShardKeeper {
     const { orphaned } = claimable(this.situation(now));
     if (orphaned.length === 0) return;
     const owners = [...new Set(orphaned.map(({ owner }) => owner!))];
-    const connected = await table.endCommits(owners, now.members);
+    const connected = await table.endCommits(owners);
     await this.claim(orphaned, new Set(owners.filter((owner) => isProvenDead(owner) && !connected.has(owner))));
   }
 

@@ -7,6 +7,7 @@
  *    commits that come later see it.
  */
 import pg from 'pg';
+import { connectionName } from '../storage/connection-name.ts';
 import type { ShardRow } from './shard-map.ts';
 
 export type ShardTableOptions = {
@@ -32,7 +33,7 @@ export class ShardTable {
     this.pool = new pg.Pool({
       connectionString: databaseUrl,
       max: connections,
-      application_name: `troupe shards ${owner}`,
+      application_name: connectionName('shards', owner),
       connectionTimeoutMillis: Math.min(5_000, statementTimeoutMs),
       statement_timeout: statementTimeoutMs,
       lock_timeout: Math.min(lockTimeoutMs, statementTimeoutMs),
@@ -91,22 +92,27 @@ export class ShardTable {
   }
 
   /**
-   * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for what they have on its way. Names are
-   * cut off at 63 bytes by the database: whoever looks like one of `spared` is left alone. Returns those that still are connected.
+   * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for what they have on its way. Returns
+   * those that still are connected.
    */
-  async endCommits(owners: readonly string[], spared: readonly string[]): Promise<Set<string>> {
+  async endCommits(owners: readonly string[]): Promise<Set<string>> {
     await this.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-       and application_name = any(select left('troupe commit ' || o, 63) from unnest($1::text[]) o)
-       and application_name <> all(select left('troupe commit ' || o, 63) from unnest($2::text[]) o)`,
-      [owners, spared],
+       and application_name = any($1)`,
+      [owners.map((owner) => connectionName('commit', owner))],
     );
+    const connected = await this.connected();
+    return new Set(
+      owners.filter((owner) => connected.has(connectionName('node', owner)) || connected.has(connectionName('shards', owner))),
+    );
+  }
+
+  /** The names of all connections to this database that are an owner's. */
+  private async connected(): Promise<Set<string>> {
     const { rows } = await this.pool.query(
-      `select o from unnest($1::text[]) o where exists (select from pg_stat_activity where datname = current_database()
-       and application_name in (left('troupe node ' || o, 63), left('troupe shards ' || o, 63)))`,
-      [owners],
+      `select distinct application_name as name from pg_stat_activity where datname = current_database() and application_name like 'troupe %'`,
     );
-    return new Set(rows.map(({ o }) => o));
+    return new Set(rows.map(({ name }) => name));
   }
 
   async close(): Promise<void> {
@@ -132,8 +138,8 @@ export class ShardTable {
 export async function raiseEpochs(client: pg.Client, owner: string, shards: readonly number[]): Promise<ShardRow[]> {
   await client.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-     and application_name = left('troupe commit ' || $1, 63)`,
-    [owner],
+     and application_name = $1`,
+    [connectionName('commit', owner)],
   );
   const { rows } = await client.query(
     `with mine as (select shard from shard where owner = $1 and shard = any($2) order by shard for update)

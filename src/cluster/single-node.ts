@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { connectionName } from '../storage/connection-name.ts';
 import type { FenceControl } from '../storage/group-commit.ts';
 import { shardCount } from './address.ts';
 import { NodeLock } from './node-lock.ts';
@@ -165,11 +166,11 @@ export class SingleNode implements Placement {
 }
 
 /** Commit connections of dead incarnations can still hold a statement: they are ended, so that the claim need not wait for it. */
-async function endEarlierCommits(client: pg.Client, spared = ''): Promise<void> {
+async function endEarlierCommits(client: pg.Client, spared: string | null = null): Promise<void> {
   await client.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-     and application_name like 'troupe commit %' and application_name <> left($1, 63)`,
-    [`troupe commit ${spared}`],
+     and application_name like 'troupe commit %' and application_name is distinct from $1`,
+    [spared === null ? null : connectionName('commit', spared)],
   );
 }
 

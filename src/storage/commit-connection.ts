@@ -1,5 +1,6 @@
 /** The one connection a group commit writes through: made when needed, given up when it breaks. */
 import pg from 'pg';
+import { connectionName } from './connection-name.ts';
 
 export type CommitConnectionOptions = { url: string; owner: string; statementTimeoutMs: number; lockTimeoutMs: number };
 
@@ -19,7 +20,7 @@ export class CommitConnection {
     const { url, owner, statementTimeoutMs, lockTimeoutMs } = this.options;
     const client = new pg.Client({
       connectionString: url,
-      application_name: `troupe commit ${owner}`,
+      application_name: connectionName('commit', owner),
       connectionTimeoutMillis: 5_000,
       statement_timeout: statementTimeoutMs,
       lock_timeout: lockTimeoutMs,

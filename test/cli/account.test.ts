@@ -33,7 +33,7 @@ test('what an operator sets is confirmed with what held before, shown again, hol
   plan                 free (as subscribed) → business (set by an operator; free is subscribed)
   requests per minute  the plan's → 100000
   credits              the plan's → unlimited
-Every node that runs keeps to it within a second.
+Every node that runs knows it within a second.
 `,
   );
   await node.overrides.refresh();

@@ -15,6 +15,7 @@ import type { Member } from '../../src/cluster/member.ts';
 import { Membership } from '../../src/cluster/membership.ts';
 import { planOf } from '../../src/cluster/placement-plan.ts';
 import { silentLog } from '../../src/log.ts';
+import { connectionName } from '../../src/storage/connection-name.ts';
 import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
 import { type TestRedis, testRedis, withoutRedis } from '../support/redis.ts';
@@ -133,7 +134,7 @@ test('without an answer from Redis status shows what PostgreSQL knows, says so, 
   const a = await member(t, here, 'a');
   await settle(here, a);
   await here.redis.kill();
-  const connected = new pg.Client({ connectionString: here.databaseUrl, application_name: `troupe commit ${a.self.incarnation}` });
+  const connected = new pg.Client({ connectionString: here.databaseUrl, application_name: connectionName('commit', a.self.incarnation) });
   await connected.connect();
   const { code, out, error } = await outcome(here.run('cluster', 'status', '--json'));
   await connected.end();
@@ -151,7 +152,7 @@ test('a service of one node is one node; when it has stopped it is silent', asyn
   const here = await world(t);
   const owner = `solo/${randomUUID()}`;
   await here.database.query('update shard set owner = $1', [owner]);
-  const connected = new pg.Client({ connectionString: here.databaseUrl, application_name: `troupe node ${owner}` });
+  const connected = new pg.Client({ connectionString: here.databaseUrl, application_name: connectionName('node', owner) });
   await connected.connect();
   const running = statusTable(statusOf(await readDatabase(here.databaseUrl), null, null));
   assert.match(running, /^One node, no Redis, 1 node, 1024 shards\n/);

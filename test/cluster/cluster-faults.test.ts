@@ -87,7 +87,7 @@ test('with nobody to go by, asks over a cut link are refused inside their deadli
 });
 
 test('a message to an actor behind a cut link arrives all the same', options, async (t) => {
-  const cluster = await testCluster(t, { ...quick, timings: { messageLookMs: 200 } });
+  const cluster = await testCluster(t, { ...quick, runtime: { outbox: { sweepIntervalMs: 20 } } });
   const [a, b] = [await cluster.join('a'), await cluster.join('b')];
   await cluster.settled();
   cluster.links.harm(a.incarnation, b.incarnation, 'cut');
@@ -208,11 +208,11 @@ async function renewed(cluster: TestCluster, times: number): Promise<void> {
 
 /** Two nodes; b's link and Redis are cut, and nothing but its own asks tells it what happens meanwhile. It has shown the actor a moment ago. */
 async function unheard(t: TestContext, timings: Partial<ClusterTimings> = {}) {
-  const cluster = await testCluster(t, { ...quick, timings: { lookMs: 600_000, ...timings } });
+  const cluster = await testCluster(t, { ...quick, timings });
   const a = await cluster.join('a');
   const [redis, database] = [await TcpProxy.before(cluster.redis.url), await TcpProxy.before(cluster.url)];
   t.after(() => Promise.all([redis.close(), database.close()]));
-  const b = await cluster.join('b', { redisUrl: redis.url, databaseUrl: database.url });
+  const b = await cluster.join('b', { redisUrl: redis.url, databaseUrl: database.url, timings: { lookMs: 600_000 } });
   await cluster.settled();
   const id = idOf(b);
   assert.equal(await b.actors.ask(probe, id, 'add', { n: 1 }), 1);

@@ -131,6 +131,8 @@ class World {
   readonly url: string;
   keepers: Keeper[] = [];
   private deaf = false;
+  /** Whose last words may still be on their way. */
+  private readonly ended: Keeper[] = [];
   private lives = 0;
   private readonly pool: pg.Pool;
   private readonly drop: () => Promise<void>;
@@ -159,13 +161,13 @@ class World {
   /** @param deaf nobody hears the others' news */
   async reset(deaf: boolean): Promise<void> {
     this.deaf = deaf;
-    await Promise.all(this.keepers.map((keeper) => keeper.close(true)));
+    await Promise.all([...this.keepers, ...this.ended.splice(0)].map((keeper) => keeper.close(true)));
     await this.pool.query('truncate change, written');
     this.keepers = names.map((name) => this.fresh(name));
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.keepers.map((keeper) => keeper.close(false)));
+    await Promise.all([...this.keepers, ...this.ended].map((keeper) => keeper.close(false)));
     await this.pool.end();
     await this.drop();
   }
@@ -219,7 +221,8 @@ class World {
       }
       case 'restart':
         this.keepers[step.node] = this.fresh(names[step.node]!);
-        return at.close(false);
+        this.ended.push(at);
+        return at.keeper.stop(false);
       case 'commit':
         await Promise.all(shards.map((shard) => this.commit(at, shard)));
     }

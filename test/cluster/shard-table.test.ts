@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test';
 import pg from 'pg';
 import type { ShardRow } from '../../src/cluster/shard-map.ts';
 import { raiseEpochs, ShardTable } from '../../src/cluster/shard-table.ts';
+import { connectionName } from '../../src/storage/connection-name.ts';
 import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -67,10 +68,10 @@ test('what is left of an owner’s commits is ended, those that live are left al
     await client.connect();
     return client;
   };
-  const dead = await connect('troupe commit b/dead-one');
-  const live = await connect('troupe commit c/live-one');
+  const dead = await connect(connectionName('commit', 'b/dead-one'));
+  const live = await connect(connectionName('commit', 'c/live-one'));
   await tables[1]!.look();
-  assert.deepEqual(await tables[0]!.endCommits(['b/dead-one', 'd/gone'], ['c/live-one']), new Set(['b/dead-one']));
+  assert.deepEqual(await tables[0]!.endCommits(['b/dead-one', 'd/gone']), new Set(['b/dead-one']));
   await assert.rejects(dead.query('select 1'));
   await live.query('select 1');
   await live.end();

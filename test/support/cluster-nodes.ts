@@ -45,7 +45,7 @@ export type TestCluster = {
   lines: { level: string; node: string; message: string; fields: any }[];
   sql(text: string, values?: unknown[]): Promise<any[]>;
   /** A node that has joined. */
-  join(name: string, options?: { redisUrl?: string; databaseUrl?: string }): Promise<TestNode>;
+  join(name: string, options?: { redisUrl?: string; databaseUrl?: string; timings?: Partial<ClusterTimings> }): Promise<TestNode>;
   /** Resolves when every shard is served as planned, by the node that the database says, and nothing moves. */
   settled(): Promise<void>;
   /** How many shards each name owns, as the database has it. */
@@ -66,7 +66,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
   await firstDatabase.close();
   for (const table of probeOptions.tables) await direct.query(table);
 
-  const join: TestCluster['join'] = async (name, { redisUrl = redis.url, databaseUrl = kept.url } = {}) => {
+  const join: TestCluster['join'] = async (name, { redisUrl = redis.url, databaseUrl = kept.url, timings } = {}) => {
     const incarnation = `${name}/${randomUUID()}`;
     const self: Member = { incarnation, name, host: '127.0.0.1', port: 4_000, roles: ['edge', 'actors'], leaving: false };
     const log = logTo(lines, name);
@@ -75,7 +75,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
     const { leaseMs, renewEveryMs } = options;
     const membership = new Membership({ redisUrl, clusterId: 'test', self, shared, leaseMs, renewEveryMs, log });
     const peers = links.peersOf(incarnation);
-    const placement = new ClusterNode({ databaseUrl, self, membership, peers, log, timings: options.timings });
+    const placement = new ClusterNode({ databaseUrl, self, membership, peers, log, timings: { ...options.timings, ...timings } });
     const runtime = new Runtime({ freezeStates: true, ...options.runtime, database, placement, log });
     runtime.register([probeActor]);
     placement.serve((ask, _from, gone) => runtime.actors.answer(ask, gone));
@@ -129,7 +129,10 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
         const served = (shard: number, epoch: number) =>
           nodes.some((node) => node.incarnation === plan[shard] && node.placement.epochOf(shard) === epoch);
         return rows.every(({ shard, owner, epoch }) => owner === plan[shard] && served(shard, epoch));
-      }, 'every shard to be served');
+      }, 'every shard to be served').catch((error) => {
+        const standings = nodes.map(({ placement, membership }) => ({ ...placement.status(), membership: membership.state }));
+        throw new Error(JSON.stringify({ standings, lines }), { cause: error });
+      });
     },
     async shares() {
       const rows = await cluster.sql(`select coalesce(split_part(owner, '/', 1), '') as name, count(*)::int as n from shard group by 1`);
