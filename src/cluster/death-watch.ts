@@ -67,11 +67,11 @@ export class DeathWatch {
       const last = membership.renewals(incarnation);
       if (last === null || this.stopped || this.suspects.get(incarnation) !== 'proving') return;
       if (await membership.expel(incarnation, last.count)) {
-        log.warn({ incarnation }, 'a node is gone: its stream broke, its address refuses, it renews no more');
+        log.warn({ peer: incarnation }, 'a node is gone: its stream broke, its address refuses, it renews no more');
         if (!this.stopped) onDead(incarnation);
       }
     } catch (error) {
-      log.warn({ err: error, incarnation }, 'whether a node is gone cannot be told now');
+      log.warn({ err: error, peer: incarnation }, 'whether a node is gone cannot be told now');
     } finally {
       // The next refusal begins another proof.
       if (this.suspects.get(incarnation) === 'proving') this.suspects.set(incarnation, 'broken');

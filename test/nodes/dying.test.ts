@@ -127,3 +127,12 @@ test(
     assert.equal((await caller.at(sleeper).upload(id!, 'register.txt', 'newest')).version, 3);
   },
 );
+
+test('log lines of all this name each thing once, and none is an error', options, () => {
+  for (const { log } of world.cluster.nodes) {
+    assert.doesNotMatch(log, /"level":"error"/);
+    assert.doesNotMatch(log, /"(node|incarnation|peer|msg)":.*"\1":/);
+  }
+  const logs = world.cluster.nodes.map(({ log }) => log).join('');
+  assert.match(logs, /"peer":"node-1\/[^"]+","msg":"a node is gone/);
+});

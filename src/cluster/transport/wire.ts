@@ -18,7 +18,7 @@ export class Wire {
     this.dispose = dispose;
     call.pause();
     call.on('data', (parcel: Parcel) => this.listener?.(parcel));
-    call.on('error', (error: Error) => this.finish(error.message));
+    call.on('error', (error: Error) => this.finish(wordsOf(error)));
     call.on('end', () => {
       // Else the stream would stay half open, and its connection with it.
       if (this.ended === null) call.end();
@@ -82,4 +82,10 @@ export class Wire {
     onEnd?.(why);
     this.dispose();
   }
+}
+
+/** What happened, out of what gRPC says around it. */
+function wordsOf(error: Error & { details?: string }): string {
+  const words = error.details || error.message;
+  return /connect E[A-Z]+ \S+/.exec(words)?.[0] ?? words;
 }
