@@ -23,7 +23,7 @@ Faults: ${faults.map(({ name }) => name).join(', ')}`);
   const { seed, minutes, nodes, script, folder } = asked;
   console.log(`seed ${seed}, ${nodes} nodes`);
   // Whoever keeps the logs wants to know what the nodes thought.
-  const env = folder === undefined ? {} : { LOG_LEVEL: 'info' };
+  const env: Record<string, string> = folder === undefined ? {} : { LOG_LEVEL: 'info' };
   const report = await run({ seed, minutes, nodes, clustered: nodes > 1, script, env, onFault: (line) => console.log(line) });
   for (const [what, figure] of Object.entries(report.summary)) console.log(`${what.replaceAll('_', ' ').padEnd(24)} ${figure}`);
   for (const words of report.slow) console.log(`slow    ${words}`);
