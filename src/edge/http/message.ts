@@ -88,7 +88,7 @@ export class HttpRequest {
     return false;
   }
 
-  /** For the server: keeps what could not be read any more once the client has gone. */
+  /** Keeps what could not be read any more once the client has gone; for whoever needs it after an await. */
   settle(): void {
     void this.remoteAddress;
   }

@@ -145,7 +145,12 @@ export function createRouter(options: RouterOptions): HttpHandler {
 
     try {
       const principal = prepared.route.scope === null ? null : authenticate(request);
-      const response = principal instanceof Promise ? principal.then(checkLimit) : checkLimit(principal);
+      if (principal instanceof Promise) {
+        // Who turns out to be nobody is limited by address.
+        request.settle();
+        return principal.then(checkLimit).catch(failed);
+      }
+      const response = checkLimit(principal);
       return response instanceof Promise ? response.catch(failed) : response;
     } catch (error) {
       return failed(error);

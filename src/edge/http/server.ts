@@ -130,7 +130,6 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
       }
     };
     if (!(response instanceof Promise)) return answer(response);
-    request.settle();
     response.then(answer, (error: unknown) => answer(errorResponse(error, request, log)));
   }
 
