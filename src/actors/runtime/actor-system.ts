@@ -65,7 +65,7 @@ export class ActorSystem {
   private readonly deferred = new DeferredCallers();
   private readonly replies: CommandReplies;
   /** Commands with ids that are being asked, so that a repeat joins the first. As many as there are pending asks, at most. */
-  private readonly commandsInFlight = new Map<string, Promise<unknown>>();
+  private readonly commandsInFlight = new Map<string, { envelope: Envelope; answer: Promise<unknown> }>();
   private state: 'open' | 'draining' | 'closed' = 'open';
 
   constructor(options: ActorSystemOptions) {
@@ -263,10 +263,12 @@ export class ActorSystem {
     commandId: string,
     trace: string | null,
   ): Promise<unknown> {
-    const inFlight = this.commandsInFlight.get(commandId);
-    if (inFlight !== undefined) return inFlight;
-    if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
     const shard = shardOf(kind.name, id);
+    const isHere = this.options.placement.epochOf(shard) !== null;
+    const inFlight = this.commandsInFlight.get(commandId);
+    // The first that is out at another node may have come back as this very one, as its actor moved here: it would wait for itself.
+    if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere)) return inFlight.answer;
+    if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
     const envelope = newEnvelope(command, input, deadlineMs, commandId, undefined, trace);
     const refused = this.refusal(envelope, shard);
     if (refused !== null) return Promise.reject(refused);
@@ -275,10 +277,10 @@ export class ActorSystem {
       envelope.reject = reject;
     });
     this.pending.add(envelope);
-    this.commandsInFlight.set(commandId, answer);
-    const forget = () => void this.commandsInFlight.delete(commandId);
+    this.commandsInFlight.set(commandId, { envelope, answer });
+    const forget = () => this.commandsInFlight.get(commandId)?.envelope === envelope && this.commandsInFlight.delete(commandId);
     answer.then(forget, forget);
-    if (this.options.placement.epochOf(shard) === null) {
+    if (!isHere) {
       // Its owner knows whether it has taken effect.
       this.route(kind, id, shard, envelope, kind.mailboxLimit);
       return answer;

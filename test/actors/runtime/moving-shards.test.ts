@@ -125,15 +125,20 @@ test('messages sent while their receiver moves are each heard once', options, as
   assert.deepEqual(await cluster.sql('select id from message'), []);
 });
 
-test('who waits for a later turn of an actor that moves is answered by the turn at its new node', options, async (t) => {
-  const { a, b, onB } = await twoNodes(t);
-  const waiting = a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 });
-  await until(async () => (await a.actors.query(probe, onB, 'state', null))?.value === 1, 'the first turn');
-  await b.placement.leave(10_000);
-  await until(async () => (await a.actors.query(probe, onB, 'state', null))?.value === 2, 'the turn at the new node');
-  await a.actors.ask(probe, onB, 'answer', { key: 'k', reply: 'at last' });
-  assert.equal(await waiting, 'at last');
-});
+for (const commandId of [undefined, 'command'])
+  test(
+    `who waits for a later turn of an actor that moves to the node that asked is answered there (${commandId ?? 'no'} id)`,
+    options,
+    async (t) => {
+      const { a, b, onB } = await twoNodes(t);
+      const waiting = a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { commandId });
+      await until(async () => (await a.actors.query(probe, onB, 'state', null))?.value === 1, 'the first turn');
+      await b.placement.leave(10_000);
+      await until(async () => (await a.actors.query(probe, onB, 'state', null))?.value === 2, 'the turn at the new node');
+      await a.actors.ask(probe, onB, 'answer', { key: 'k', reply: 'at last' });
+      assert.equal(await waiting, 'at last');
+    },
+  );
 
 test('timers of a dead node fire at the new owner, once', options, async (t) => {
   const { cluster, a, b, onA } = await twoNodes(t);
