@@ -111,6 +111,11 @@ export class GroupCommit {
     };
   }
 
+  /** How many more turns the open batch takes. */
+  get room(): number {
+    return this.maxBatchTurns - this.openTurns;
+  }
+
   /** Room for one more turn in the open batch. */
   get hasRoom(): boolean {
     return this.openTurns < this.maxBatchTurns;

@@ -82,7 +82,6 @@ export class ActorSystem {
       deferred,
       replies: this.replies,
       after: this.after,
-      pump: (activation) => this.mailboxes.pump(activation),
       drop: (activation) => this.drop(activation),
       route: ({ kind, id, shard }, envelope) => this.route(kind, id, shard, envelope, Infinity),
     }));

@@ -4,6 +4,7 @@
  *
  * M1 Envelopes of one actor are taken in the order in which they came.
  * M2 All mailboxes together, and each asked one, are bounded; an envelope beyond is refused, and surely not done.
+ * M3 Room in a batch is shared evenly by all who wait for it: nobody's many turns keep others from one.
  */
 import { AppError } from '../../errors.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';
@@ -12,7 +13,7 @@ import type { Envelope } from './envelope.ts';
 
 export class Mailboxes {
   private waiting = 0;
-  /** Ready activations whose mailbox waits for room in the batch. */
+  /** Ready activations with a mailbox: they wait for room in the batch, or for a turn of theirs that goes alone. */
   private readonly held = new Set<Activation>();
   private readonly commit: GroupCommit;
   private readonly maxWaiting: number;
@@ -44,12 +45,12 @@ export class Mailboxes {
     return null;
   }
 
-  /** Takes waiting turns until the mailbox is empty or there is no room. */
-  pump(activation: Activation): void {
+  /** Takes waiting turns until the mailbox is empty, there is no room, or its share is used up. Returns how many were taken. */
+  pump(activation: Activation, share = Infinity): number {
     const { mailbox } = activation;
-    if (mailbox === null || activation.phase !== 'ready') return;
+    if (mailbox === null || activation.phase !== 'ready') return 0;
     let taken = 0;
-    while (taken < mailbox.length && this.mayTurn(activation, mailbox[taken]!)) {
+    while (taken < mailbox.length && taken < share && this.mayTurn(activation, mailbox[taken]!)) {
       this.waiting--;
       this.take(activation, mailbox[taken++]!);
     }
@@ -60,14 +61,19 @@ export class Mailboxes {
       mailbox.splice(0, taken);
       this.held.add(activation);
     }
+    return taken;
   }
 
-  /** There is room again. Those that still have to wait go to the end, so that one busy actor does not starve the others. */
+  /** M3. There is room again. Those that still have to wait go to the end; what some leave of their shares is shared again. */
   pumpHeld(): void {
-    for (const activation of [...this.held]) {
-      if (!this.commit.hasRoom) return;
-      this.held.delete(activation);
-      this.pump(activation);
+    for (let taken = 1; taken > 0; ) {
+      taken = 0;
+      const share = Math.max(1, Math.floor(this.commit.room / this.held.size));
+      for (const activation of [...this.held]) {
+        if (!this.commit.hasRoom) return;
+        this.held.delete(activation);
+        taken += this.pump(activation, share);
+      }
     }
   }
 
@@ -81,6 +87,8 @@ export class Mailboxes {
   }
 
   private mayTurn({ open, sending }: Activation, envelope: Envelope): boolean {
+    // It is shown what is committed and adds nothing to a batch.
+    if (envelope.source.kind === 'query') return true;
     if (!this.commit.hasRoom || open?.alone === true || sending?.alone === true) return false;
     const last = open ?? sending;
     if (last === null) return true;

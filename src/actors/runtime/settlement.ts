@@ -33,7 +33,6 @@ export type SettlementParts = {
   deferred: DeferredCallers;
   replies: CommandReplies;
   after: AfterCommit;
-  pump(activation: Activation): void;
   /** Drops the activation and returns what waited in its mailbox. */
   drop(activation: Activation): Envelope[];
   /** Sends an envelope to the actor again, wherever it lives now. */
@@ -97,7 +96,6 @@ export class Settlement {
     if (unit.cancelledEffects.length > 0) after.cancelled(unit.cancelledEffects);
     if (unit.messages.length > 0) after.messages(unit.messages);
     if (unit.effects !== null) after.effects([...unit.effects.values()]);
-    if (activation.mailbox !== null) this.parts.pump(activation);
   }
 
   private notCommitted(activation: Activation, unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
