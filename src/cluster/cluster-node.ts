@@ -136,6 +136,7 @@ export class ClusterNode implements Placement {
       clock,
       ownerOf: (shard) => this.map.ownerOf(shard),
       member: (incarnation) => neighbours.member(incarnation),
+      members: () => neighbours.all,
       onMessages: (messages) => this.listeners.tell('messages', messages),
     });
     this.map.onMoved = (rows) => this.moves(rows);

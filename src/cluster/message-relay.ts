@@ -5,6 +5,7 @@
  * P1 A peer that was not told of a message, or perhaps not, is told to look as soon as it can be told anything.
  * P2 A shard's new owner is told to look where messages for the shard went to the owner before, or to nobody: it may have read the
  *    database before they were in.
+ * P3 While a peer cannot be told, one that can be is asked to tell it to look: a link that is cut delays no message for long.
  */
 import type { Clock } from '../clock.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
@@ -20,6 +21,8 @@ export type MessageRelayOptions = {
   ownerOf: (shard: number) => string | null;
   /** The member with this incarnation, if it is one now. */
   member: (incarnation: string) => Member | null;
+  /** All of them, this node among them. */
+  members: () => readonly Member[];
   /** Told what others have passed on; null: look into the database. */
   onMessages: (messages: readonly MessageDraft[] | null) => void;
 };
@@ -31,6 +34,7 @@ const maxChars = 256 * 1024;
 const rememberedMs = 10_000;
 const messagesNews = 'messages';
 const lookNews = 'look';
+const tellToLookNews = 'tell to look';
 
 export class MessageRelay {
   /** Peers that must look. */
@@ -38,13 +42,19 @@ export class MessageRelay {
   /** Peers that were told of messages since their stream stands. */
   private readonly told = new Set<string>();
   private readonly lastPassedMs: number[] = new Array(shardCount).fill(-Infinity);
+  private turn = 0;
   private readonly options: MessageRelayOptions;
 
   constructor(options: MessageRelayOptions) {
     this.options = options;
-    const { peers, onMessages } = options;
+    const { peers, member, onMessages } = options;
     peers.onNews(messagesNews, (payload) => onMessages(Array.isArray(payload) ? (payload as MessageDraft[]) : null));
     peers.onNews(lookNews, () => onMessages(null));
+    peers.onNews(tellToLookNews, (payload) => {
+      const to = member(String(payload));
+      // Where it is not reached from here either, whoever asked asks another one.
+      if (to !== null) peers.tell(to, lookNews, null);
+    });
   }
 
   passOn(messages: readonly MessageDraft[]): void {
@@ -82,7 +92,7 @@ export class MessageRelay {
   }
 
   down(incarnation: string): void {
-    if (this.told.delete(incarnation)) this.owed.add(incarnation);
+    if (this.told.delete(incarnation)) this.owe(incarnation);
   }
 
   /** Tries again to tell those that must look. */
@@ -102,7 +112,7 @@ export class MessageRelay {
     if (member === null) return;
     if (this.owed.has(owner) || messages.length > maxMessages || charsOf(messages) > maxChars) return this.owe(owner);
     if (this.options.peers.tell(member, messagesNews, messages)) this.told.add(owner);
-    else this.owed.add(owner);
+    else this.owe(owner);
   }
 
   private owe(incarnation: string): void {
@@ -110,7 +120,18 @@ export class MessageRelay {
     if (member !== null && this.options.peers.tell(member, lookNews, null)) {
       this.owed.delete(incarnation);
       this.told.add(incarnation);
-    } else this.owed.add(incarnation);
+      return;
+    }
+    this.owed.add(incarnation);
+    if (member !== null) this.askAround(incarnation);
+  }
+
+  /** P3. They take turns, as one of them may not reach it either. */
+  private askAround(incarnation: string): void {
+    const { self, members, peers } = this.options;
+    const others = members().filter((one) => one.incarnation !== self && one.incarnation !== incarnation);
+    for (let tries = 0; tries < others.length; tries++)
+      if (peers.tell(others[this.turn++ % others.length]!, tellToLookNews, incarnation)) return;
   }
 }
 

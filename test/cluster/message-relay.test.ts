@@ -20,6 +20,7 @@ test('P1 over a cut link the receiver is told to look when it is mended; nothing
   const { relays, heard, owners, links } = await nodes();
   owners.set(1, 'b');
   links.harm('a', 'b', 'cut');
+  links.harm('a', 'c', 'cut');
   relays.a!.passOn([message('m1', 1)]);
   links.heal('a', 'b');
   await until(() => heard.b!.length > 0, 'word');
@@ -36,6 +37,15 @@ test('P1 a stream that breaks after messages were told leads to a look, since th
   links.harm('a', 'b', 'cut');
   links.heal('a', 'b');
   await until(() => heard.b!.includes(null), 'the look');
+});
+
+test('P3 while a link is cut its receiver hears by way of a third that it must look', async () => {
+  const { relays, heard, owners, links } = await nodes();
+  owners.set(1, 'b');
+  links.harm('a', 'b', 'cut');
+  relays.a!.passOn([message('m1', 1)]);
+  await until(() => heard.b!.includes(null), 'the look');
+  assert.deepEqual(heard.c, []);
 });
 
 test('P2 messages for a shard that nobody owned, or another did, lead to a look of its new owner', async () => {
@@ -78,6 +88,7 @@ async function nodes() {
       clock: systemClock,
       ownerOf: (shard) => owners.get(shard) ?? null,
       member: (incarnation) => members.get(incarnation) ?? null,
+      members: () => [...members.values()],
       onMessages: (messages) => void notes.push(messages?.map(({ id }) => id) ?? null),
     }));
     peers.onUp((incarnation) => {
