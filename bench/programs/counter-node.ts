@@ -2,9 +2,11 @@
  * A node as the service makes it, with the bench's actor on it, asked from within. For the benches of asking, committing and memory; with
  * BENCH_REDIS_URL it is a node of a cluster, that owns actors or is an edge alone as BENCH_ROLES says.
  */
+import { setTimeout as after } from 'node:timers/promises';
 import pg from 'pg';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { systemClock } from '../../src/clock.ts';
+import { shardCount, shardOf } from '../../src/cluster/address.ts';
 import { createCluster } from '../../src/cluster/cluster.ts';
 import type { Role } from '../../src/cluster/member.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
@@ -43,6 +45,25 @@ serveCalls({
     return drive((n) => actors.ask(counter, ids[n % ids.length]!, 'add', inputs[n % ids.length]!), inFlight, ms, true);
   },
 
+  /** Resolves when this node has about its share of the shards, of so many nodes. */
+  async ownShare(nodes: number) {
+    const { fence } = cluster!.node;
+    const owned = () => Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => fence.epochOf(shard) !== null).length;
+    while (Math.abs((owned() * nodes) / shardCount - 1) > 0.2) await after(20);
+  },
+
+  /** Commands on this node's own actors: some all for one account, and others each for one of its own, whose latencies are kept. */
+  async contend({ hotInFlight, inFlight, ms }: Load & { hotInFlight: number }) {
+    const { fence } = cluster!.node;
+    const own = Array.from({ length: 4_000 }, (_, i) => `c${i}`).filter((id) => fence.epochOf(shardOf(counter.kind, id)) !== null);
+    const [forHot, forOthers] = [own.filter((_, i) => i % 2 === 0), own.filter((_, i) => i % 2 === 1)];
+    const hotInput = { accountId: 'acct_hot' };
+    const hot = drive((n) => actors.ask(counter, forHot[n % forHot.length]!, 'add', hotInput), hotInFlight, ms, false);
+    const add = (id: string) => actors.ask(counter, id, 'add', { accountId: `acct_${id}` });
+    const others = await drive((n) => add(forOthers[n % forOthers.length]!), inFlight, ms, true);
+    return { hot: await hot, others };
+  },
+
   /** Brings actors into memory whose rows are there, and says what the heap has grown by. */
   async activate(wanted: string[]) {
     const before = heapBytes();
@@ -59,7 +80,7 @@ async function joinLater(redisUrl: string) {
   const at = { host: '127.0.0.1', port: 0, announce: null, tls: null };
   // A cluster's identity stands in its database.
   await database.migrate();
-  return createCluster({ databaseUrl: url, redisUrl, secretKey, name: `bench-${roles.join('-')}`, roles, ...at, log, clock: systemClock });
+  return createCluster({ databaseUrl: url, redisUrl, secretKey, name: `bench-${process.pid}`, roles, ...at, log, clock: systemClock });
 }
 
 function heapBytes(): number {

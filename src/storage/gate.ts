@@ -49,7 +49,7 @@ export class Gate {
       waiting.timer = setTimeout(() => {
         this.#leave(waiting);
         reject(turnedAway());
-      }, maxWaitMs).unref();
+      }, maxWaitMs);
     });
   }
 

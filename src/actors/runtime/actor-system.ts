@@ -50,7 +50,7 @@ export type ActorSystemOptions = {
 
 const defaultDeadlineMs = 10_000;
 /** Asks without an answer: more than can be answered in the time that admission aims at. */
-const maxPending = 8_192;
+const maxPending = 4_096;
 const nobodyWaits = new AppError('overloaded', 'Nobody waits for it any more');
 
 export class ActorSystem {

@@ -309,3 +309,18 @@ test('declaring an endpoint twice is refused at start', () => {
     /GET \/health is declared twice/,
   );
 });
+
+test('a command that would be shed is refused before its token and its body are looked at; reading goes on', async (t) => {
+  let overloaded = true;
+  const busy = await startEdge(routes, { isOverloaded: () => overloaded });
+  t.after(() => busy.server.close(0));
+  const answer = await fetch(`${busy.url}/v1/tasks`, { method: 'POST', body: 'no JSON' });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.headers.get('retry-after'), '1');
+  assert.deepEqual(await answer.json(), { detail: 'The service has too much to do; try again shortly' });
+  assert.equal((await fetch(`${busy.url}/health`)).status, 200);
+  assert.equal((await fetch(`${busy.url}/v1/tasks/1`, { headers: { Authorization: 'Bearer all' } })).status, 200);
+  assert.deepEqual(busy.logged, [], 'what is shed is counted and not logged');
+  overloaded = false;
+  assert.equal((await fetch(`${busy.url}/v1/tasks`, { method: 'POST', body: 'no JSON' })).status, 401);
+});
