@@ -230,7 +230,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
     authenticate: (request) => authenticator.ofRequest(request),
     limits: unlimited,
-    isOverloaded: () => actors.isOverloaded,
+    isOverloaded: () => !actors.pending.hasRoom,
     around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
     log,
     stats: stats.requests,

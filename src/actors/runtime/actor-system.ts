@@ -132,11 +132,6 @@ export class ActorSystem {
     return { waiting: this.mailboxes.size, pending: this.pending.size };
   }
 
-  /** Whether one more ask would be shed now: so that its caller can be refused before anything is done for it. */
-  get isOverloaded(): boolean {
-    return !this.pending.hasRoom;
-  }
-
   /** Asks for a command's turn; resolves with its reply once it is committed. Rejects with an `AppError`. */
   ask<C extends Contract, K extends keyof C['commands'] & string>(
     to: ActorRef<C>,
