@@ -67,11 +67,11 @@ test('a long history of a real copy, with writes nobody heard of, is judged in a
   const history: RegisterOperation[] = [];
   let version = 0;
   let value: string | null = null;
-  for (let n = 0; n < 2_000; n++) {
+  for (let n = 0; n < 1_000; n++) {
     const invokedMs = n * 10 - random.between(0, 25);
     const returnedMs = n * 10 + random.between(1, 25);
     if (random.next() < 0.5) history.push(read(value, invokedMs, returnedMs));
-    else if (random.next() < 0.01) {
+    else if (random.next() < 0.008) {
       if (random.next() < 0.5) [version, value] = [version + 1, `v${n}`];
       history.push(write(`v${n}`, null, invokedMs, Number.POSITIVE_INFINITY));
     } else {

@@ -37,7 +37,6 @@ export function judgeRegister(history: readonly RegisterOperation[], maxSteps = 
   const head = marksOf(operations);
   let pending = operations.filter(({ returnedMs }) => returnedMs !== Number.POSITIVE_INFINITY).length;
   let state: State = { version: 0, value: null };
-  const taken = new Set<number>();
   const tried = new Set<string>();
   const steps: Step[] = [];
   let at = head.next;
@@ -47,11 +46,10 @@ export function judgeRegister(history: readonly RegisterOperation[], maxSteps = 
     if (step > maxSteps) return { kind: 'undecided' };
     if (at?.isCall) {
       const after = apply(state, at.operation);
-      const key = after === null ? null : configuration(taken, at.index, after);
+      const key = after === null ? null : configuration(head, at, after);
       if (after !== null && !tried.has(key!)) {
         tried.add(key!);
         steps.push({ call: at, before: state });
-        taken.add(at.index);
         state = after;
         if (at.match !== null) pending--;
         lift(at);
@@ -67,7 +65,6 @@ export function judgeRegister(history: readonly RegisterOperation[], maxSteps = 
     const last = steps.pop();
     if (last === undefined) return { kind: 'not linearizable', stuckAt };
     state = last.before;
-    taken.delete(last.call.index);
     if (last.call.match !== null) pending++;
     restore(last.call);
     at = last.call.next;
@@ -122,12 +119,17 @@ function restore(call: Mark): void {
   }
 }
 
-/** What has taken effect, and what it led to. The numbers below the smallest that is missing need not be named one by one. */
-function configuration(taken: ReadonlySet<number>, added: number, { version, value }: State): string {
-  let low = 0;
-  while (taken.has(low) || low === added) low++;
-  const beyond: number[] = [];
-  for (const index of taken) if (index > low) beyond.push(index);
-  if (added > low) beyond.push(added);
-  return `${low}:${beyond.sort((a, b) => a - b).join()}:${version}:${value}`;
+/**
+ * What has taken effect when `added` has, and what it led to. All that was called before the first return that is still to come has taken
+ * effect, save what stands in the list before it: few.
+ */
+function configuration(head: Mark, added: Mark, { version, value }: State): string {
+  const missing: number[] = [];
+  let mark = head.next;
+  for (; mark !== null; mark = mark.next) {
+    if (mark === added || mark === added.match) continue;
+    if (!mark.isCall) break;
+    missing.push(mark.index);
+  }
+  return `${mark?.index}:${missing.join()}:${version}:${value}`;
 }

@@ -15,6 +15,7 @@ const canary = actorRef<CanaryContract>('canary');
 export const canaryActor = defineActor<CanaryRow, CanaryContract>({
   ref: canary,
   entity: CanaryEntity,
+  isVital: true,
   commands: {
     beat(state, _input, ctx) {
       const beats = (state?.beats ?? 0) + 1;

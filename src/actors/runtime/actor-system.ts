@@ -238,7 +238,7 @@ export class ActorSystem {
     const known = kind.activations.get(id);
     if (known === undefined && !isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
     const shard = known?.shard ?? shardOf(kind.name, id);
-    const refused = this.refusal(envelope, shard);
+    const refused = this.refusal(kind, envelope, shard);
     if (refused !== null) return Promise.reject(refused);
     return new Promise((resolve, reject) => {
       envelope.resolve = resolve;
@@ -264,7 +264,7 @@ export class ActorSystem {
     if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere)) return inFlight.answer;
     if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
     const envelope = newEnvelope(command, input, deadlineMs, commandId, undefined, trace);
-    const refused = this.refusal(envelope, shard);
+    const refused = this.refusal(kind, envelope, shard);
     if (refused !== null) return Promise.reject(refused);
     const answer = new Promise<unknown>((resolve, reject) => {
       envelope.resolve = resolve;
@@ -289,8 +289,9 @@ export class ActorSystem {
     return answer;
   }
 
-  private refusal(envelope: Envelope, shard: number): AppError | null {
-    if (!this.pending.hasRoom) return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
+  private refusal(kind: Kind, envelope: Envelope, shard: number): AppError | null {
+    if (!this.pending.hasRoom && !kind.isVital)
+      return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
     // What lives elsewhere can still be asked there while this node drains; what is only looked at disturbs no drain.
     const draining = this.state === 'draining' && envelope.source.kind === 'ask' && this.options.placement.epochOf(shard) !== null;
     return draining || this.state === 'closed' ? new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 }) : null;

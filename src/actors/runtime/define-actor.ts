@@ -98,6 +98,8 @@ export type ActorDefinition<S extends object, C extends Contract> = {
   idleTimeoutMs?: number;
   /** Envelopes that may wait for one actor; beyond it callers are told `mailbox_full`. */
   mailboxLimit?: number;
+  /** It is asked also where a node sheds what it is asked: what tells of the node's health. */
+  isVital?: boolean;
 };
 
 /** A definition whose types have been checked; what the runtime works with. */
@@ -109,6 +111,8 @@ export type AnyActor = {
   effects?: Record<string, EffectDefinition>;
   idleTimeoutMs?: number;
   mailboxLimit?: number;
+  /** It is asked also where a node sheds what it is asked: what tells of the node's health. */
+  isVital?: boolean;
 };
 
 /** Checks a definition's types; the value is the definition itself. */

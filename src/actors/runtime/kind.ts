@@ -12,6 +12,7 @@ export type Kind = {
   readonly idProperty: string;
   readonly activations: Map<string, Activation>;
   readonly mailboxLimit: number;
+  readonly isVital: boolean;
   readonly idleTimeoutMs: number;
 };
 
@@ -26,6 +27,7 @@ export function kindOf(definition: AnyActor, database: Database): Kind {
     idProperty: table.primaryKey[0]!.property,
     activations: new Map(),
     mailboxLimit: definition.mailboxLimit ?? 1_000,
+    isVital: definition.isVital ?? false,
     idleTimeoutMs: definition.idleTimeoutMs ?? 300_000,
   };
 }
