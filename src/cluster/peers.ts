@@ -11,8 +11,11 @@ import type { RemoteAsk } from './placement.ts';
  */
 export type DownReason = 'refused' | 'broken' | 'silent' | 'other' | 'rejected';
 
-/** Serves an ask that came from `from` (an incarnation). `gone` is aborted when the asker waits no longer. */
-export type AnswerAsk = (ask: RemoteAsk, from: string, gone: AbortSignal) => unknown | Promise<unknown>;
+/**
+ * Serves an ask that came from `from` (an incarnation). `gone` gives a signal that is aborted when the asker waits no longer; it is made for
+ * those who ask for it.
+ */
+export type AnswerAsk = (ask: RemoteAsk, from: string, gone: () => AbortSignal) => unknown | Promise<unknown>;
 
 export interface Peers {
   /**

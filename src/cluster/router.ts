@@ -32,7 +32,19 @@ export class Router {
     this.options = options;
   }
 
-  async forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+  forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+    const { self, map, neighbours, peers } = this.options;
+    const owner = map.ownerOf(shard);
+    const to = owner !== null && owner !== self && neighbours.reachable.has(owner) ? neighbours.member(owner) : null;
+    if (to === null) return this.search(shard, ask, signal);
+    // Nearly always what is known is right, and the rest is not needed.
+    return peers.ask(to, ask, signal).catch((error) => {
+      if (isElsewhere(error)) return this.search(shard, ask, signal);
+      throw error;
+    });
+  }
+
+  private async search(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
     const { self, map, onWrong } = this.options;
     for (let tries = 1; ; tries++) {
       const owner = map.ownerOf(shard);
@@ -40,7 +52,7 @@ export class Router {
         if (owner === null || owner === self) throw notOwned();
         return await this.askNode(owner, ask, signal);
       } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'shard_not_owned') throw error;
+        if (!isElsewhere(error)) throw error;
         const ownerNow = map.ownerOf(shard);
         // The news of its new owner may have come meanwhile.
         if (tries < maxTries && ownerNow !== owner && ownerNow !== null && ownerNow !== self) continue;
@@ -57,7 +69,7 @@ export class Router {
       const { neighbours } = this.options;
       const member = neighbours.member(ask.id);
       if (member === null || !neighbours.reachable.has(ask.id)) throw notOwned();
-      return this.options.peers.ask(member, { ...(ask.input as RemoteAsk), deadlineMs: ask.deadlineMs }, gone);
+      return this.options.peers.ask(member, { ...(ask.input as RemoteAsk), deadlineMs: ask.deadlineMs }, gone());
     };
   }
 
@@ -89,6 +101,10 @@ export class Router {
     const through = others[this.turn++ % others.length]!;
     return peers.ask(through, { ...ask, kind: passedKind, id: owner, input: ask }, signal);
   }
+}
+
+function isElsewhere(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'shard_not_owned';
 }
 
 function notOwned(): AppError {

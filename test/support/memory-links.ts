@@ -163,7 +163,7 @@ export class MemoryPeers implements Peers {
   /** @internal */
   async answerTo(ask: RemoteAsk, from: string): Promise<unknown> {
     if (this.answer === null || this.closed) throw new AppError('shard_not_owned', 'This node serves nothing yet');
-    return this.answer(ask, from, new AbortController().signal);
+    return this.answer(ask, from, () => new AbortController().signal);
   }
 
   /** @internal */

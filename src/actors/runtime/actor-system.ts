@@ -17,7 +17,7 @@ import { Activations } from './activations.ts';
 import { CommandReplies } from './command-replies.ts';
 import { DeferredCallers } from './deferred-callers.ts';
 import type { ActorRef, AnyActor, Contract } from './define-actor.ts';
-import { askElsewhere } from './elsewhere.ts';
+import { askElsewhere, lookElsewhere } from './elsewhere.ts';
 import { type Envelope, isDurable, newEnvelope } from './envelope.ts';
 import { type Kind, kindOf } from './kind.ts';
 import { Mailboxes } from './mailboxes.ts';
@@ -161,14 +161,20 @@ export class ActorSystem {
       return this.turns.look(kind, activation.committed, name, input) as never;
     }
     const deadlineMs = this.options.clock.nowMs() + defaultDeadlineMs;
-    return this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, this.trace())) as never;
+    const trace = this.trace();
+    const look = () => this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, trace));
+    const { placement } = this.options;
+    const shard = isActorId(id) ? shardOf(kind.name, id) : null;
+    if (shard === null || placement.epochOf(shard) !== null || !this.pending.hasRoom) return look() as never;
+    const ask = { kind: kind.name, id, name, input, query: true, deadlineMs, commandId: null, effectId: null, trace };
+    return lookElsewhere(placement, shard, ask, look) as never;
   }
 
   /**
    * Answers what another node asks of an actor that lives here: a value where it is at hand, else a promise. Throws, or rejects with, an
    * `AppError`; `shard_not_owned` where the actor lives elsewhere.
    */
-  answer(ask: RemoteAsk, gone: AbortSignal | null = null): unknown {
+  answer(ask: RemoteAsk, gone: (() => AbortSignal) | null = null): unknown {
     const kind = this.kinds.get(ask.kind);
     const shard = shardOf(ask.kind, ask.id);
     if (kind === undefined || this.options.placement.epochOf(shard) === null)
@@ -183,7 +189,7 @@ export class ActorSystem {
     }
     if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.trace);
     const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, null, ask.query ? { kind: 'query' } : undefined, ask.trace);
-    gone?.addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
+    gone?.().addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
     return this.send(kind, ask.id, envelope);
   }
 
@@ -334,17 +340,8 @@ export class ActorSystem {
 
   private async routeElsewhere(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {
     const { command, input, deadlineMs, commandId, source, trace } = envelope;
-    const ask = {
-      kind: kind.name,
-      id,
-      name: command,
-      input,
-      query: source.kind === 'query',
-      deadlineMs,
-      commandId,
-      effectId: null,
-      trace,
-    };
+    const query = source.kind === 'query';
+    const ask = { kind: kind.name, id, name: command, input, query, deadlineMs, commandId, effectId: null, trace };
     try {
       const gaveUp = () => envelope.settled;
       envelope.elsewhere = true;

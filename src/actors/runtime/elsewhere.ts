@@ -34,6 +34,14 @@ export async function askElsewhere(
   return 'given up';
 }
 
+/** Looks once at an actor of another node. Nobody else's turn depends on it, so nothing of it is kept here; where it fails, `orElse` goes on. */
+export function lookElsewhere(placement: Placement, shard: number, ask: RemoteAsk, orElse: () => Promise<unknown>): Promise<unknown> {
+  return placement.forward(shard, ask).catch((error) => {
+    if (!mayTryAgain(error, ask)) throw error;
+    return orElse();
+  });
+}
+
 /** Nothing was done, as by a look, or what was done is known again by its id; and another node, or this one a little later, may answer. */
 function mayTryAgain(error: unknown, { query, commandId, effectId }: RemoteAsk): boolean {
   if (!(error instanceof AppError)) return false;

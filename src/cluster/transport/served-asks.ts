@@ -13,7 +13,8 @@ import type { SendQueue } from './send-queue.ts';
 const replyRoom = 4;
 
 export class ServedAsks {
-  private readonly running = new Map<number, AbortController>();
+  /** Those that are being answered; with who tells that the asker has gone, where somebody wants to know. */
+  private readonly running = new Map<number, AbortController | null>();
   private readonly from: string;
   private readonly queue: SendQueue;
   private readonly bounds: Bounds;
@@ -41,10 +42,15 @@ export class ServedAsks {
     // Twice what a peer of ours would have open.
     if (this.running.size >= 2 * this.bounds.maxAsks)
       return this.queue.push(failureFrame(number, new AppError('overloaded', 'The node has too much to answer', { retryAfterS: 1 })));
-    const controller = new AbortController();
+    let controller: AbortController | null = null;
+    const gone = () => {
+      controller ??= new AbortController();
+      if (this.running.has(number)) this.running.set(number, controller);
+      return controller.signal;
+    };
     let outcome: unknown;
     try {
-      outcome = answer(ask, this.from, controller.signal);
+      outcome = answer(ask, this.from, gone);
     } catch (error) {
       return this.fail(number, ask, error);
     }
@@ -60,7 +66,7 @@ export class ServedAsks {
 
   cancel(number: number): void {
     const controller = this.running.get(number);
-    if (controller !== undefined && this.finish(number)) controller.abort();
+    if (controller !== undefined && this.finish(number)) controller?.abort();
   }
 
   /** Nobody hears the answers any more. */

@@ -112,7 +112,7 @@ test('a command without an answer in time is unknown, a query late; the owner he
   const [a, b] = await testCluster(t, ['a', 'b']);
   const gone: string[] = [];
   b!.transport.serve(({ name }, _from, signal) => {
-    signal.addEventListener('abort', () => gone.push(name));
+    signal().addEventListener('abort', () => gone.push(name));
     return new Promise(() => {});
   });
   const soon = () => Date.now() + 50;
@@ -137,7 +137,7 @@ test('a caller that gives up is let go at once, and the owner hears of it', asyn
   const running = new Promise<void>((resolve) => (began = resolve));
   const gone = new Promise<void>((resolve) => {
     b!.transport.serve((_ask, _from, signal) => {
-      signal.addEventListener('abort', () => resolve());
+      signal().addEventListener('abort', () => resolve());
       began();
       return new Promise(() => {});
     });

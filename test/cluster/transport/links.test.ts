@@ -182,7 +182,7 @@ test('closing waits for no answer longer than its grace', async (t) => {
   const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
   const gone = new Promise<void>((resolve) => {
     b.transport.serve((_ask, _from, signal) => {
-      signal.addEventListener('abort', () => resolve());
+      signal().addEventListener('abort', () => resolve());
       return new Promise(() => {});
     });
   });
