@@ -84,6 +84,17 @@ type Values = { [F in keyof typeof variables]: Static<(typeof variables)[F]['sch
  */
 export type Config = Readonly<Omit<Values, 'nodeName'> & { nodeName: string; adminPortGiven: boolean }>;
 
+/** What a collector is sent with every request, by name. */
+export function collectorHeaders({ otlpHeaders }: Pick<Config, 'otlpHeaders'>): Record<string, string> {
+  if (otlpHeaders === null) return {};
+  return Object.fromEntries(
+    otlpHeaders.split(',').map((pair) => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );
+}
+
 export const variableNames: readonly string[] = Object.values(variables).map((variable) => variable.name);
 
 /** The configuration of this process: its environment, and what a `.env` file in the current folder adds to it. Throws `ConfigError`. */

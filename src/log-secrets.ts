@@ -2,7 +2,7 @@
  * Keeps secrets out of log lines. What a library puts into its errors is nobody's promise: Redis errors carry the AUTH command, URL errors
  * the whole URL, mail errors the dialogue. So errors are told by a few known fields, and each finished line is looked through once more.
  */
-import type { Config } from './config.ts';
+import { type Config, collectorHeaders } from './config.ts';
 
 const censor = '[secret]';
 const leftOut = '{"level":"warn","msg":"a line was left out, as the secret in it could not be masked"}\n';
@@ -29,10 +29,11 @@ const shapes =
 /** What is secret in the settings, also the passwords inside URLs: as they are written there, decoded, and as mail servers and HTTP take them. */
 export function secretsOf(config: Config): string[] {
   const { secretKey, modelApiKey, anthropicApiKey, token } = config;
-  const headers = (config.otlpHeaders ?? '').split(',').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
   const urls = [config.databaseUrl, config.redisUrl, config.smtpUrl, config.s3Url, config.modelBaseUrl, config.searchUrl, config.otlpUrl];
   const passwords = urls.flatMap((url) => (url === null ? [] : passwordForms(new URL(url))));
-  return [secretKey, modelApiKey, anthropicApiKey, token, ...headers, ...passwords].filter((secret) => secret !== null);
+  return [secretKey, modelApiKey, anthropicApiKey, token, ...Object.values(collectorHeaders(config)), ...passwords].filter(
+    (secret) => secret !== null,
+  );
 }
 
 function passwordForms(url: URL): string[] {

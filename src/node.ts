@@ -24,7 +24,7 @@ import { addNodeMetrics } from './admin/node-metrics.ts';
 import { systemClock } from './clock.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { SingleNode } from './cluster/single-node.ts';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, collectorHeaders } from './config.ts';
 import { apiDescription } from './edge/api-description.ts';
 import { createApiKeySecrets } from './edge/auth/api-key-secret.ts';
 import { createAuthenticator } from './edge/auth/authenticate.ts';
@@ -254,7 +254,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
       deadOwnersMarkers(clock),
       expiredIdempotencyKeys(idempotencyKeys),
       looseContents(clock),
-      new OrphanContent({ database, files, list: () => files.contents(), clock }),
+      new OrphanContent({ database, files, clock }),
     ],
   });
   maintenance.start();
@@ -302,7 +302,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
 async function openTracing(config: Config, url: string, log: Log, stops: Stops): Promise<{ tracer: Tracer; traces: OtlpTraces }> {
   const [{ OtlpTraces }, { createTracer }] = await Promise.all([import('./otlp-traces.ts'), import('./tracing.ts')]);
   const resource = { 'service.name': 'troupe', 'service.version': version, 'service.instance.id': config.nodeName };
-  const headers = Object.fromEntries((config.otlpHeaders ?? '').split(',').flatMap((pair) => (pair === '' ? [] : [splitAt(pair, '=')])));
+  const headers = collectorHeaders(config);
   const traces = new OtlpTraces({ url, headers, resource, onDropping: (why) => log.warn({ why }, 'spans are dropped') });
   const tracer = createTracer({ sink: traces, sampleRatio: Number(config.traceRatio) });
   stops.push(() => tracer.stop());
@@ -368,9 +368,4 @@ async function startPostgres(config: Config, log: Log, stops: Stops): Promise<st
 function endAtOnce(): never {
   process.stderr.write('The embedded PostgreSQL has ended, so this service ends too: start it again, nothing that was answered is lost\n');
   process.exit(1);
-}
-
-function splitAt(text: string, mark: string): [string, string] {
-  const at = text.indexOf(mark);
-  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }

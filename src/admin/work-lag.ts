@@ -2,8 +2,7 @@
  * What waits in the database for actors of this node, and how large the database is. Looked up when a scrape asks, but never waited for: a
  * scrape gets what was found last, and nothing where that is long ago.
  */
-import { shardCount } from '../cluster/address.ts';
-import type { Placement } from '../cluster/placement.ts';
+import { ownedShards, type Placement } from '../cluster/placement.ts';
 import type { Database } from '../storage/database.ts';
 
 export type Lag = { oldestMessageS: number; mostOverdueTimerS: number; deadLetters: number; databaseBytes: number };
@@ -44,7 +43,7 @@ export class WorkLag {
   async look(): Promise<void> {
     this.looking = true;
     try {
-      const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => this.placement.epochOf(shard) !== null);
+      const shards = ownedShards(this.placement);
       const { rows } = await this.database.read({ name: 'work_lag', text, values: [shards] });
       const { oldestMessageS, mostOverdueTimerS, ...counts } = rows[0] as Lag;
       // A timer that is not due yet is not late; clocks of two machines differ a little.

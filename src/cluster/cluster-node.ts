@@ -11,6 +11,7 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { FenceControl } from '../storage/group-commit.ts';
+import { within } from '../within.ts';
 import { type ClusterTimings, clusterTimings } from './cluster-timings.ts';
 import { DeathWatch } from './death-watch.ts';
 import { KnownNodes } from './known-nodes.ts';
@@ -183,8 +184,8 @@ export class ClusterNode implements Placement {
     return this.lease.confirmation();
   }
 
-  forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
-    return this.router.forward(shard, ask, signal);
+  forward(shard: number, ask: RemoteAsk): Promise<unknown> {
+    return this.router.forward(shard, ask);
   }
 
   moved(timeoutMs: number): Promise<void> {
@@ -364,11 +365,4 @@ export class ClusterNode implements Placement {
     this.relay.retry();
     this.keeper.look().catch((error) => this.options.log.warn({ err: error }, 'the table of shards could not be read'));
   }
-}
-
-/** Waits for the promise, but no longer than that. */
-async function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.max(0, timeoutMs))));
-  await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }

@@ -2,6 +2,7 @@
  * The lock that says who may use a database: one node without a cluster has it for itself, the nodes of a cluster share it. It fences
  * nothing; epochs do. It only keeps a service that knows nothing of a cluster from being started beside one.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -108,8 +109,4 @@ export class NodeLock {
       }
     }
   }
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,7 @@
 /** Where an actor lives. The runtime asks nothing else of the cluster, so one node and many are two implementations of this. */
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { FenceControl } from '../storage/group-commit.ts';
+import { shardCount } from './address.ts';
 
 /** A command or query on its way to the node that owns its actor. */
 export type RemoteAsk = {
@@ -31,7 +32,7 @@ export interface Placement {
    */
   confirmation(): Promise<void> | null;
   /** Sends an ask to the shard's owner. Throws `shard_not_owned` where nobody owns it now; the caller retries inside its deadline. */
-  forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown>;
+  forward(shard: number, ask: RemoteAsk): Promise<unknown>;
   /** Resolves when any shard has moved, as far as this node hears of it, and after `timeoutMs` at the latest. */
   moved(timeoutMs: number): Promise<void>;
   /** Brings committed messages to the owners of their shards. What gets lost on the way they find in the database. */
@@ -55,4 +56,9 @@ export interface Placement {
   start(): Promise<void>;
   /** Gives up what is owned. */
   stop(): Promise<void>;
+}
+
+/** The shards that this node takes turns of now. */
+export function ownedShards(placement: Pick<Placement, 'epochOf'>): number[] {
+  return Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null);
 }

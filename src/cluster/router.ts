@@ -32,25 +32,25 @@ export class Router {
     this.options = options;
   }
 
-  forward(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+  forward(shard: number, ask: RemoteAsk): Promise<unknown> {
     const { self, map, neighbours, peers } = this.options;
     const owner = map.ownerOf(shard);
     const to = owner !== null && owner !== self && neighbours.reachable.has(owner) ? neighbours.member(owner) : null;
-    if (to === null) return this.search(shard, ask, signal);
+    if (to === null) return this.search(shard, ask);
     // Nearly always what is known is right, and the rest is not needed.
-    return peers.ask(to, ask, signal).catch((error) => {
-      if (isElsewhere(error)) return this.search(shard, ask, signal);
+    return peers.ask(to, ask).catch((error) => {
+      if (isElsewhere(error)) return this.search(shard, ask);
       throw error;
     });
   }
 
-  private async search(shard: number, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+  private async search(shard: number, ask: RemoteAsk): Promise<unknown> {
     const { self, map, onWrong } = this.options;
     for (let tries = 1; ; tries++) {
       const owner = map.ownerOf(shard);
       try {
         if (owner === null || owner === self) throw notOwned();
-        return await this.askNode(owner, ask, signal);
+        return await this.askNode(owner, ask);
       } catch (error) {
         if (!isElsewhere(error)) throw error;
         const ownerNow = map.ownerOf(shard);
@@ -90,16 +90,16 @@ export class Router {
     for (const waiter of [...this.waiters]) waiter();
   }
 
-  private async askNode(owner: string, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
+  private async askNode(owner: string, ask: RemoteAsk): Promise<unknown> {
     const { neighbours, peers } = this.options;
     const to = neighbours.member(owner);
     if (to === null) throw notOwned();
-    if (neighbours.reachable.has(owner)) return peers.ask(to, ask, signal);
+    if (neighbours.reachable.has(owner)) return peers.ask(to, ask);
     // Those that are reached take turns, as one of them may not reach it either.
     const others = neighbours.all.filter(({ incarnation }) => neighbours.reachable.has(incarnation));
     if (others.length === 0) throw notOwned();
     const through = others[this.turn++ % others.length]!;
-    return peers.ask(through, { ...ask, kind: passedKind, id: owner, input: ask }, signal);
+    return peers.ask(through, { ...ask, kind: passedKind, id: owner, input: ask });
   }
 }
 

@@ -5,7 +5,9 @@
  * N1 Shards are claimed only while the lock is held, and always under a new epoch.
  * N2 A shard that the database refused is lost first and claimed anew afterwards: nothing in memory outlives the loss.
  */
+
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -172,8 +174,4 @@ async function endEarlierCommits(client: pg.Client, spared: string | null = null
      and application_name like 'troupe commit %' and application_name is distinct from $1`,
     [spared === null ? null : connectionName('commit', spared)],
   );
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -16,9 +16,8 @@ const walkEveryMs = 6 * 3_600_000;
 
 export type OrphanContentOptions = {
   database: Database;
-  files: Pick<FileStore, 'remove'>;
-  /** Everything in the store, in any order; a walk lasts over many pages, so it may miss what is stored meanwhile. */
-  list(): AsyncIterable<StoredContent>;
+  /** A walk over its contents lasts over many pages, so it may miss what is stored meanwhile. */
+  files: Pick<FileStore, 'remove' | 'contents'>;
   clock: Clock;
 };
 
@@ -54,7 +53,7 @@ export class OrphanContent implements Chore {
   }
 
   async #nextPage(pageSize: number): Promise<StoredContent[]> {
-    const walk = (this.#walk ??= this.#options.list()[Symbol.asyncIterator]());
+    const walk = (this.#walk ??= this.#options.files.contents()[Symbol.asyncIterator]());
     const page: StoredContent[] = [];
     try {
       while (page.length < pageSize) {

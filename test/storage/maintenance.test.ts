@@ -175,7 +175,7 @@ describe('orphaned content', () => {
       await utimes(join(folder.path, key), ago(ageMs), ago(ageMs));
       return key;
     };
-    const orphans = new OrphanContent({ database: parts.database, files, list: () => localContents(folder.path), clock });
+    const orphans = new OrphanContent({ database: parts.database, files, clock });
     const left = async () => {
       const keys: string[] = [];
       for await (const { key } of localContents(folder.path)) keys.push(key);

@@ -155,11 +155,8 @@ export class ActorSystem {
     input: Parameters<C['queries'][K]>[0],
   ): ReturnType<C['queries'][K]> | Promise<ReturnType<C['queries'][K]>> {
     const kind = this.kind(to.kind);
-    const activation = kind.activations.get(id);
-    if (activation !== undefined && activation.phase === 'ready' && this.options.placement.confirmation() === null) {
-      activation.used = true;
-      return this.turns.look(kind, activation.committed, name, input) as never;
-    }
+    const activation = this.atHand(kind, id);
+    if (activation !== null) return this.turns.look(kind, activation.committed, name, input) as never;
     const deadlineMs = this.options.clock.nowMs() + defaultDeadlineMs;
     const trace = this.trace();
     const look = () => this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, trace));
@@ -180,13 +177,8 @@ export class ActorSystem {
     if (kind === undefined || this.options.placement.epochOf(shard) === null)
       throw new AppError('shard_not_owned', 'This node does not own the shard now');
     if (ask.effectId !== null) return this.takeOutcome(ask, ask.effectId);
-    if (ask.query) {
-      const activation = kind.activations.get(ask.id);
-      if (activation?.phase === 'ready' && this.options.placement.confirmation() === null) {
-        activation.used = true;
-        return this.turns.look(kind, activation.committed, ask.name, ask.input);
-      }
-    }
+    const activation = ask.query ? this.atHand(kind, ask.id) : null;
+    if (activation !== null) return this.turns.look(kind, activation.committed, ask.name, ask.input);
     if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.trace);
     const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, null, ask.query ? { kind: 'query' } : undefined, ask.trace);
     gone?.().addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
@@ -233,6 +225,14 @@ export class ActorSystem {
     const kind = this.kinds.get(name);
     if (kind === undefined) throw new Error(`No actor kind ${name}`);
     return kind;
+  }
+
+  /** The actor's activation, where its committed state may be shown without asking anybody; it counts as used. */
+  private atHand(kind: Kind, id: string): Activation | null {
+    const activation = kind.activations.get(id);
+    if (activation?.phase !== 'ready' || this.options.placement.confirmation() !== null) return null;
+    activation.used = true;
+    return activation;
   }
 
   /** What the caller does this for. */

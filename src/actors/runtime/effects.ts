@@ -10,8 +10,7 @@
  * E4 The outcome is delivered until the actor, wherever it lives by then, has committed it.
  */
 import type { Clock } from '../../clock.ts';
-import { shardCount } from '../../cluster/address.ts';
-import type { Placement } from '../../cluster/placement.ts';
+import { ownedShards, type Placement } from '../../cluster/placement.ts';
 import { CountBy } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -142,7 +141,7 @@ export class Effects {
 
   private async readAll(): Promise<void> {
     const { database, placement } = this.parts;
-    const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null);
+    const shards = ownedShards(placement);
     for (let after = ''; ; ) {
       const { rows } = await database.read({
         name: 'effect_page',

@@ -6,8 +6,7 @@
  * O2 Messages are handed over in the order of their ids, which is the order of their sender's turns. Once one had to stay in the database,
  *    all later ones stay there too until a sweep, oldest first, has caught up.
  */
-import { shardCount } from '../../cluster/address.ts';
-import type { Placement } from '../../cluster/placement.ts';
+import { ownedShards, type Placement } from '../../cluster/placement.ts';
 import type { Log } from '../../log.ts';
 import type { MessageDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
@@ -95,7 +94,7 @@ export class Outbox {
   /** False when there was no room for all. */
   private async sweepOnce(): Promise<boolean> {
     const { placement, database } = this.parts;
-    const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null);
+    const shards = ownedShards(placement);
     for (let after = ''; ; ) {
       const { rows } = await database.read({
         name: 'outbox_page',

@@ -1,12 +1,12 @@
 /** Puts the runtime's parts together and gives them one start and one stop. */
 import { type Clock, systemClock } from '../../clock.ts';
-import { shardCount } from '../../cluster/address.ts';
-import type { Placement } from '../../cluster/placement.ts';
+import { ownedShards, type Placement } from '../../cluster/placement.ts';
 import type { Log } from '../../log.ts';
 import type { TimerDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import { GroupCommit } from '../../storage/group-commit.ts';
 import type { Tracer } from '../../tracing.ts';
+import { within } from '../../within.ts';
 import { ActorSystem } from './actor-system.ts';
 import type { AnyActor } from './define-actor.ts';
 import { Effects } from './effects.ts';
@@ -188,7 +188,7 @@ export class Runtime {
   private async sweepTimers(): Promise<void> {
     const { database, placement } = this.options;
     await this.timers.sweep(async () => {
-      const shards = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null);
+      const shards = ownedShards(placement);
       const { rows } = await database.read({
         name: 'timers_due',
         text: `select kind, actor_id as "actorId", name, shard, command, input, due_at as "dueAt" from timer where shard = any($1) and due_at < to_timestamp($2::float8 / 1000) order by due_at limit ${maxTimersInRead}`,
@@ -199,12 +199,4 @@ export class Runtime {
       return rows as TimerDraft[];
     });
   }
-}
-
-/** Waits for the promise, but no longer than that. */
-async function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.max(0, timeoutMs))));
-  await Promise.race([promise, timeout]);
-  clearTimeout(timer);
 }
