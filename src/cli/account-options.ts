@@ -1,7 +1,7 @@
 /** The options of `troupe account`: read, checked, and explained. Nothing is asked of the database here. */
 import { parseArgs } from 'node:util';
+import { plans } from '../plans.ts';
 import type { OverrideName, Overrides } from '../storage/account-overrides.ts';
-import { plans } from '../storage/entities/identity.ts';
 import { Failure } from './failure.ts';
 import { oneLine } from './plain-text.ts';
 

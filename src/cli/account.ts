@@ -1,8 +1,8 @@
 /** `troupe account set|show EMAIL`: what an operator has set for one account, changed in the database and read back from it. */
 import type { Config } from '../config.ts';
+import type { Plan } from '../plans.ts';
 import { accountByEmail, type Overrides, readOverrides, setOverrides } from '../storage/account-overrides.ts';
 import { Database } from '../storage/database.ts';
-import type { Plan } from '../storage/entities/identity.ts';
 import { type AccountOptions, accountHelp, readAccountOptions, settings } from './account-options.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { findDatabase, outOfReach } from './find-database.ts';

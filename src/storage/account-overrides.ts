@@ -5,8 +5,9 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../log.ts';
+import type { Plan } from '../plans.ts';
 import type { Database } from './database.ts';
-import type { AccountOverrideRow, Plan } from './entities/identity.ts';
+import type { AccountOverrideRow } from './entities/identity.ts';
 
 /** Each thing that can be set and its column. */
 export const overrideColumns = {

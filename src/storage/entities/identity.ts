@@ -1,9 +1,7 @@
 /** Who calls: accounts, their users, sessions and keys. Passwords, refresh tokens and keys are stored as hashes only. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Plan } from '../../plans.ts';
 import { epochMs, json } from '../column-types.ts';
-
-export const plans = ['free', 'pro', 'power', 'business'] as const;
-export type Plan = (typeof plans)[number];
 
 export const Account = defineEntity({
   name: 'Account',

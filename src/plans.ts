@@ -1,0 +1,75 @@
+/** What each plan allows. An operator may set any limit of one account otherwise (`storage/account-overrides.ts`). */
+
+export const plans = ['free', 'pro', 'power', 'business'] as const;
+export type Plan = (typeof plans)[number];
+
+/** Each is a count of 0 or more; `unlimited` lifts it. */
+export type PlanLimits = {
+  readonly requestsPerMinute: number;
+  /** Of one key, or one user's sessions, at one node. */
+  readonly concurrentRequests: number;
+  readonly websockets: number;
+  /** Tasks that may come to an end in a billing period. */
+  readonly tasksLimit: number;
+  /** Per billing period; a credit is 1,000 tokens. */
+  readonly credits: number;
+  /** Per billing period. */
+  readonly agentMinutes: number;
+  readonly concurrentTasks: number;
+  readonly concurrentAgents: number;
+};
+
+export const unlimited = -1;
+
+export const planLimits: { readonly [P in Plan]: PlanLimits } = {
+  free: {
+    requestsPerMinute: 60,
+    concurrentRequests: 10,
+    websockets: 1,
+    tasksLimit: 50,
+    credits: 100,
+    agentMinutes: 60,
+    concurrentTasks: 1,
+    concurrentAgents: 1,
+  },
+  pro: {
+    requestsPerMinute: 300,
+    concurrentRequests: 50,
+    websockets: 5,
+    tasksLimit: 500,
+    credits: 2_500,
+    agentMinutes: 2_000,
+    concurrentTasks: 5,
+    concurrentAgents: 5,
+  },
+  power: {
+    requestsPerMinute: 1_000,
+    concurrentRequests: 100,
+    websockets: 20,
+    tasksLimit: 50_000,
+    credits: 10_000,
+    agentMinutes: 10_000,
+    concurrentTasks: 20,
+    concurrentAgents: 20,
+  },
+  business: {
+    requestsPerMinute: 5_000,
+    concurrentRequests: 500,
+    websockets: 100,
+    tasksLimit: unlimited,
+    credits: unlimited,
+    agentMinutes: unlimited,
+    concurrentTasks: unlimited,
+    concurrentAgents: unlimited,
+  },
+};
+
+/** What holds for an account: its plan's limits, save where an operator has set its plan or a limit itself. Null stands for: not set. */
+export function limitsOf(
+  plan: Plan,
+  overrides: { readonly plan: Plan | null } & { readonly [L in keyof PlanLimits]: number | null },
+): PlanLimits {
+  const own = planLimits[overrides.plan ?? plan];
+  const names = Object.keys(own) as (keyof PlanLimits)[];
+  return Object.fromEntries(names.map((name) => [name, overrides[name] ?? own[name]])) as PlanLimits;
+}
