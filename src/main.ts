@@ -2,7 +2,8 @@
 import { ConfigError, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { secretsOf } from './log-secrets.ts';
-import { type Stops, startNode } from './node.ts';
+import { startNode } from './node/node.ts';
+import type { Stops } from './node/stops.ts';
 
 /** Stops what was started, last first. One part that fails to stop does not keep the others up. */
 async function stopAll(stops: Stops, graceMs: number, log: Log): Promise<void> {

@@ -26,9 +26,10 @@ const settings = only('ConfigMap').data;
 const nodes = Object.entries<any>(compose.services).filter(([name]) => name.startsWith('node-'));
 /** What a process gets that is not a setting of the service. */
 const ofNodeItself = ['NODE_OPTIONS', 'NODE_ENV', 'NODE_COMPILE_CACHE'];
-/** How long a node may take from SIGTERM to its end, after DRAIN_GRACE_MS: closeGraceMs and leaveGraceMs of src/node.ts. */
-const finishS = Array.from(text('src/node.ts').matchAll(/const (?:close|leave)GraceMs = ([\d_]+);/g), ([, ms]) =>
-  Number(ms!.replace('_', '')),
+/** How long a node may take from SIGTERM to its end, after DRAIN_GRACE_MS: closeGraceMs and leaveGraceMs of src/node. */
+const finishS = Array.from(
+  (text('src/node/node.ts') + text('src/node/cluster.ts')).matchAll(/const (?:close|leave)GraceMs = ([\d_]+);/g),
+  ([, ms]) => Number(ms!.replace('_', '')),
 ).reduce((sum, ms) => sum + ms / 1_000, 0);
 
 test('every variable that a deployment sets is one the service knows', () => {

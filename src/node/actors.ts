@@ -1,0 +1,38 @@
+/** Every kind of actor there is, with what it needs of the outside. */
+import { accountActor } from '../actors/account/account.ts';
+import { agentActor } from '../actors/agent/agent.ts';
+import { agentEffects } from '../actors/agent/effects.ts';
+import { apiKeyActor } from '../actors/api-key/api-key.ts';
+import { canaryActor } from '../actors/canary/canary.ts';
+import { emailAddressActor } from '../actors/email-address/email-address.ts';
+import type { Runtime } from '../actors/runtime/runtime.ts';
+import { sessionActor } from '../actors/session/session.ts';
+import { taskEffects } from '../actors/task/effects.ts';
+import { taskActor } from '../actors/task/task.ts';
+import { userActor } from '../actors/user/user.ts';
+import { workspaceActor } from '../actors/workspace/workspace.ts';
+import { workspaceAccess } from '../actors/workspace-file/workspace-access.ts';
+import { workspaceFileActor } from '../actors/workspace-file/workspace-file.ts';
+import { workspaceNameActor } from '../actors/workspace-name/workspace-name.ts';
+import type { Log } from '../log.ts';
+import type { Providers } from './providers.ts';
+import type { Stores } from './stores.ts';
+
+export function registerActors(runtime: Runtime, { database, files }: Stores, { model, toolbox }: Providers, log: Log): void {
+  const { actors } = runtime;
+  const workspace = (agent: { accountId: string; taskId: string; id: string; workspaceId: string }, callId: string) =>
+    workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, callId });
+  runtime.register([
+    canaryActor,
+    accountActor,
+    userActor,
+    emailAddressActor,
+    sessionActor,
+    apiKeyActor,
+    workspaceActor,
+    workspaceNameActor,
+    workspaceFileActor({ database, files }),
+    taskActor(taskEffects({ model, database, actors })),
+    agentActor(toolbox, agentEffects({ model, toolbox, workspace, database, actors, log })),
+  ]);
+}

@@ -1,0 +1,43 @@
+/** A node's place among others. A node alone loads nothing of it. */
+import { readFile } from 'node:fs/promises';
+import type { Runtime } from '../actors/runtime/runtime.ts';
+import { systemClock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { type Config, ConfigError } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { Stops } from './stops.ts';
+import type { Stores } from './stores.ts';
+
+/** A leaving node hands over and ends what it has begun for at most this long; what then still runs goes on elsewhere, or after the next start. */
+const leaveGraceMs = 15_000;
+
+/** Listens for the other nodes; it joins when the runtime starts. */
+export async function openCluster(
+  config: Config,
+  redisUrl: string,
+  { databaseUrl, secretKey }: Stores,
+  log: Log,
+  stops: Stops,
+): Promise<Cluster> {
+  const { nodeName: name, roles, clusterHost: host, clusterPort: port, clusterAnnounce: announce } = config;
+  const { clusterTlsCa: ca, clusterTlsCert: cert, clusterTlsKey: key } = config;
+  const tls = ca && cert && key ? { ca: await readPem(ca), cert: await readPem(cert), key: await readPem(key) } : null;
+  const { createCluster } = await import('../cluster/cluster.ts');
+  const clock = systemClock;
+  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, tls, log, clock });
+  stops.push(() => cluster.transport.close(1_000));
+  return cluster;
+}
+
+/** Hands everything over while what is asked here is still answered, and ends what was begun here for actors that live elsewhere by then. */
+export async function leaveCluster({ node }: Cluster, runtime: Runtime): Promise<void> {
+  const deadlineMs = performance.now() + leaveGraceMs;
+  await node.leave(leaveGraceMs);
+  await runtime.finishEffects(deadlineMs - performance.now());
+}
+
+function readPem(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new ConfigError(`${file} of CLUSTER_TLS_* cannot be read: ${error.message}`);
+  });
+}

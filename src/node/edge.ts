@@ -1,0 +1,135 @@
+/** A node's edge: who is calling, what they may do, the routes and the stream, on one server. */
+import type { Runtime } from '../actors/runtime/runtime.ts';
+import { EventStats } from '../admin/event-stats.ts';
+import { systemClock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Placement } from '../cluster/placement.ts';
+import type { Config } from '../config.ts';
+import { apiDescription } from '../edge/api-description.ts';
+import { createApiKeySecrets } from '../edge/auth/api-key-secret.ts';
+import { createAuthenticator } from '../edge/auth/authenticate.ts';
+import { createPasswords } from '../edge/auth/passwords.ts';
+import { createRefreshTokens } from '../edge/auth/refresh-token.ts';
+import { createTokens } from '../edge/auth/tokens.ts';
+import { docsRoutes } from '../edge/http/docs.ts';
+import { RequestStats } from '../edge/http/request-stats.ts';
+import { createRouter } from '../edge/http/router.ts';
+import { createServer, type HttpHandler, type HttpServer } from '../edge/http/server.ts';
+import { createIdempotency } from '../edge/idempotency.ts';
+import { unlimited } from '../edge/limits.ts';
+import { agentRoutes } from '../edge/routes/agents.ts';
+import { apiKeyRoutes } from '../edge/routes/api-keys.ts';
+import { authRoutes } from '../edge/routes/auth.ts';
+import { deliverableRoutes } from '../edge/routes/deliverables.ts';
+import { createDownloadLinks } from '../edge/routes/download-link.ts';
+import { type Health, healthRoutes } from '../edge/routes/health.ts';
+import { taskRoutes } from '../edge/routes/tasks.ts';
+import { workspaceRoutes } from '../edge/routes/workspaces.ts';
+import { EventRelay } from '../edge/stream/event-relay.ts';
+import { Stream } from '../edge/stream/stream.ts';
+import { StreamHub } from '../edge/stream/stream-hub.ts';
+import type { Log } from '../log.ts';
+import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
+import { Secrets } from '../storage/secrets.ts';
+import type { Tracer } from '../tracing.ts';
+import type { Stores } from './stores.ts';
+
+const maxHeaderBytes = 16 * 1024;
+const maxMessageBytes = 64 * 1024;
+/** Beyond this a stream's reader is too slow (contract §8). */
+const maxUnsentBytes = 1024 * 1024;
+const socketIdleTimeoutS = 120;
+
+export type EdgeOptions = {
+  config: Config;
+  log: Log;
+  tracer: Tracer | null;
+  stores: Stores;
+  runtime: Runtime;
+  placement: Placement;
+  /** null: a node alone. */
+  cluster: Cluster | null;
+};
+
+export type Edge = {
+  server: HttpServer;
+  stream: Stream;
+  hub: StreamHub;
+  /** null: a node alone. */
+  relay: EventRelay | null;
+  idempotencyKeys: IdempotencyKeys;
+  stats: { requests: RequestStats; events: EventStats };
+  /** Takes requests from now on; resolves with the address. */
+  listen(health: Health): Promise<string>;
+};
+
+/** Tells subscribers what the runtime commits from the start; takes requests when told to listen. */
+export async function openEdge({ config, log, tracer, stores, runtime, placement, cluster }: EdgeOptions): Promise<Edge> {
+  const { secretKey, database, files, overrides } = stores;
+  const { actors } = runtime;
+  const clock = systemClock;
+  const stats = { requests: new RequestStats(), events: new EventStats() };
+  const tokens = await createTokens({ secretKey, clock });
+  const authenticator = createAuthenticator({ actors, database, tokens, clock, log });
+  const idempotencyKeys = new IdempotencyKeys(database, clock, {
+    incarnation: placement.owner,
+    isAlive: (incarnation) => placement.isAlive(incarnation),
+  });
+  // Links in answers need the port, which may only be known once the server listens.
+  let handler: HttpHandler = () => ({ status: 503, headers: null, body: null });
+  const server = await createServer({
+    handler: (request) => handler(request),
+    log,
+    maxHeaderBytes,
+    accessLog: config.logLevel === 'debug',
+  });
+
+  const hub = new StreamHub(database, log);
+  const relay = cluster === null ? null : new EventRelay({ peers: cluster.transport, hub, database, log });
+  cluster?.membership.onView(({ members }) => relay!.setMembers(members.filter(({ incarnation }) => incarnation !== placement.owner)));
+  runtime.onEvents((events, seqs) => {
+    stats.events.committed(events, clock.nowMs());
+    (relay ?? hub).publish(events, seqs);
+  });
+  const stream = new Stream({
+    hub,
+    database,
+    authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
+    standing: (principal) => authenticator.standing(principal),
+    retentionDays: config.retentionDays,
+    log,
+  });
+  for (const path of ['/ws', '/v1/ws']) {
+    server.webSocket(path, stream, { maxMessageBytes, maxBufferedBytes: maxUnsentBytes, idleTimeoutS: socketIdleTimeoutS });
+  }
+
+  async function listen(health: Health): Promise<string> {
+    const { port } = await server.listen(config.host, config.port);
+    const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    const publicUrl = config.publicUrl ?? address;
+    const links = createDownloadLinks(tokens, publicUrl);
+    // In the order of the API reference.
+    const routes = [
+      ...taskRoutes({ actors, database }),
+      ...deliverableRoutes({ database, files, links }),
+      ...agentRoutes({ actors }),
+      ...workspaceRoutes({ actors, database, files, links }),
+      ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), overrides, clock }),
+      ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
+      ...healthRoutes(health),
+    ];
+    handler = createRouter({
+      routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
+      authenticate: (request) => authenticator.ofRequest(request),
+      limits: unlimited,
+      isOverloaded: () => !actors.pending.hasRoom,
+      around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
+      log,
+      stats: stats.requests,
+      tracer,
+    });
+    return address;
+  }
+
+  return { server, stream, hub, relay, idempotencyKeys, stats, listen };
+}

@@ -1,0 +1,113 @@
+/** Builds one node, alone or of a cluster: its parts in the order in which they need each other, each with how it stops. */
+import { Canary } from '../actors/canary/canary.ts';
+import { Runtime } from '../actors/runtime/runtime.ts';
+import { systemClock } from '../clock.ts';
+import { SingleNode } from '../cluster/single-node.ts';
+import type { Config } from '../config.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { Maintenance } from '../storage/maintenance.ts';
+import { OrphanContent } from '../storage/orphan-content.ts';
+import { looseContents } from '../storage/postgres-files.ts';
+import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from '../storage/retention.ts';
+import { registerActors } from './actors.ts';
+import { leaveCluster, openCluster } from './cluster.ts';
+import { openEdge } from './edge.ts';
+import { openAdminPort, openTracing } from './observation.ts';
+import { createProviders } from './providers.ts';
+import type { Stops } from './stops.ts';
+import { openStores } from './stores.ts';
+
+const version = '0.1.0';
+const commandRecordsKeptMs = 24 * 3_600_000;
+/** Clients that are sent away come back spread over at least so long. */
+const fewestReconnectMs = 2_000;
+/** What is still asked after the drain's grace has this long to be answered. */
+const closeGraceMs = 10_000;
+
+/**
+ * Starts a node and resolves with its address when it serves. What it has started is in `stops`, also when it rejects.
+ *
+ * @param onDrain called when an operator has asked this node to leave
+ */
+export async function startNode(config: Config, log: Log, stops: Stops, onDrain: () => void): Promise<{ address: string }> {
+  const startedAtMs = Date.now();
+  const clock = systemClock;
+  const tracing = await openTracing(config, version, log, stops);
+  const tracer = tracing?.tracer ?? null;
+  const stores = await openStores(config, log, stops);
+  const { database, files } = stores;
+  const providers = createProviders(config, log, stops, tracer);
+
+  const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, stops);
+  const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log);
+  const runtime = new Runtime({ database, placement, log, clock, tracer });
+  const { actors } = runtime;
+  registerActors(runtime, stores, providers, log);
+  const edge = await openEdge({ config, log, tracer, stores, runtime, placement, cluster });
+  const { server, stream, hub, relay } = edge;
+
+  cluster?.membership.onDrainRequested(onDrain);
+  cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
+  // What is committed while the runtime stops is still told.
+  stops.push(() => relay?.stop());
+  stops.push(() => runtime.stop());
+  await runtime.start();
+  const canary = new Canary(actors, placement, clock);
+  await canary.start();
+  stops.push(() => canary.stop());
+
+  let draining = false;
+  const readiness = () => (draining ? 'draining' : canary.status() === 'ok' ? 'ready' : canary.status());
+  const checks = {
+    database: () => database.read({ name: 'health', text: 'select 1' }),
+    files: () => files.check(),
+    progress: async () => {
+      if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
+    },
+  };
+  const address = await edge.listen({ version, node: config.nodeName, startedAtMs, readiness, clock, checks });
+  stops.push(async (graceMs) => {
+    draining = true;
+    // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`: each of them leaves by itself.
+    server.drain();
+    await new Promise((resolve) => setTimeout(resolve, graceMs));
+    stream.goAway(Math.max(fewestReconnectMs, config.drainGraceMs));
+    await Promise.all([server.close(closeGraceMs), cluster && leaveCluster(cluster, runtime)]);
+  });
+
+  const maintenance = new Maintenance({
+    databaseUrl: stores.databaseUrl,
+    log,
+    chores: [
+      oldEvents(config.retentionDays, clock),
+      oldCommandRecords(commandRecordsKeptMs, clock),
+      deadOwnersMarkers(clock),
+      expiredIdempotencyKeys(edge.idempotencyKeys),
+      looseContents(clock),
+      new OrphanContent({ database, files, clock }),
+    ],
+  });
+  maintenance.start();
+  stops.push(() => maintenance.stop());
+
+  const { nodeName: node, dataDir } = config;
+  const stats = { ...edge.stats, ...providers.stats };
+  const traces = tracing?.traces ?? null;
+  const parts = {
+    version,
+    node,
+    incarnation: placement.owner,
+    dataDir,
+    readiness,
+    ...stats,
+    runtime,
+    placement,
+    database,
+    hub,
+    stream,
+    traces,
+  };
+  await openAdminPort(config, parts, cluster && { ...cluster, relay: relay! }, log, stops);
+  return { address };
+}

@@ -1,0 +1,45 @@
+/** The outside world as a node reaches it: real where it is configured, embedded where it is not. */
+import { join } from 'node:path';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import { createEmbeddedMail } from '../providers/mail/embedded.ts';
+import type { MailProvider } from '../providers/mail/port.ts';
+import { createSmtpMail } from '../providers/mail/smtp.ts';
+import { createModel } from '../providers/model/create-model.ts';
+import { offlineModel } from '../providers/model/embedded.ts';
+import { ModelStats, observedModel } from '../providers/model/observed.ts';
+import type { Model } from '../providers/model/port.ts';
+import { createOutbound, type Outbound } from '../providers/outbound/outbound.ts';
+import { createCatalogue } from '../providers/tools/catalogue.ts';
+import { observedToolbox, ToolStats } from '../providers/tools/observed.ts';
+import type { Toolbox } from '../providers/tools/port.ts';
+import { profileTableTool } from '../providers/tools/profile-table.ts';
+import { createSandboxPool } from '../providers/tools/sandbox/pool.ts';
+import type { Tracer } from '../tracing.ts';
+import type { Stops } from './stops.ts';
+
+export type Providers = {
+  outbound: Outbound;
+  mail: MailProvider;
+  toolbox: Toolbox;
+  model: Model;
+  stats: { model: ModelStats; tools: ToolStats };
+};
+
+export function createProviders(config: Config, log: Log, stops: Stops, tracer: Tracer | null): Providers {
+  const outbound = createOutbound({ allow: [...config.outboundAllow] });
+  stops.push(() => outbound.close());
+  const source = { from: config.mailFrom, clock: systemClock };
+  const mail =
+    config.smtpUrl === null
+      ? createEmbeddedMail({ directory: join(config.dataDir, 'mail'), ...source })
+      : createSmtpMail({ url: config.smtpUrl, ...source });
+  const sandbox = createSandboxPool({ directory: join(config.dataDir, 'sandbox') });
+  stops.push(() => sandbox.close());
+  const stats = { model: new ModelStats(), tools: new ToolStats() };
+  const catalogue = createCatalogue({ outbound, searchUrl: config.searchUrl, mail, sandbox, profileTable: profileTableTool });
+  const toolbox = observedToolbox(catalogue, stats.tools, tracer);
+  const model = observedModel(createModel(config, { log, offline: offlineModel }), stats.model, tracer);
+  return { outbound, mail, toolbox, model, stats };
+}

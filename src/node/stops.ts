@@ -1,0 +1,2 @@
+/** What a node has started, in order; stopping goes backwards. `graceMs`: how long a leaving node still accepts, so that balancers notice. */
+export type Stops = ((graceMs: number) => Promise<unknown> | unknown)[];
