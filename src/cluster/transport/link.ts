@@ -50,6 +50,8 @@ export class Link {
   private pieceBytes = 0;
   /** Batches that are read but not handled to their end. The window bounds them. */
   private arrived: Arrived[] = [];
+  /** Whether frames were handled in this turn of the event loop. */
+  private turn: 'free' | 'used' = 'free';
   /** Taken up since credit was last given back. */
   private takenBytes = 0;
   private leaving: 'no' | 'they' | 'we' = 'no';
@@ -172,22 +174,28 @@ export class Link {
     counters.framesReceived += frames.length;
     counters.bytesReceived += bytes.length;
     this.arrived.push({ frames, handled: 0, bytes: bytes.length, nowMs: clock.nowMs() });
-    if (this.arrived.length === 1) this.handleSome();
+    if (this.turn === 'free') this.handleSome();
   }
 
   private readonly handleSome = (): void => {
-    const batch = this.arrived[0];
-    if (batch === undefined) return;
-    const { frames, bytes, nowMs } = batch;
+    this.turn = 'used';
+    setImmediate(this.nextTurn);
     const answer = this.hooks.answer();
-    const until = Math.min(frames.length, batch.handled + framesAtOnce);
-    while (batch.handled < until && this.end === null) this.handleFrame(frames[batch.handled++]!, nowMs, answer);
-    if (batch.handled === frames.length) {
+    let room = framesAtOnce;
+    for (let batch = this.arrived[0]; batch !== undefined && room > 0; batch = this.arrived[0]) {
+      const until = Math.min(batch.frames.length, batch.handled + room);
+      room -= until - batch.handled;
+      while (batch.handled < until && this.end === null) this.handleFrame(batch.frames[batch.handled++]!, batch.nowMs, answer);
+      if (batch.handled < batch.frames.length) return;
       this.arrived.shift();
-      this.giveCredit(bytes);
+      this.giveCredit(batch.bytes);
     }
-    if (this.arrived.length > 0) setImmediate(this.handleSome);
-    else if (this.leaving === 'we') this.closeIfIdle();
+    if (this.arrived.length === 0 && this.leaving === 'we') this.closeIfIdle();
+  };
+
+  private readonly nextTurn = (): void => {
+    this.turn = 'free';
+    if (this.arrived.length > 0) this.handleSome();
   };
 
   /** Not for every batch: a quarter of the window at a time. */

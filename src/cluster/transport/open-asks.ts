@@ -8,17 +8,16 @@
  */
 import { AppError } from '../../errors.ts';
 import type { RemoteAsk } from '../placement.ts';
-import type { Bounds } from './bounds.ts';
-import { fits } from './bounds.ts';
+import { type Bounds, fits } from './bounds.ts';
 import type { TransportCounters } from './counters.ts';
 import { askBody, askFrame, cancelFrame } from './frames.ts';
+import { NumberSlots } from './number-slots.ts';
 import type { LateFrame, SendQueue } from './send-queue.ts';
 
 export class OpenAsks {
-  private readonly waiting = new Map<number, OpenAsk>();
+  private readonly waiting = new NumberSlots<OpenAsk>();
   /** Queries that have not left, by their bodies. */
-  private readonly unsentQueries = new Map<string, Promise<unknown>>();
-  private lastNumber = 0;
+  private unsentQueries = new Map<string, Promise<unknown>>();
   private readonly queue: SendQueue;
   private readonly bounds: Bounds;
   private readonly counters: TransportCounters;
@@ -37,12 +36,12 @@ export class OpenAsks {
   open(ask: RemoteAsk, signal: AbortSignal | undefined): Promise<unknown> {
     const body = askBody(ask);
     if (!ask.query || signal !== undefined) return this.openAlone(ask, body, signal);
-    let answer = this.unsentQueries.get(body);
-    if (answer === undefined) {
-      answer = this.openAlone(ask, body, undefined);
-      // What found no room is not among those that wait.
-      if (this.waiting.get(this.lastNumber)?.isFor(body)) this.unsentQueries.set(body, answer);
-    }
+    const same = this.unsentQueries.get(body);
+    if (same !== undefined) return same;
+    const opened = this.waiting.size;
+    const answer = this.openAlone(ask, body, undefined);
+    // What found no room is not among those that wait.
+    if (this.waiting.size > opened) this.unsentQueries.set(body, answer);
     return answer;
   }
 
@@ -53,10 +52,10 @@ export class OpenAsks {
         this.counters.refusedForRoom++;
         throw new AppError('overloaded', 'The node that serves this cannot keep up. Try again shortly', { retryAfterS: 1 });
       }
-      const open = new OpenAsk(++this.lastNumber, body, ask, this, resolve, reject);
+      const open = new OpenAsk(this.waiting.nextNumber(), body, ask, this, resolve, reject);
       if (signal?.aborted) throw open.lost();
       if (signal !== undefined) open.watch(signal);
-      this.waiting.set(open.number, open);
+      this.waiting.add(open);
       this.counters.asksWaiting++;
       this.queue.push(open);
     });
@@ -64,9 +63,8 @@ export class OpenAsks {
 
   /** Takes an ask out of the waiting ones, to be settled by the caller; undefined when it has been settled before. */
   take(number: number): OpenAsk | undefined {
-    const open = this.waiting.get(number);
+    const open = this.waiting.take(number);
     if (open === undefined) return undefined;
-    this.waiting.delete(number);
     this.leaves(open);
     this.counters.asksWaiting--;
     open.settled = true;
@@ -88,22 +86,24 @@ export class OpenAsks {
 
   /** Whoever asks the same from here on asks anew. */
   private leaves(open: OpenAsk): void {
-    if (open.query && !open.sent) this.unsentQueries.delete(open.body);
+    if (!open.query || open.sent || !this.unsentQueries.delete(open.body)) return;
+    // A new one for the next tick, for the reason that NumberSlots tells.
+    if (this.unsentQueries.size === 0) this.unsentQueries = new Map();
   }
 
   /** Ends those whose deadline has passed. */
   expire(nowMs: number): void {
-    for (const open of this.waiting.values()) if (open.deadlineMs <= nowMs) this.withdraw(open, open.late());
+    for (const open of this.waiting.all()) if (open.deadlineMs <= nowMs) this.withdraw(open, open.late());
   }
 
   /** The other side takes no more: what has not left yet can go elsewhere at once. */
   loseUnsent(): void {
-    for (const open of this.waiting.values()) if (!open.sent) this.withdraw(open, open.lost());
+    for (const open of this.waiting.all()) if (!open.sent) this.withdraw(open, open.lost());
   }
 
   /** The link has ended. */
   loseAll(): void {
-    for (const open of this.waiting.values()) this.take(open.number)!.reject(open.lost());
+    for (const open of this.waiting.all()) this.take(open.number)!.reject(open.lost());
   }
 }
 
@@ -139,10 +139,6 @@ export class OpenAsk implements LateFrame {
 
   get chars(): number {
     return this.body.length;
-  }
-
-  isFor(body: string): boolean {
-    return this.body === body;
   }
 
   /** Its frame, with the time that is left. */
