@@ -1,11 +1,9 @@
 /** The interactive reference at /docs: Scalar, wholly from this service. The page may load and call nothing else. */
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import Type from 'typebox';
-import type { HttpRequest, HttpResponse } from './message.ts';
 import { type OpenApiOptions, openApiDocument } from './openapi.ts';
 import { type AnyRoute, route } from './route.ts';
+import { type StaticContent, sendStatic, staticContent } from './static-content.ts';
 
 const inlineScript = `Scalar.createApiReference('#app', ${JSON.stringify({
   url: './openapi.json',
@@ -54,20 +52,26 @@ const pageHeaders = {
   ].join('; '),
 };
 
-/** The routes /docs, /docs/scalar.js and /openapi.json, describing `routes` and themselves. The description is made once, when first asked for. */
+const scriptHeaders = {
+  'Content-Type': 'text/javascript; charset=utf-8',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'public, max-age=86400',
+};
+
+/** The routes /docs, /docs/scalar.js and /openapi.json, describing `routes` and themselves. Each is made once, when first asked for. */
 export function docsRoutes(routes: readonly AnyRoute[], options: OpenApiOptions): AnyRoute[] {
-  let document: string | null = null;
+  const describe = (): string => JSON.stringify(openApiDocument([...routes, ...own], options));
+  const description = once(() => staticContent(describe(), { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }));
+  const reference = once(() => staticContent(page, pageHeaders));
+  const script = once(async () => staticContent(await loadScript(), scriptHeaders));
   const own: AnyRoute[] = [
     route({
       method: 'GET',
       path: '/openapi.json',
       summary: 'This description',
       scope: null,
-      responses: { 200: Type.Object({}, { additionalProperties: true }) },
-      handler(): HttpResponse {
-        document ??= JSON.stringify(openApiDocument([...routes, ...own], options));
-        return { status: 200, headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }, body: document };
-      },
+      responses: { 200: Type.Object({}, { additionalProperties: true }), 304: null },
+      handler: async ({ request }) => sendStatic(request, await description()),
     }),
     route({
       method: 'GET',
@@ -75,9 +79,9 @@ export function docsRoutes(routes: readonly AnyRoute[], options: OpenApiOptions)
       summary: 'Interactive reference',
       scope: null,
       extension: true,
-      responses: { 200: null },
+      responses: { 200: null, 304: null },
       contentTypes: { 200: 'text/html' },
-      handler: (): HttpResponse => ({ status: 200, headers: pageHeaders, body: page }),
+      handler: async ({ request }) => sendStatic(request, await reference()),
     }),
     route({
       method: 'GET',
@@ -87,30 +91,22 @@ export function docsRoutes(routes: readonly AnyRoute[], options: OpenApiOptions)
       extension: true,
       responses: { 200: null, 304: null },
       contentTypes: { 200: 'text/javascript' },
-      handler: ({ request }) => sendScript(request),
+      handler: async ({ request }) => sendStatic(request, await script()),
     }),
   ];
   return own;
 }
 
-type Script = { plain: Buffer; compressed: Buffer; etag: string };
-let loading: Promise<Script> | null = null;
-
-async function sendScript(request: HttpRequest): Promise<HttpResponse> {
-  loading ??= loadScript();
-  const { plain, compressed, etag } = await loading;
-  const headers = { ETag: etag, 'Cache-Control': 'public, max-age=86400', Vary: 'Accept-Encoding' };
-  if (request.header('if-none-match') === etag) return { status: 304, headers, body: null };
-  const type = { 'Content-Type': 'text/javascript; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
-  if (!/\bgzip\b/.test(request.header('accept-encoding'))) return { status: 200, headers: { ...headers, ...type }, body: plain };
-  return { status: 200, headers: { ...headers, ...type, 'Content-Encoding': 'gzip' }, body: compressed };
+function once(make: () => Promise<StaticContent>): () => Promise<StaticContent> {
+  let made: Promise<StaticContent> | null = null;
+  return () => (made ??= make());
 }
 
 /**
  * The package carries the script only inside its Fastify plugin. A plugin is a function that registers routes: this one is given somebody who
  * keeps the route of the script and lets the rest be.
  */
-async function loadScript(): Promise<Script> {
+async function loadScript(): Promise<string> {
   const { default: plugin } = await import('@scalar/fastify-api-reference');
   let text = '';
   type PluginRoute = { url: string; handler(request: null, reply: object): void };
@@ -125,7 +121,5 @@ async function loadScript(): Promise<Script> {
   const register = plugin as unknown as (to: typeof registrar, options: object, done: () => void) => void;
   register(registrar, { routePrefix: '/docs', configuration: { url: './openapi.json' } }, () => {});
   if (text === '') throw new Error('the reference page has no script in this version of its package');
-  const plain = Buffer.from(text);
-  const etag = `"${createHash('sha256').update(plain).digest('base64url')}"`;
-  return { plain, compressed: await promisify(gzip)(plain), etag };
+  return text;
 }

@@ -1,5 +1,6 @@
 /** Answers a stored file: RFC 9110 ranges and preconditions, RFC 6266 names, and nothing a browser would run. */
 import type { FileStore } from '../../storage/files.ts';
+import { matchesTag } from './conditional.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 export type Download = {
@@ -28,7 +29,7 @@ export async function sendFile(request: HttpRequest, store: FileStore, file: Dow
     if (url !== null) return { status: 302, headers: { Location: url, 'Cache-Control': 'private, no-store' }, body: null };
   }
   const headers: Record<string, string> = { ETag: etag, 'Cache-Control': 'private, no-cache', 'Accept-Ranges': 'bytes' };
-  if (matches(request.header('if-none-match'), etag)) return { status: 304, headers, body: null };
+  if (matchesTag(request.header('if-none-match'), etag)) return { status: 304, headers, body: null };
   headers['Content-Type'] = type;
   headers['Content-Disposition'] = contentDisposition(file.fileName);
   headers['X-Content-Type-Options'] = 'nosniff';
@@ -58,13 +59,6 @@ export function contentDisposition(fileName: string): string {
 
 function safeType(type: string): string {
   return /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/.test(type) ? type : 'application/octet-stream';
-}
-
-/** If-None-Match compares weakly: `W/` does not count. */
-function matches(header: string, etag: string): boolean {
-  if (header === '') return false;
-  if (header.trim() === '*') return true;
-  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
 type Range = { start: number; end: number };

@@ -56,14 +56,20 @@ function bodyLength({ body, bodyBytes, status }: HttpResponse): number | undefin
 
 export class Exchange {
   readonly body: IncomingBody | null;
+  /** The connection ends with this answer, and nothing that came behind the request may be served. */
+  readonly isLast: boolean;
   readonly #socket: ResponseSocket;
   readonly #ended: (exchange: Exchange) => void;
   #closed = false;
   #outgoing: OutgoingStream | null = null;
 
-  /** @param ended called once, when the answer is out or the client gone */
-  constructor(socket: ResponseSocket, bodyBytes: number | null | undefined, ended: (exchange: Exchange) => void) {
+  /**
+   * @param bodyBytes as `Framing` tells them
+   * @param ended called once, when the answer is out or the client gone
+   */
+  constructor(socket: ResponseSocket, bodyBytes: number | null | undefined, isLast: boolean, ended: (exchange: Exchange) => void) {
     this.#socket = socket;
+    this.isLast = isLast;
     this.#ended = ended;
     socket.onAborted(() => this.#abort());
     this.body = bodyBytes === undefined ? null : new IncomingBody(socket, bodyBytes);
@@ -76,7 +82,7 @@ export class Exchange {
       if (body instanceof Readable) body.destroy();
       return;
     }
-    const close = closeAfter || this.#leavesTooMuchUnread();
+    const close = closeAfter || this.isLast || this.#leavesTooMuchUnread();
     this.body?.finish();
     if (body instanceof Readable && request.method !== 'HEAD') {
       this.#socket.cork(() => {

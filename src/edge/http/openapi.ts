@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 description, made from the route declarations that also validate requests. */
 import type { TObject, TSchema } from 'typebox';
-import { type AnyRoute, errorStatuses, isIdempotent, parameterSchema } from './route.ts';
+import { type AnyRoute, errorStatuses, isIdempotent, isTagged, parameterSchema } from './route.ts';
 import { statusLine } from './status.ts';
 
 export type OpenApiOptions = {
@@ -35,6 +35,7 @@ export function openApiDocument(routes: readonly AnyRoute[], { publicUrl, descri
       schemas: { Error: errorSchema, ValidationError: validationErrorSchema },
       headers: {
         RequestId: { description: "Names this request in logs; the caller's own where it sent one", schema: { type: 'string' } },
+        ETag: { description: 'Changes with the answer; send it as If-None-Match', schema: { type: 'string' } },
       },
     },
   };
@@ -76,6 +77,7 @@ function operation(route: AnyRoute): Json {
     ...parametersOf('query', route.query),
     ...parametersOf('header', route.headers),
     ...(isIdempotent(route) ? [idempotencyKey] : []),
+    ...(isTagged(route) ? [ifNoneMatch] : []),
   ];
   return {
     operationId: operationId(route),
@@ -96,6 +98,14 @@ const idempotencyKey = {
   required: false,
   description: 'The same key with the same request answers as the first time did and changes nothing more',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The ETag of an earlier answer: what has not changed since is answered 304, without its body',
+  schema: { type: 'string' },
 };
 
 function describe({ description, scope }: AnyRoute): string {
@@ -149,6 +159,10 @@ function responses(route: AnyRoute): Json {
     const raw = route.contentTypes?.[Number(status)];
     const content = raw === undefined ? schema && json(schema) : { [raw]: {} };
     all[status] = { description: reason(Number(status)), headers, ...(content === null ? {} : { content }) };
+  }
+  if (isTagged(route)) {
+    all[200]!.headers = { ...headers, ETag: { $ref: '#/components/headers/ETag' } };
+    all[304] = { description: reason(304), headers };
   }
   for (const status of errorStatuses(route)) {
     const name = status === 422 ? 'ValidationError' : 'Error';

@@ -79,7 +79,7 @@ type Declaration = {
   errors?: readonly number[];
   /** Goes beyond the interface specification: `x-extension: true` in the description. */
   extension?: boolean;
-  /** Whether `Idempotency-Key` has an effect; true for every POST that does not say otherwise. */
+  /** Whether `Idempotency-Key` has an effect; true for every POST outside /auth that does not say otherwise. */
   idempotent?: boolean;
   /** Content types of answers that are no JSON, by status, e.g. {200: 'application/octet-stream'}. */
   contentTypes?: { readonly [status: number]: string };
@@ -131,9 +131,14 @@ export function parameterSchema(declared: AnyRoute): TObject {
   return declared.params ?? Type.Object(Object.fromEntries(parameterNames(declared.path).map((name) => [name, Type.String()])));
 }
 
-/** Whether the wrapper for idempotency keys applies. */
-export function isIdempotent({ method, idempotent }: AnyRoute): boolean {
-  return idempotent ?? method === 'POST';
+/** Whether the wrapper for idempotency keys applies. Who signs up or in takes no notice of them (contract §1). */
+export function isIdempotent({ method, path, idempotent }: AnyRoute): boolean {
+  return idempotent ?? (method === 'POST' && !path.startsWith('/auth/'));
+}
+
+/** Whether its answers carry an ETag: all that a token opens for reading, files excepted, which bring their own. */
+export function isTagged({ method, scope, contentTypes }: AnyRoute): boolean {
+  return method === 'GET' && scope !== null && contentTypes?.[200] === undefined;
 }
 
 /** The failures a route can answer with, from what it declares. */

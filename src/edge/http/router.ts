@@ -10,13 +10,24 @@ import type { Tracer } from '../../tracing.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
 import type { LimitDecision, Limits } from '../limits.ts';
 import { BodyBudget } from './body-budget.ts';
+import { compressed } from './compression.ts';
+import { conditional } from './conditional.ts';
 import { errorResponse, refusal } from './error-response.ts';
 import { isStorable, readJson } from './json-body.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { receiveFile, type UploadedFile } from './multipart.ts';
 import { PathTable } from './path-table.ts';
 import { RequestStats, type RouteStats } from './request-stats.ts';
-import { type AnyContext, type AnyRoute, isIdempotent, type JsonReply, parameterNames, parameterSchema, type Reply } from './route.ts';
+import {
+  type AnyContext,
+  type AnyRoute,
+  isIdempotent,
+  isTagged,
+  type JsonReply,
+  parameterNames,
+  parameterSchema,
+  type Reply,
+} from './route.ts';
 import type { HttpHandler } from './server.ts';
 import { type Check, compileBody, compileText, type TextCheck } from './validate.ts';
 
@@ -46,6 +57,7 @@ type Prepared = {
   body: Check | null;
   wrapped: boolean;
   isCommand: boolean;
+  isTagged: boolean;
 };
 
 /** One path: its routes by method. */
@@ -136,7 +148,8 @@ export function createRouter(options: RouterOptions): HttpHandler {
       validate(prepared, call, parameters, body);
       const handler = prepared.route.handler as (context: Call) => Reply | Promise<Reply>;
       const reply = prepared.wrapped ? around!(call, async () => handler.call(prepared.route, call)) : handler.call(prepared.route, call);
-      return reply instanceof Promise ? reply.then((made) => toResponse(made, limitHeaders)) : toResponse(reply, limitHeaders);
+      const finish = (made: Reply) => represented(prepared, request, toResponse(made, limitHeaders));
+      return reply instanceof Promise ? reply.then(finish) : finish(reply);
     };
     const failed = (error: unknown): HttpResponse => {
       stats.failed(error);
@@ -200,6 +213,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       body: route.body === undefined || route.body === 'multipart' ? null : compileBody(route.body),
       wrapped: around !== undefined && isIdempotent(route),
       isCommand: route.method !== 'GET',
+      isTagged: isTagged(route),
     };
   }
 }
@@ -273,6 +287,16 @@ function decodeSegment(segment: string): string {
 
 function toResponse(reply: Reply, limitHeaders: Record<string, string> | null): HttpResponse {
   return withHeaders(isJson(reply) ? jsonResponse(reply) : reply, limitHeaders);
+}
+
+/** Answers to commands go out as they are. */
+function represented(
+  { isCommand, isTagged }: Prepared,
+  request: HttpRequest,
+  response: HttpResponse,
+): HttpResponse | Promise<HttpResponse> {
+  if (isCommand) return response;
+  return compressed(request, isTagged ? conditional(request, response) : response);
 }
 
 function isJson(reply: Reply): reply is JsonReply {

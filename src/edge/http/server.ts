@@ -12,6 +12,7 @@ import { Readable } from 'node:stream';
 import type { Log } from '../../log.ts';
 import { about, errorResponse, refusal } from './error-response.ts';
 import { Exchange, sendWhole } from './exchange.ts';
+import { Framing } from './framing.ts';
 import { HttpRequest, type HttpResponse } from './message.ts';
 import { Connection, type WebSocketHandlers, type WebSocketLimits } from './web-socket.ts';
 
@@ -25,6 +26,8 @@ export type ServerOptions = {
   maxHeaderBytes: number;
   /** One debug line per request. Off it costs nothing. */
   accessLog: boolean;
+  /** Open at once, WebSockets included; one more is closed unanswered, since a process that has no descriptor left spins. Default: no limit. */
+  maxConnections?: number;
 };
 
 export interface HttpServer {
@@ -38,53 +41,38 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Headers that must stand once: two of them and a proxy before us may have understood another request than we do. */
-const single = new Map([
-  ['host', 1],
-  ['content-length', 2],
-  ['transfer-encoding', 4],
-  ['authorization', 8],
-]);
 /** LIBUS_LISTEN_EXCLUSIVE_PORT */
 const exclusivePort = 1;
-const lengthSeen = 2;
-const chunkedSeen = 4;
 
 /** Loads uWebSockets.js, which reads its header limit from the environment once, when it is loaded. */
-export async function createServer({ handler, log, maxHeaderBytes, accessLog }: ServerOptions): Promise<HttpServer> {
+export async function createServer({
+  handler,
+  log,
+  maxHeaderBytes,
+  accessLog,
+  maxConnections = Number.POSITIVE_INFINITY,
+}: ServerOptions): Promise<HttpServer> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeaderBytes);
   const uws = await import('uWebSockets.js');
   const app = uws.App();
   const inFlight = new Set<Exchange>();
   let listening: us_listen_socket | null = null;
   let draining = false;
+  let connections = 0;
   let whenIdle: (() => void) | null = null;
 
-  // One collector for all requests: uWS calls it during `forEach` only, and only one request is being read at a time.
-  let headers: string[] = [];
-  let seen = 0;
-  let malformed = false;
-  const collect = (name: string, value: string): void => {
-    headers.push(name, value);
-    const bit = single.get(name);
-    if (bit === undefined) return;
-    if ((seen & bit) !== 0 || (bit === chunkedSeen && value.toLowerCase() !== 'chunked') || (bit === lengthSeen && value === ''))
-      malformed = true;
-    seen |= bit;
-  };
+  // uWS calls it during `forEach` only, and only one request is being read at a time.
+  const framing = new Framing();
 
   function serve(method: string, res: UwsResponse, req: UwsRequest): void {
-    headers = [];
-    seen = 0;
-    malformed = false;
-    req.forEach(collect);
-    const path = req.getUrl();
-    const query = req.getQuery() ?? '';
-    const hasBody = (seen & (lengthSeen | chunkedSeen)) !== 0 && method !== 'GET' && method !== 'HEAD';
-    const exchange = hasBody ? new Exchange(res, declaredBytes(), ended) : null;
-    const request = new HttpRequest(method, path, query, headers, exchange?.body ?? null, res);
-    if (malformed) return refuse(res, request, exchange);
+    framing.begin(method);
+    req.forEach(framing.collect);
+    const { headers, isLast } = framing;
+    const bodyBytes = method === 'GET' || method === 'HEAD' ? undefined : framing.bodyBytes;
+    const exchange = bodyBytes !== undefined || isLast ? new Exchange(res, bodyBytes, isLast, ended) : null;
+    const request = new HttpRequest(method, req.getUrl(), req.getQuery() ?? '', headers, exchange?.body ?? null, res);
     if (exchange !== null) inFlight.add(exchange);
+    if (framing.isMalformed) return answerLater(exchange!, request, refusal(400, 'The request is malformed'));
     let response: HttpResponse | Promise<HttpResponse>;
     try {
       response = handler(request);
@@ -103,21 +91,10 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
     answerLater(exchange ?? register(res), request, response);
   }
 
-  function declaredBytes(): number | null {
-    if ((seen & lengthSeen) === 0) return null;
-    return Number(headers[headers.indexOf('content-length') + 1]);
-  }
-
   function register(res: UwsResponse): Exchange {
-    const exchange = new Exchange(res, undefined, ended);
+    const exchange = new Exchange(res, undefined, false, ended);
     inFlight.add(exchange);
     return exchange;
-  }
-
-  function refuse(res: UwsResponse, request: HttpRequest, exchange: Exchange | null): void {
-    const response = refusal(400, 'A header is repeated or not understood');
-    if (exchange === null) sendWhole(res, request, response, true);
-    else exchange.respond(request, response, true);
   }
 
   function answerLater(exchange: Exchange, request: HttpRequest, response: HttpResponse | Promise<HttpResponse>): void {
@@ -129,8 +106,10 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
         cut(exchange, request, error);
       }
     };
-    if (!(response instanceof Promise)) return answer(response);
-    response.then(answer, (error: unknown) => answer(errorResponse(error, request, log)));
+    // uWS reads on in the packet it has, whatever is written meanwhile. A request behind one that has no answer yet makes it end the connection.
+    const whenRead = exchange.isLast ? (final: HttpResponse): void => void setImmediate(answer, final) : answer;
+    if (!(response instanceof Promise)) return whenRead(response);
+    response.then(whenRead, (error: unknown) => whenRead(errorResponse(error, request, log)));
   }
 
   /** An answer that cannot be written (a header that is no string) must end this connection, not the process. */
@@ -148,6 +127,10 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
     log.debug({ ...about(request), status }, 'request answered');
   }
 
+  app.filter((res, change) => {
+    connections += change;
+    if (change > 0 && connections > maxConnections) res.close();
+  });
   app.get('/*', (res, req) => serve('GET', res, req));
   app.post('/*', (res, req) => serve('POST', res, req));
   app.any('/*', (res, req) => serve(req.getMethod().toUpperCase(), res, req));
@@ -183,6 +166,8 @@ export async function createServer({ handler, log, maxHeaderBytes, accessLog }: 
         },
         drain: (ws) => handlers.drain(ws.getUserData().connection),
         close(ws, code, reason) {
+          // uWS tells the filter when a WebSocket begins, as a request, and not when it ends.
+          connections--;
           const { connection } = ws.getUserData();
           connection.detach();
           handlers.close(connection, code, Buffer.from(reason).toString('utf8'));

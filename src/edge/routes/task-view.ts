@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { creditsSpent } from '../../actors/task/grants.ts';
 import { isoTimestamp } from '../../clock.ts';
 import { type AgentRow, type AgentSummary, type Approval, type TaskRow, taskStatuses } from '../../storage/entities/work.ts';
+import { taggedHeaders } from '../http/conditional.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Timestamp = Type.String({ format: 'date-time' });
@@ -127,11 +128,15 @@ function timestampOrNull(ms: number | null): string | null {
   return ms === null ? null : isoTimestamp(ms);
 }
 
-const rendered = new WeakMap<TaskRow, string>();
+type Rendered = { headers: Record<string, string>; text: string };
+const rendered = new WeakMap<TaskRow, Rendered>();
 
-/** The task's JSON text, made once for each committed state of it: a task that many clients poll costs a look-up. */
-export function taskJson(task: TaskRow): string {
-  let text = rendered.get(task);
-  if (text === undefined) rendered.set(task, (text = JSON.stringify(taskView(task))));
-  return text;
+/** The task's JSON text and its headers, made once for each committed state of it: a task that many clients poll costs a look-up. */
+export function taskJson(task: TaskRow): Rendered {
+  let made = rendered.get(task);
+  if (made === undefined) {
+    const text = JSON.stringify(taskView(task));
+    rendered.set(task, (made = { headers: taggedHeaders(text), text }));
+  }
+  return made;
 }

@@ -161,10 +161,9 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
   ];
 }
 
-const jsonHeaders = { 'Content-Type': 'application/json' };
-
 function ready(row: TaskRow | null, principal: Principal) {
-  return { status: 200, headers: jsonHeaders, body: taskJson(own(row, principal)) };
+  const { headers, text } = taskJson(own(row, principal));
+  return { status: 200, headers, body: text };
 }
 
 /** The task if it is the caller's; another account's is as if it were not there. */

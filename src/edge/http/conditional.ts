@@ -1,0 +1,40 @@
+/** Entity tags: whoever asks again for what has not changed is told so (304), without the body. */
+import { hash } from 'node:crypto';
+import type { HttpRequest, HttpResponse } from './message.ts';
+
+/** The browser keeps it, and asks each time whether it still holds; nobody in between keeps it. */
+const revalidated = 'private, no-cache';
+
+/** The weak tag of a text: it stands for what the text says, however it is compressed. */
+export function weakTag(text: string | Uint8Array): string {
+  return `W/"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
+}
+
+/** Headers of an answer whose text can be asked for again; made once where the answer is kept. */
+export function taggedHeaders(text: string): Record<string, string> {
+  return { 'Content-Type': 'application/json', ETag: weakTag(text), 'Cache-Control': revalidated };
+}
+
+/** A successful answer to GET or HEAD with its tag, or 304 where the caller has it already. One that has a tag of its own keeps it. */
+export function conditional(request: HttpRequest, response: HttpResponse): HttpResponse {
+  if (response.status !== 200 || typeof response.body !== 'string') return response;
+  const own = response.headers?.ETag;
+  const headers: Record<string, string> =
+    own === undefined ? { 'Cache-Control': revalidated, ...response.headers, ETag: weakTag(response.body) } : response.headers!;
+  const wanted = request.header('if-none-match');
+  if (wanted === '' || !matchesTag(wanted, headers.ETag!)) return own === undefined ? { ...response, headers } : response;
+  const { 'Content-Type': _, ...kept } = headers;
+  return { status: 304, headers: kept, body: null };
+}
+
+/** Whether If-None-Match names the tag. It compares weakly: `W/` does not count. */
+export function matchesTag(ifNoneMatch: string, tag: string): boolean {
+  if (ifNoneMatch === '') return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  const opaque = withoutWeakness(tag);
+  return ifNoneMatch.split(',').some((one) => withoutWeakness(one.trim()) === opaque);
+}
+
+function withoutWeakness(tag: string): string {
+  return tag.startsWith('W/') ? tag.slice(2) : tag;
+}
