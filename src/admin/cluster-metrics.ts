@@ -13,6 +13,11 @@ export function addClusterMetrics(metrics: Metrics, { node, membership, transpor
   metrics.gauge('troupe_cluster_view', 'Number of the last view of the live nodes that this node knows', () => membership.view.number);
   metrics.gauge('troupe_cluster_members', 'Nodes in that view', () => membership.view.members.length);
   metrics.gauge(
+    'troupe_cluster_isolated',
+    'Nodes in that view that are given no shards, as the others do not reach them',
+    () => node.status().isolated.length,
+  );
+  metrics.gauge(
     'troupe_membership_state',
     '1 for the state that this node is in as a member, 0 for the others; alone: Redis does not answer',
     () => membershipStates.map((state) => ({ labels: { state }, value: membership.state === state ? 1 : 0 })),

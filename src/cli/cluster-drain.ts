@@ -1,7 +1,7 @@
 /** `troupe cluster drain`: asks a node to leave, and tells how far it is until it has left. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { canOwn } from '../cluster/member.ts';
 import { type ClusterReading, readCluster, requestDrain } from '../cluster/membership-reading.ts';
-import { canOwn } from '../cluster/placement-plan.ts';
 import { AppError } from '../errors.ts';
 import { shardsByOwner } from './cluster-database.ts';
 import { exitCodes, Failure } from './failure.ts';

@@ -1,10 +1,15 @@
 /** How the cluster stands, put together from what PostgreSQL and Redis know; neither a node nor its admin port is asked. */
+
+import { isolatedOf } from '../cluster/isolation.ts';
 import type { ClusterReading } from '../cluster/membership-reading.ts';
 import { planOf } from '../cluster/placement-plan.ts';
 import type { DatabaseReading, ShardOwner } from './cluster-database.ts';
 
-/** `silent`: it has not renewed its lease for a while, or, without Redis, has no connection to the database. */
-export type NodeState = 'ready' | 'leaving' | 'silent';
+/**
+ * `isolated`: it lives, but the other nodes do not reach it, and it is given no shards. `silent`: it has not renewed its lease for a while, or,
+ * without Redis, has no connection to the database.
+ */
+export type NodeState = 'ready' | 'leaving' | 'isolated' | 'silent';
 
 export type NodeStatus = {
   name: string;
@@ -43,6 +48,7 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
   const perSecond = (count: number) => round((Math.max(0, count) * 1_000) / overMs);
   const commitsOf = (owner: string) => (now.batches.get(owner) ?? 0) - (earlier?.batches.get(owner) ?? 0);
   const members = cluster?.redis.up ? cluster.view.members : [];
+  const isolated = isolatedOf({ number: 0, members });
   const known = new Set(members.map(({ incarnation }) => incarnation));
   const owned = countBy(now.shards);
   const strangers = [...owned.keys()].filter((owner) => !known.has(owner));
@@ -59,7 +65,7 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
       ...common(incarnation),
       address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
       roles,
-      state: silentMs > silentAfterMs ? 'silent' : leaving ? 'leaving' : 'ready',
+      state: silentMs > silentAfterMs ? 'silent' : isolated.has(incarnation) ? 'isolated' : leaving ? 'leaving' : 'ready',
       last_renewal_ms: silentMs,
     };
   });

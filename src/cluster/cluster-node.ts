@@ -4,7 +4,7 @@
  *
  * The parts hold the rules: `shard-table.ts` judges, `own-shards.ts` says what may be done with a shard, `shard-keeper.ts` claims and loses,
  * `handoff.ts` hands over, `shard-map.ts` routes, `death-watch.ts` proves deaths, `known-nodes.ts` says who is gone, `read-lease.ts` what may
- * be shown, `message-relay.ts` brings messages.
+ * be shown, `message-relay.ts` brings messages, `lookout.ts` finds what no news has told.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -12,14 +12,17 @@ import type { Log } from '../log.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { FenceControl } from '../storage/group-commit.ts';
 import { within } from '../within.ts';
+import { shardCount } from './address.ts';
 import { type ClusterTimings, clusterTimings } from './cluster-timings.ts';
 import { DeathWatch } from './death-watch.ts';
 import { KnownNodes } from './known-nodes.ts';
+import { Lookout } from './lookout.ts';
 import type { Member, View } from './member.ts';
 import type { Membership } from './membership.ts';
 import { MessageRelay } from './message-relay.ts';
 import { Neighbours } from './neighbours.ts';
 import { NodeLock } from './node-lock.ts';
+import type { ClusterState, ClusterStatus } from './node-standing.ts';
 import type { AnswerAsk, Peers } from './peers.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
 import { PlacementListeners } from './placement-listeners.ts';
@@ -43,27 +46,13 @@ export type ClusterNodeOptions = {
 
 /** Clocks of two machines do not run at quite the same rate. */
 const waitOutFactor = 1.2;
-/** Shards on their way at once: few where they only move to a better owner, so that few who ask notice; more where the node has to be empty soon. */
-const inMotion = { toBalance: 4, toLeave: 32 };
+/**
+ * Shards on their way at once: few where they only move to a better owner, so that few who ask notice; more where the node has to be empty
+ * soon; all where nobody who asks reaches them here.
+ */
+const inMotion = { toBalance: 4, toLeave: 32, toBeReached: shardCount };
 const shardsNews = 'shards';
 const deadNews = 'dead';
-
-/** `joining`: not in a view yet, or put out and on its way back. `alone`: the coordinator does not answer, placement is frozen. */
-export type ClusterState = 'joining' | 'ready' | 'alone' | 'leaving' | 'stopped';
-
-export type ClusterStatus = {
-  state: ClusterState;
-  incarnation: string;
-  view: number;
-  members: readonly Member[];
-  /** How many shards are in each state here. */
-  shards: { waiting: number; owned: number; sealing: number; releasing: number; inMotion: number };
-  /** How many shards each incarnation owns, as far as is known here; the key `''` stands for nobody. */
-  routes: Record<string, number>;
-  largestEpoch: number;
-  handoffsDone: number;
-  claimsDone: number;
-};
 
 export class ClusterNode implements Placement {
   readonly owner: string;
@@ -81,9 +70,9 @@ export class ClusterNode implements Placement {
   private readonly timings: ClusterTimings;
   private readonly listeners: PlacementListeners;
   private readonly neighbours: Neighbours;
+  private readonly lookout: Lookout;
   private readonly provenDead = new Set<string>();
   private phase: 'new' | 'out' | 'in' | 'leaving' | 'stopped' = 'new';
-  private timer: NodeJS.Timeout | null = null;
 
   constructor(options: ClusterNodeOptions) {
     this.options = options;
@@ -113,7 +102,7 @@ export class ClusterNode implements Placement {
       waitOutMs: timings.readLeaseMs * waitOutFactor,
       rereadMs: timings.rereadMs,
       takeBackMs: timings.takeBackMs,
-      maxInMotion: () => (this.phase === 'leaving' ? inMotion.toLeave : inMotion.toBalance),
+      maxInMotion: () => this.maxInMotion(),
     });
     this.fence = {
       owner,
@@ -140,6 +129,8 @@ export class ClusterNode implements Placement {
       members: () => neighbours.all,
       onMessages: (messages) => this.listeners.tell('messages', messages),
     });
+    const { keeper, relay } = this;
+    this.lookout = new Lookout({ keeper, relay, neighbours, membership, log, lookMs: timings.lookMs, listenMs: timings.listenMs });
     this.map.onMoved = (rows) => this.moves(rows);
     membership.onView((view) => this.takeView(view));
     membership.onExpelled(() => this.expelled());
@@ -156,7 +147,8 @@ export class ClusterNode implements Placement {
   get state(): ClusterState {
     if (this.phase === 'stopped' || this.phase === 'leaving') return this.phase;
     if (this.phase !== 'in' || this.map.largestEpoch < 0) return 'joining';
-    return this.options.membership.state === 'alone' ? 'alone' : 'ready';
+    if (this.options.membership.state === 'alone') return 'alone';
+    return this.neighbours.isIsolated ? 'isolated' : 'ready';
   }
 
   status(): ClusterStatus {
@@ -168,6 +160,7 @@ export class ClusterNode implements Placement {
       incarnation: this.owner,
       view: this.neighbours.viewNumber,
       members: this.neighbours.all,
+      isolated: [...this.neighbours.isolated],
       shards: { ...counts, inMotion: this.keeper.handoffs.inMotion },
       routes,
       largestEpoch: this.map.largestEpoch,
@@ -234,7 +227,7 @@ export class ClusterNode implements Placement {
     this.map.learn(await this.table.look());
     this.phase = 'out';
     await this.options.membership.start();
-    this.timer = setInterval(() => this.look(), this.timings.lookMs);
+    this.lookout.start();
     await this.keeper.settle();
   }
 
@@ -283,27 +276,33 @@ export class ClusterNode implements Placement {
 
   private end(): void {
     this.phase = 'stopped';
-    if (this.timer !== null) clearInterval(this.timer);
+    this.lookout.stop();
     this.watch.stop();
     this.router.wake();
   }
 
   private standing(): Standing | null {
     if (this.phase !== 'in' && this.phase !== 'leaving') return null;
-    const { plan, all, reachable } = this.neighbours;
+    const { plan, all, reachable, isIsolated } = this.neighbours;
     return {
       plan,
       frozen: this.options.membership.state !== 'member',
       members: all.map(({ incarnation }) => incarnation),
-      canTake: (incarnation) => this.phase === 'leaving' || reachable.has(incarnation),
+      // Who leaves, or is reached by nobody, needs nobody's answer: the others find in the table what is theirs.
+      canTake: (incarnation) => this.phase === 'leaving' || isIsolated || reachable.has(incarnation),
     };
+  }
+
+  private maxInMotion(): number {
+    if (this.neighbours.isIsolated) return inMotion.toBeReached;
+    return this.phase === 'leaving' ? inMotion.toLeave : inMotion.toBalance;
   }
 
   private takeView(view: View): void {
     if (this.phase === 'stopped') return;
     this.neighbours.take(view);
     if (this.phase === 'out' && this.neighbours.member(this.owner) !== null) this.phase = 'in';
-    for (const incarnation of this.known.take(view)) {
+    for (const incarnation of this.known.take(view, this.neighbours.isolated)) {
       this.watch.forget(incarnation);
       this.relay.forget(incarnation);
     }
@@ -359,10 +358,5 @@ export class ClusterNode implements Placement {
     this.relay.moved(rows);
     this.known.announce();
     this.router.wake();
-  }
-
-  private look(): void {
-    this.relay.retry();
-    this.keeper.look().catch((error) => this.options.log.warn({ err: error }, 'the table of shards could not be read'));
   }
 }

@@ -3,6 +3,11 @@
 export type ClusterTimings = {
   /** How often a node looks for what no news has told it. */
   lookMs: number;
+  /**
+   * How often a node looks whom it hears; `hearing.ts` counts in these looks. As often it looks for what no news has told it while somebody is
+   * isolated, whose news come nowhere.
+   */
+  listenMs: number;
   /** How long committed state is shown without asking the database. */
   readLeaseMs: number;
   /** A question renews that lease in the background when it is this old. */
@@ -21,6 +26,7 @@ export type ClusterTimings = {
 
 export const clusterTimings: ClusterTimings = {
   lookMs: 1_000,
+  listenMs: 250,
   readLeaseMs: 300,
   renewReadLeaseMs: 150,
   confirmationWaitMs: 2_000,

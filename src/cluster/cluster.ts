@@ -47,7 +47,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     clock,
   });
   const { port } = await transport.listen();
-  const self: Member = { incarnation, name, ...announced(options, port), roles, leaving: false };
+  const self: Member = { incarnation, name, ...announced(options, port), roles, leaving: false, startedAtMs: clock.nowMs() };
   const shared = { shardCount, secretKeyDigest: digest(secretKey), protocol: ownProtocols, network: networkOf(self.host) };
   const membership = new Membership({ redisUrl, clusterId, self, shared, log });
   const node = new ClusterNode({ databaseUrl, self, membership, peers: transport.peers, log, clock });

@@ -1,6 +1,6 @@
 /**
- * Which incarnations may still run. What an incarnation has begun is gone on with by others only when it has certainly ended or was put out
- * of the cluster, and owns nothing any more.
+ * Which incarnations may still run, and can tell what comes of it. What an incarnation has begun is gone on with by others only when it has
+ * certainly ended, was put out of the cluster or is isolated in it, and owns nothing any more.
  *
  * K1 Nobody is gone before the first view.
  * K2 Whoever is in no view of this node may be in a newer one: it is gone only if a view that was asked for later does not have it.
@@ -16,7 +16,7 @@ export type KnownNodesOptions = {
   onGone: (incarnation: string) => void;
 };
 
-/** `unsure`: perhaps in a newer view. `out`: no member, and somebody may yet have to be told that it is gone. */
+/** `unsure`: perhaps in a newer view. `out`: no member or isolated, and somebody may yet have to be told that it is gone. */
 type Absence = 'unsure' | 'out' | 'gone';
 
 /** Of incarnations that are no members; the oldest are forgotten, and asked for again should somebody want to know. */
@@ -24,6 +24,7 @@ const maxAbsent = 10_000;
 
 export class KnownNodes {
   private members: ReadonlySet<string> | null = null;
+  private isolated: ReadonlySet<string> = new Set();
   private readonly absent = new Map<string, Absence>();
   private refreshing = false;
   private readonly options: KnownNodesOptions;
@@ -32,12 +33,8 @@ export class KnownNodes {
     this.options = options;
   }
 
-  isMember(incarnation: string): boolean {
-    return this.members?.has(incarnation) === true;
-  }
-
   isAlive(incarnation: string): boolean {
-    if (incarnation === this.options.self || this.members === null || this.members.has(incarnation)) return true;
+    if (this.members === null || this.isAlwaysAlive(incarnation)) return true;
     const absence = this.absent.get(incarnation);
     if (absence === undefined) this.mark(incarnation, 'unsure');
     if (absence === undefined || absence === 'unsure') {
@@ -47,22 +44,25 @@ export class KnownNodes {
     return this.options.shardsOf(incarnation) > 0;
   }
 
-  /** Takes a new view in. Returns those who were in the last one and are not in this. */
-  take(view: View): string[] {
-    const before = this.members;
+  /** Takes a new view in, and who is isolated in it. Returns those who were in the last one and are not in this. */
+  take(view: View, isolated: ReadonlySet<string>): string[] {
+    const before = [...(this.members ?? [])];
     const members = new Set(view.members.map(({ incarnation }) => incarnation));
     this.members = members;
-    for (const incarnation of members) this.absent.delete(incarnation);
-    const departed = [...(before ?? [])].filter((incarnation) => !members.has(incarnation));
-    for (const incarnation of departed) this.mark(incarnation, 'out');
+    this.isolated = isolated;
+    for (const incarnation of members) if (this.isAlwaysAlive(incarnation)) this.absent.delete(incarnation);
+    for (const incarnation of [...before, ...isolated])
+      if (!this.isAlwaysAlive(incarnation) && this.absent.get(incarnation) !== 'gone') this.mark(incarnation, 'out');
     this.announce();
-    return departed;
+    return before.filter((incarnation) => !members.has(incarnation));
   }
 
-  /** To be called when shards have moved: whoever is out and owns nothing any more is gone. */
+  /** To be called when shards have moved: whoever is out and owns nothing any more is gone. One that is isolated may take some back. */
   announce(): void {
     for (const [incarnation, absence] of this.absent) {
-      if (absence !== 'out' || this.options.shardsOf(incarnation) > 0) continue;
+      const ownsNothing = this.options.shardsOf(incarnation) === 0;
+      if (absence === 'gone' && !ownsNothing) this.absent.set(incarnation, 'out');
+      if (absence !== 'out' || !ownsNothing) continue;
       this.absent.set(incarnation, 'gone');
       this.options.onGone(incarnation);
     }
@@ -82,6 +82,12 @@ export class KnownNodes {
     } finally {
       this.refreshing = false;
     }
+  }
+
+  /** Whatever it owns. */
+  private isAlwaysAlive(incarnation: string): boolean {
+    if (incarnation === this.options.self) return true;
+    return this.members?.has(incarnation) === true && !this.isolated.has(incarnation);
   }
 
   private mark(incarnation: string, absence: Absence): void {

@@ -12,7 +12,16 @@ export type Member = {
   readonly roles: readonly Role[];
   /** It is on its way out: it gives its shards away and is given none. */
   readonly leaving: boolean;
+  /** By its own wall clock. Absent: a version before this one. */
+  readonly startedAtMs?: number;
+  /** Incarnations of members that it has not heard for a while. Absent: none. */
+  readonly unheard?: readonly string[];
 };
 
 /** The live nodes, sorted by incarnation. Each change of them makes a new view with a larger number. */
 export type View = { readonly number: number; readonly members: readonly Member[] };
+
+/** Whether shards can be planned onto this member. */
+export function canOwn(member: Member): boolean {
+  return member.roles.includes('actors') && !member.leaving;
+}

@@ -70,7 +70,8 @@ function standingOf([generation, number, texts, counts, drain]: any[]): Standing
   return { generation, number, records: texts === null ? null : recordsOf(texts), counts: pairsOf(counts), drain: drain === 1 };
 }
 
-/** What a newer version may have added stays behind. */
-function memberOf({ incarnation, name, host, port, roles, leaving }: MemberRecord): Member {
-  return Object.freeze({ incarnation, name, host, port, roles, leaving });
+/** What a newer version may have added stays behind; what an older one does not tell is absent. */
+function memberOf({ incarnation, name, host, port, roles, leaving, startedAtMs, unheard }: MemberRecord): Member {
+  const told = { ...(startedAtMs === undefined ? {} : { startedAtMs }), ...(unheard === undefined ? {} : { unheard }) };
+  return Object.freeze({ incarnation, name, host, port, roles, leaving, ...told });
 }

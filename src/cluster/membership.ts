@@ -27,6 +27,7 @@ import {
   type SharedSettings,
 } from './membership-scripts.ts';
 import { RedisConnection } from './redis-connection.ts';
+import { RenewalCounts, type Renewals } from './renewal-counts.ts';
 
 export type MembershipOptions = {
   redisUrl: string;
@@ -44,8 +45,6 @@ export type MembershipOptions = {
 
 /** `alone`: Redis does not answer, and the view is frozen. */
 export type MembershipState = 'joining' | 'member' | 'alone' | 'stopped';
-
-export type Renewals = { count: number; seenAtMs: number };
 
 /** How long a start waits for Redis. */
 const connectMs = 10_000;
@@ -68,7 +67,7 @@ export class Membership {
   private phase: MembershipState = 'joining';
   /** Of this process, over all its registrations. */
   private count = 0;
-  private readonly seen = new Map<string, Renewals>();
+  private readonly seen = new RenewalCounts();
   private timer: NodeJS.Timeout | null = null;
   private inFlight = 0;
   /** Intervals since the last answer. */
@@ -138,7 +137,7 @@ export class Membership {
 
   /** The latest renewal of a member that this node has seen: its number, and when it first saw it (monotonic). null: no such member. */
   renewals(incarnation: string): Renewals | null {
-    return this.seen.get(incarnation) ?? null;
+    return this.seen.of(incarnation);
   }
 
   /**
@@ -175,9 +174,13 @@ export class Membership {
   }
 
   /** Says in the view that this node is on its way out. Where Redis does not answer, it is said when it does. */
-  async leaving(): Promise<void> {
-    this.self = { ...this.self, leaving: true };
-    await this.refresh();
+  leaving(): Promise<void> {
+    return this.change({ leaving: true });
+  }
+
+  /** Says in the view which members this node does not hear, in the same way. */
+  report(unheard: readonly string[]): Promise<void> {
+    return this.change({ unheard });
   }
 
   /** Out of the view at once; renews no more. Where Redis does not answer, the lease lapses. */
@@ -193,6 +196,11 @@ export class Membership {
   async stop(): Promise<void> {
     this.end();
     this.redis.close();
+  }
+
+  private change(changes: Partial<Member>): Promise<void> {
+    this.self = { ...this.self, ...changes };
+    return this.refresh();
   }
 
   /** How long somebody waits for an answer who cannot do without; shorter than a lease. */
@@ -277,7 +285,7 @@ export class Membership {
     const known = Array.from(this.records.values(), (record) => ({
       incarnation: record.incarnation,
       record: JSON.stringify(record),
-      count: this.seen.get(record.incarnation)?.count ?? 0,
+      count: this.seen.of(record.incarnation)?.count ?? 0,
     }));
     try {
       const reply = await this.ask('present', { known });
@@ -315,15 +323,11 @@ export class Membership {
 
   private take({ generation, number, records, counts, drain }: Extract<Reply, { kind: 'member' }>['standing']): void {
     this.generation = generation;
-    const nowMs = performance.now();
-    for (const [incarnation, count] of counts) {
-      // A count that is told again, by a node that had seen less, is no renewal.
-      if (count > (this.seen.get(incarnation)?.count ?? -1)) this.seen.set(incarnation, { count, seenAtMs: nowMs });
-    }
+    this.seen.learn(counts, performance.now());
     if (records !== null && number > this.current.number) {
       this.records = records;
       this.current = viewOf(number, records);
-      for (const incarnation of this.seen.keys()) if (!records.has(incarnation)) this.seen.delete(incarnation);
+      this.seen.keep(records);
       this.log.info({ view: number, members: this.current.members.map(({ name }) => name) }, 'a new view of the cluster');
       for (const listener of this.viewListeners) listener(this.current);
     }

@@ -1,4 +1,6 @@
 /** The members of the newest view as this node meets them: who should own what, who is reached, and how to tell them all. */
+import { defaultHearing, Hearing } from './hearing.ts';
+import { areLinked, isolatedOf } from './isolation.ts';
 import type { Member, View } from './member.ts';
 import type { Peers } from './peers.ts';
 import { planOf } from './placement-plan.ts';
@@ -6,9 +8,12 @@ import { planOf } from './placement-plan.ts';
 export class Neighbours {
   viewNumber = 0;
   plan: readonly (string | null)[] = [];
+  /** Members that are given no shards, as the others do not reach them. */
+  isolated: ReadonlySet<string> = new Set();
   /** Members, and those that will be, to which a stream stands. */
   readonly reachable = new Set<string>();
   private members: ReadonlyMap<string, Member> = new Map();
+  private readonly hearing = new Hearing(defaultHearing);
   private readonly self: string;
   private readonly peers: Peers;
 
@@ -22,6 +27,10 @@ export class Neighbours {
     return [...this.members.values()];
   }
 
+  get isIsolated(): boolean {
+    return this.isolated.has(this.self);
+  }
+
   member(incarnation: string): Member | null {
     return this.members.get(incarnation) ?? null;
   }
@@ -30,9 +39,21 @@ export class Neighbours {
     const before = this.members;
     this.viewNumber = view.number;
     this.members = new Map(view.members.map((member) => [member.incarnation, member]));
+    this.isolated = isolatedOf(view);
     this.plan = planOf(view);
     for (const incarnation of before.keys()) if (!this.members.has(incarnation)) this.reachable.delete(incarnation);
     this.peers.setMembers(view.members.filter(({ incarnation }) => incarnation !== this.self));
+  }
+
+  /** One look at who is reached. Returns the members that this node does not hear where there is something new to report, else null. */
+  listen(): readonly string[] | null {
+    const others = [...this.members.keys()].filter((incarnation) => incarnation !== this.self);
+    return this.hearing.look(others, (incarnation) => this.reachable.has(incarnation)) ? this.hearing.unheard : null;
+  }
+
+  /** Members that are reached and, as far as is reported, reach `to`. */
+  between(to: Member): Member[] {
+    return this.all.filter((by) => this.reachable.has(by.incarnation) && areLinked(by, to));
   }
 
   /** Nobody answers for having heard it. */

@@ -3,23 +3,21 @@
  * every node draws a number for every shard, and the largest wins. It says what should be; what is, PostgreSQL says.
  *
  * P1 The order of the members changes nothing, nor does an incarnation: a node that comes back under its name is given what it had.
- * P2 A node that joins takes shards, and no others move; a node that leaves gives its shards away, and no others move.
+ * P2 A node that joins takes shards, and no others move; a node that leaves gives its shards away, and no others move. One that is isolated
+ *    is as one that left, until it is no longer.
  */
 import { shardCount } from './address.ts';
-import type { Member, View } from './member.ts';
+import { isolatedOf } from './isolation.ts';
+import { canOwn, type Member, type View } from './member.ts';
 
 /** Shard → the incarnation that should own it. null throughout where nobody can: no member runs actors, or all of them leave. */
 export type Plan = readonly (string | null)[];
 
 export function planOf(view: View): Plan {
-  const owners = view.members.filter(canOwn).sort(byName);
+  const isolated = isolatedOf(view);
+  const owners = view.members.filter((member) => canOwn(member) && !isolated.has(member.incarnation)).sort(byName);
   const seeds = owners.map(({ name }) => textHash(name));
   return shardHashes.map((shardHash) => owners[winner(seeds, shardHash)]?.incarnation ?? null);
-}
-
-/** Whether shards are planned onto this member. */
-export function canOwn(member: Member): boolean {
-  return member.roles.includes('actors') && !member.leaving;
 }
 
 /** The index of the largest draw, -1 among none. Of equal draws the first wins, which is why `seeds` stand in the order of names. */

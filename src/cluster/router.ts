@@ -95,8 +95,8 @@ export class Router {
     const to = neighbours.member(owner);
     if (to === null) throw notOwned();
     if (neighbours.reachable.has(owner)) return peers.ask(to, ask);
-    // Those that are reached take turns, as one of them may not reach it either.
-    const others = neighbours.all.filter(({ incarnation }) => neighbours.reachable.has(incarnation));
+    // They take turns, as one of them may not reach it either.
+    const others = neighbours.between(to);
     if (others.length === 0) throw notOwned();
     const through = others[this.turn++ % others.length]!;
     return peers.ask(through, { ...ask, kind: passedKind, id: owner, input: ask });

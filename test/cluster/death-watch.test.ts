@@ -52,7 +52,7 @@ test('D1 one that renews lives; the next refusal asks again', async () => {
 test('K1 before the first view nobody is gone; K2 who is in no view is gone when a newer one does not have it either', async () => {
   const { known, gone, refreshed } = nodes();
   assert.equal(known.isAlive('x'), true);
-  known.take({ number: 1, members: [member('self')] });
+  known.take({ number: 1, members: [member('self')] }, nobody);
   assert.equal(known.isAlive('x'), true, 'it may be in a newer view');
   await refreshed();
   assert.equal(known.isAlive('x'), false);
@@ -63,21 +63,42 @@ test('K1 before the first view nobody is gone; K2 who is in no view is gone when
 test('who has left the view is gone when it owns nothing any more, and back when it joins again', () => {
   const { known, gone, shards } = nodes();
   shards.set('x', 3);
-  known.take({ number: 1, members: [member('self'), member('x')] });
-  assert.deepEqual(known.take({ number: 2, members: [member('self')] }), ['x']);
+  known.take({ number: 1, members: [member('self'), member('x')] }, nobody);
+  assert.deepEqual(known.take({ number: 2, members: [member('self')] }, nobody), ['x']);
   assert.equal(known.isAlive('x'), true, 'it still owns something');
   shards.delete('x');
   known.announce();
   known.announce();
   assert.deepEqual(gone, ['x']);
   assert.equal(known.isAlive('x'), false);
-  known.take({ number: 3, members: [member('self'), member('x')] });
+  known.take({ number: 3, members: [member('self'), member('x')] }, nobody);
+  assert.equal(known.isAlive('x'), true);
+});
+
+test('who is isolated is gone as long as it owns nothing, though it is a member, and back when it is not isolated any more', () => {
+  const { known, gone, shards } = nodes();
+  const view = { number: 1, members: [member('self'), member('x')] };
+  shards.set('x', 1);
+  known.take(view, new Set(['self', 'x']));
+  assert.equal(known.isAlive('x'), true, 'it still owns something');
+  shards.delete('x');
+  known.announce();
+  known.take({ ...view, number: 2 }, new Set(['self', 'x']));
+  assert.deepEqual(gone, ['x'], 'nobody is gone for itself');
+  assert.equal(known.isAlive('x'), false);
+  shards.set('x', 1);
+  known.announce();
+  assert.equal(known.isAlive('x'), true, 'it has taken back what nobody took');
+  shards.delete('x');
+  known.announce();
+  assert.deepEqual(gone, ['x', 'x'], 'what it has begun since');
+  known.take({ ...view, number: 3 }, nobody);
   assert.equal(known.isAlive('x'), true);
 });
 
 test('K2 without an answer nobody is gone, and whoever asks next tries again', async () => {
   const { known, gone, refreshed, fail } = nodes();
-  known.take({ number: 1, members: [member('self')] });
+  known.take({ number: 1, members: [member('self')] }, nobody);
   fail(true);
   known.isAlive('x');
   await refreshed();
@@ -89,6 +110,8 @@ test('K2 without an answer nobody is gone, and whoever asks next tries again', a
   await refreshed();
   assert.deepEqual(gone, ['x']);
 });
+
+const nobody: ReadonlySet<string> = new Set();
 
 function watching() {
   const asked: [string, number][] = [];

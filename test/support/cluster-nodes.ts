@@ -68,7 +68,15 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
 
   const join: TestCluster['join'] = async (name, { redisUrl = redis.url, databaseUrl = kept.url, timings } = {}) => {
     const incarnation = `${name}/${randomUUID()}`;
-    const self: Member = { incarnation, name, host: '127.0.0.1', port: 4_000, roles: ['edge', 'actors'], leaving: false };
+    const self: Member = {
+      incarnation,
+      name,
+      host: '127.0.0.1',
+      port: 4_000,
+      roles: ['edge', 'actors'],
+      leaving: false,
+      startedAtMs: Date.now(),
+    };
     const log = logTo(lines, name);
     const database = new Database(databaseUrl, { extraEntities: probeOptions.entities });
     const shared = { shardCount, secretKeyDigest: 'a'.repeat(64), protocol: { lowest: 1, highest: 1 } };
@@ -123,6 +131,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
         if (nodes.some(({ placement }) => placement.status().shards.inMotion > 0)) return false;
         const members = nodes.map(({ incarnation }) => incarnation).sort();
         const views = nodes.map(({ membership }) => membership.view);
+        if (views.some(({ number }) => number !== views[0]!.number)) return false;
         if (views.some((view) => view.members.map(({ incarnation }) => incarnation).join() !== members.join())) return false;
         const plan = planOf(views[0]!);
         const rows = await cluster.sql('select shard, owner, epoch::int from shard order by shard');

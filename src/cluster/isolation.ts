@@ -1,0 +1,60 @@
+/**
+ * Which members are isolated: alive, as they renew their lease, and of no use to the others, which do not reach them. A pure function of
+ * what the members of a view report that they do not hear, so that all nodes of one view agree without a word. Who is isolated stays a
+ * member and is given no shards (`placement-plan.ts`).
+ *
+ * Two members are linked where neither reports that it does not hear the other, and near where they are linked or some member is linked to
+ * both: it passes their asks on (`router.ts`, A1).
+ *
+ * I1 The order of the members changes nothing.
+ * I2 Where all members are near each other nobody is isolated. Who reports nothing, as an earlier version does, hears everybody.
+ * I3 Those that are not isolated are near each other, and one of them can own shards; nobody isolated is near all of them.
+ * I4 They are no fewer than any member that can own shards, or is linked to one that can, has links: the larger part stays. Of equal parts
+ *    the one around the oldest stays, so that a newcomer that nobody reaches takes nothing from those that work.
+ * I5 Who is linked to nobody changes nothing for the others.
+ */
+import { canOwn, type Member, type View } from './member.ts';
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** Incarnations. Nobody is where no member can own shards. */
+export function isolatedOf({ members }: View): ReadonlySet<string> {
+  if (members.every(({ unheard = [] }) => unheard.length === 0)) return nobody;
+  const all = [...members].sort(byAge);
+  const linked = linksOf(all);
+  const indexes = all.map((_, i) => i);
+  const linksTo = (i: number) => indexes.filter((j) => linked(i, j));
+  let largest: number[] = [];
+  for (const i of indexes) {
+    const links = linksTo(i);
+    if (links.length > largest.length && links.some((j) => canOwn(all[j]!))) largest = [i, ...links.filter((j) => j !== i)];
+  }
+  if (largest.length === 0) return nobody;
+  const near = (i: number, j: number) => linked(i, j) || indexes.some((by) => linked(i, by) && linked(by, j));
+  const together = new Set(largest);
+  for (const i of indexes) if (!together.has(i) && [...together].every((j) => near(i, j))) together.add(i);
+  return new Set(indexes.flatMap((i) => (together.has(i) ? [] : [all[i]!.incarnation])));
+}
+
+/** Whether neither of the two reports that it does not hear the other. */
+export function areLinked(a: Member, b: Member): boolean {
+  return !a.unheard?.includes(b.incarnation) && !b.unheard?.includes(a.incarnation);
+}
+
+/** By index; each is linked to itself. */
+function linksOf(members: readonly Member[]): (i: number, j: number) => boolean {
+  const indexOf = new Map(members.map(({ incarnation }, i) => [incarnation, i]));
+  const cut = new Uint8Array(members.length ** 2);
+  members.forEach(({ unheard = [] }, i) => {
+    for (const incarnation of unheard) {
+      const j = indexOf.get(incarnation);
+      if (j !== undefined && j !== i) cut[i * members.length + j] = cut[j * members.length + i] = 1;
+    }
+  });
+  return (i, j) => cut[i * members.length + j] === 0;
+}
+
+/** A version that does not tell when it was started is the older one. */
+function byAge(a: Member, b: Member): number {
+  return (a.startedAtMs ?? 0) - (b.startedAtMs ?? 0) || (a.incarnation < b.incarnation ? -1 : 1);
+}

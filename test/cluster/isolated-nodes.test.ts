@@ -1,0 +1,181 @@
+/** Nodes that the others do not reach, though they live: their shards go where callers reach them, in order, and come back when the links do. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { isolatedOf } from '../../src/cluster/isolation.ts';
+import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
+import { effects, probe } from '../support/probe-actor.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { outcomeOf, until } from '../support/runtime.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
+
+const options = { skip: withoutRedis };
+const quick = { leaseMs: 2_000, renewEveryMs: 40, timings: { listenMs: 20 } };
+
+test('a node cut off from all others keeps its lease and hands over what it has; healed, it has the same again', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
+  await cluster.settled();
+  const [before, epochs] = [await cluster.shares(), await epochsOf(cluster)];
+  const owned = new Set(c.owned());
+  const ids = idsIn(owned);
+  // Each try has the id of the first, so it is known again wherever it arrives, whatever became of the one before.
+  const round = (n: number) =>
+    Promise.all(ids.map((id, i) => [a, b][i % 2]!.actors.ask(probe, id, 'add', { n: 1 }, { commandId: `${id} ${n}` })));
+  assert.deepEqual(new Set(await round(1)), new Set([1]));
+  const asked = round(2);
+  cut(cluster, [c], [a, b]);
+  assert.deepEqual(new Set(await asked), new Set([2]), 'inside the deadline of those who asked');
+  assert.deepEqual(new Set(await round(3)), new Set([3]));
+  await cluster.settled();
+  assert.deepEqual(c.placement.state, 'isolated');
+  assert.deepEqual([a.placement.state, b.placement.state], ['ready', 'ready']);
+  assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b']);
+  assert.equal(a.membership.view.members.length, 3, 'it is a member');
+  const moved = await epochsOf(cluster);
+  moved.forEach((epoch, shard) => assert.equal(epoch - epochs[shard]!, owned.has(shard) ? 2 : 0, 'released and claimed, and no others'));
+  const refused = await outcomeOf(c.actors.ask(probe, ids[0]!, 'add', { n: 1 }, { deadlineMs: Date.now() + 200 }));
+  assert.deepEqual(refused, { refused: 'overloaded' });
+
+  heal(cluster, [c], [a, b]);
+  await until(() => c.placement.state === 'ready', 'c to be heard');
+  await cluster.settled();
+  assert.deepEqual(await cluster.shares(), before);
+  assert.deepEqual(new Set(await Promise.all(ids.map((id) => c.actors.ask(probe, id, 'add', { n: 1 })))), new Set([4]));
+  const events = await cluster.sql('select seq::int from event order by seq');
+  assert.deepEqual(
+    events,
+    events.map((_, n) => ({ seq: n + 1 })),
+  );
+  assert.equal(events.length, 4 * ids.length, 'nothing twice');
+});
+
+test('of two nodes without a link the older one has everything', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const [b, a] = [await cluster.join('b'), await cluster.join('a')];
+  await cluster.settled();
+  const id = probeIdIn((shard) => a.placement.epochOf(shard) !== null);
+  cut(cluster, [a], [b]);
+  assert.equal(await b.actors.ask(probe, id, 'add', { n: 1 }), 1);
+  await cluster.settled();
+  assert.deepEqual(await cluster.shares(), { b: 1024 });
+  assert.equal(a.placement.state, 'isolated');
+  // It is the only one left to own anything.
+  await b.leave();
+  await until(() => a.owned().length === 1024, 'a to have everything');
+  assert.equal(await a.actors.ask(probe, id, 'add', { n: 1 }), 2);
+  assert.equal(a.placement.state, 'ready');
+});
+
+test('a newcomer that nobody reaches is given nothing, and takes nothing when its name comes first', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const b = await cluster.join('b');
+  await cluster.settled();
+  const epochs = await epochsOf(cluster);
+  const joining = cluster.join('a');
+  const a = cluster.nodes[1]!;
+  cut(cluster, [a], [b]);
+  await joining;
+  await until(() => a.placement.state === 'isolated', 'a to be isolated');
+  await cluster.settled();
+  assert.deepEqual(await epochsOf(cluster), epochs);
+});
+
+test('of two parts that do not reach each other one has everything, and each part reaches its own', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const nodes = await Promise.all(['a', 'b', 'c', 'd'].map((name) => cluster.join(name)));
+  await cluster.settled();
+  const ids = idsIn(new Set(Array.from({ length: 1024 }, (_, shard) => shard)));
+  cut(cluster, nodes.slice(0, 2), nodes.slice(2));
+  await until(() => nodes.filter(({ placement }) => placement.state === 'isolated').length === 2, 'one part to be isolated');
+  await cluster.settled();
+  const whole = nodes.filter(({ placement }) => placement.state === 'ready');
+  assert.deepEqual(whole.map(({ name }) => name).sort(), Object.keys(await cluster.shares()).sort());
+  assert.deepEqual(
+    await Promise.all(ids.map((id, i) => whole[i % 2]!.actors.ask(probe, id, 'add', { n: 1 }))),
+    ids.map(() => 1),
+  );
+  heal(cluster, nodes.slice(0, 2), nodes.slice(2));
+  await until(() => nodes.every(({ placement }) => placement.state === 'ready'), 'all to be heard');
+  await cluster.settled();
+  assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b', 'c', 'd']);
+});
+
+test('a link that comes and goes moves nothing back before it has stood for a while', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const [a, b] = [await cluster.join('a'), await cluster.join('b')];
+  await cluster.settled();
+  cut(cluster, [b], [a]);
+  await until(() => b.placement.state === 'isolated', 'b to be isolated');
+  await cluster.settled();
+  const epochs = await epochsOf(cluster);
+  for (let flap = 0; flap < 20; flap++) {
+    const up = Promise.withResolvers<void>();
+    a.peers.onUp(() => up.resolve());
+    heal(cluster, [b], [a]);
+    await up.promise;
+    cut(cluster, [b], [a]);
+  }
+  assert.deepEqual(await epochsOf(cluster), epochs);
+});
+
+test('an isolated node that cannot release keeps what it has as long as it lives, and no longer', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const [redis, database] = [await TcpProxy.before(cluster.redis.url), await TcpProxy.before(cluster.url)];
+  t.after(() => Promise.all([redis.close(), database.close()]));
+  const [a, b] = [await cluster.join('a'), await cluster.join('b')];
+  const c = await cluster.join('c', { redisUrl: redis.url, databaseUrl: database.url });
+  await cluster.settled();
+  const [epochs, owned] = [await epochsOf(cluster), new Set(c.owned())];
+  const id = probeIdIn((shard) => owned.has(shard));
+  const held = database.hold(/./, 'to server');
+  cut(cluster, [c], [a, b]);
+  await until(() => isolatedOf(a.membership.view).has(c.incarnation), 'c to be isolated');
+  assert.deepEqual(await outcomeOf(a.actors.ask(probe, id, 'add', { n: 1 }, { deadlineMs: Date.now() + 400 })), { refused: 'overloaded' });
+  assert.deepEqual(await epochsOf(cluster), epochs, 'whoever renews is not robbed');
+  const silence = redis.hold(/./, 'to server');
+  assert.equal(await a.actors.ask(probe, id, 'add', { n: 1 }), 1, 'after its lease');
+  for (const each of [held, silence]) each.release();
+  await until(() => c.placement.state === 'isolated', 'c to be back');
+  await until(() => c.placement.status().shards.owned === 0, 'c to have lost what it had');
+  assert.equal(await b.actors.ask(probe, id, 'add', { n: 1 }), 2);
+});
+
+test('what an isolated node has begun of the outside world is begun anew where its actor lives, and counts once', options, async (t) => {
+  const cluster = await testCluster(t, quick);
+  const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
+  await cluster.settled();
+  const id = probeIdIn((shard) => c.placement.epochOf(shard) !== null);
+  const runs: { end: (value: string) => void }[] = [];
+  t.mock.method(effects, 'work', () => new Promise<string>((end) => runs.push({ end })));
+  await c.actors.ask(probe, id, 'begin', { effect: 'work', input: {} });
+  await until(() => runs.length === 1, 'the effect to run');
+  cut(cluster, [c], [a, b]);
+  await until(() => runs.length === 2, 'it to run elsewhere');
+  runs[0]!.end('told by nobody');
+  runs[1]!.end('done');
+  const heard = async (node: TestNode) => (await node.actors.query(probe, id, 'state', null))?.heard;
+  await until(async () => (await heard(a))?.length === 1, 'its outcome');
+  heal(cluster, [c], [a, b]);
+  await until(() => c.placement.state === 'ready', 'c to be heard');
+  await cluster.settled();
+  await until(() => c.runtime.effects.size.running === 0 && b.runtime.effects.size.running === 0, 'nothing to be told any more');
+  assert.deepEqual(await heard(b), [{ kind: 'done', value: 'done' }]);
+});
+
+function cut({ links }: TestCluster, some: readonly TestNode[], others: readonly TestNode[]): void {
+  for (const one of some) for (const other of others) links.harm(one.incarnation, other.incarnation, 'cut');
+}
+
+function heal({ links }: TestCluster, some: readonly TestNode[], others: readonly TestNode[]): void {
+  for (const one of some) for (const other of others) links.heal(one.incarnation, other.incarnation);
+}
+
+/** Some actors of these shards, each of another one. */
+function idsIn(shards: ReadonlySet<number>): string[] {
+  const few = [...shards].filter((_, i) => i % 16 === 0);
+  return few.map((shard) => probeIdIn((each) => each === shard));
+}
+
+async function epochsOf(cluster: TestCluster): Promise<number[]> {
+  return (await cluster.sql('select epoch::int from shard order by shard')).map(({ epoch }) => epoch);
+}
