@@ -58,7 +58,11 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   stops.push(() => canary.stop());
 
   let draining = false;
-  const readiness = () => (draining ? 'draining' : canary.status() === 'ok' ? 'ready' : canary.status());
+  const readiness = () => {
+    if (draining) return 'draining';
+    if (cluster?.node.state === 'isolated') return 'isolated: other nodes do not reach this one';
+    return canary.status() === 'ok' ? 'ready' : canary.status();
+  };
   const checks = {
     database: () => database.read({ name: 'health', text: 'select 1' }),
     files: () => files.check(),
