@@ -20,6 +20,8 @@ export const idPrefixes = {
   message: 'msg_',
   effect: 'eff_',
   call: 'call_',
+  webhook: 'wh_',
+  delivery: 'whd_',
 } as const;
 export type IdPrefix = (typeof idPrefixes)[keyof typeof idPrefixes];
 

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { Maintenance } from '../storage/maintenance.ts';
 import { OrphanContent } from '../storage/orphan-content.ts';
 import { looseContents } from '../storage/postgres-files.ts';
-import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from '../storage/retention.ts';
+import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldDeliveries, oldEvents } from '../storage/retention.ts';
 import { registerActors } from './actors.ts';
 import { leaveCluster, openCluster } from './cluster.ts';
 import { openEdge } from './edge.ts';
@@ -17,6 +17,7 @@ import { openAdminPort, openTracing } from './observation.ts';
 import { createProviders } from './providers.ts';
 import type { Stops } from './stops.ts';
 import { openStores } from './stores.ts';
+import { openWebhooks } from './webhooks.ts';
 
 const version = '0.1.0';
 const commandRecordsKeptMs = 24 * 3_600_000;
@@ -24,6 +25,8 @@ const commandRecordsKeptMs = 24 * 3_600_000;
 const fewestReconnectMs = 2_000;
 /** What is still asked after the drain's grace has this long to be answered. */
 const closeGraceMs = 10_000;
+/** Deliveries on their way have this long to be answered; those that are not are repeated by whoever takes over. */
+const deliveryGraceMs = 1_000;
 
 /**
  * Starts a node and resolves with its address when it serves. What it has started is in `stops`, also when it rejects.
@@ -44,14 +47,17 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const runtime = new Runtime({ database, placement, log, clock, tracer });
   const { actors } = runtime;
   registerActors(runtime, stores, providers, log);
-  const edge = await openEdge({ config, log, tracer, stores, runtime, placement, cluster });
+  const edge = await openEdge({ config, log, tracer, stores, deliveries: providers.deliveries, runtime, placement, cluster });
   const { server, stream, hub, relay } = edge;
+  const { deliveries: outbound, mail } = providers;
+  const couriers = openWebhooks({ runtime, placement, database, hub, outbound, mail, secretKey: stores.secretKey, log });
 
   cluster?.membership.onDrainRequested(onDrain);
   cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
   // What is committed while the runtime stops is still told.
   stops.push(() => relay?.stop());
   stops.push(() => runtime.stop());
+  stops.push(() => couriers.stop());
   await runtime.start();
   const canary = new Canary(actors, placement, clock);
   await canary.start();
@@ -77,7 +83,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     server.drain();
     await new Promise((resolve) => setTimeout(resolve, graceMs));
     stream.goAway(Math.max(fewestReconnectMs, config.drainGraceMs));
-    await Promise.all([server.close(closeGraceMs), cluster && leaveCluster(cluster, runtime)]);
+    await Promise.all([server.close(closeGraceMs), couriers.finish(deliveryGraceMs).then(() => cluster && leaveCluster(cluster, runtime))]);
   });
 
   const maintenance = new Maintenance({
@@ -86,6 +92,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     chores: [
       oldEvents(config.retentionDays, clock),
       oldCommandRecords(commandRecordsKeptMs, clock),
+      oldDeliveries(config.retentionDays, clock),
       deadOwnersMarkers(clock),
       expiredIdempotencyKeys(edge.idempotencyKeys),
       looseContents(clock),

@@ -21,6 +21,8 @@ import type { Stops } from './stops.ts';
 
 export type Providers = {
   outbound: Outbound;
+  /** For webhooks, which bound their own connections: many receivers may share an address, and one may hang. */
+  deliveries: Outbound;
   mail: MailProvider;
   toolbox: Toolbox;
   model: Model;
@@ -29,7 +31,8 @@ export type Providers = {
 
 export function createProviders(config: Config, log: Log, stops: Stops, tracer: Tracer | null): Providers {
   const outbound = createOutbound({ allow: [...config.outboundAllow] });
-  stops.push(() => outbound.close());
+  const deliveries = createOutbound({ allow: [...config.outboundAllow], connections: null });
+  stops.push(() => Promise.all([outbound.close(), deliveries.close()]));
   const source = { from: config.mailFrom, clock: systemClock };
   const mail =
     config.smtpUrl === null
@@ -41,5 +44,5 @@ export function createProviders(config: Config, log: Log, stops: Stops, tracer: 
   const catalogue = createCatalogue({ outbound, searchUrl: config.searchUrl, mail, sandbox, profileTable: profileTableTool });
   const toolbox = observedToolbox(catalogue, stats.tools, tracer);
   const model = observedModel(createModel(config, { log, offline: offlineModel }), stats.model, tracer);
-  return { outbound, mail, toolbox, model, stats };
+  return { outbound, deliveries, mail, toolbox, model, stats };
 }

@@ -10,6 +10,7 @@ import { FirstTables } from './migrations/0001-first-tables.ts';
 import { ClusterIdentity } from './migrations/0002-cluster-identity.ts';
 import { SharedStorage } from './migrations/0003-shared-storage.ts';
 import { AccountOverrides } from './migrations/0004-account-overrides.ts';
+import { Webhooks } from './migrations/0007-webhooks.ts';
 import { type Table, tableOf } from './table.ts';
 
 export type AnyEntity = EntitySchema<any> | EntityName<any>;
@@ -47,7 +48,7 @@ export class Database {
       ],
       extensions: [Migrator],
       migrations: {
-        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides],
+        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Webhooks],
         snapshot: false,
         tableName: 'migration',
       },

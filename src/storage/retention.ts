@@ -45,6 +45,21 @@ export function oldCommandRecords(keepMs: number, clock: Clock): Chore {
   };
 }
 
+/** Records of deliveries, for as long as the events they tell of. */
+export function oldDeliveries(retentionDays: number, clock: Clock): Chore {
+  return {
+    name: 'webhook deliveries',
+    async doSome(limit, client) {
+      const removed = await remove(
+        client,
+        `delete from webhook_delivery where ctid = any(array(select ctid from webhook_delivery where created_at < to_timestamp($1::float8 / 1000) limit $2))`,
+        [clock.nowMs() - retentionDays * dayMs, limit],
+      );
+      return { seen: removed, removed };
+    },
+  };
+}
+
 export function expiredIdempotencyKeys(keys: IdempotencyKeys): Chore {
   return {
     name: 'idempotency keys',
@@ -66,6 +81,28 @@ export function deadOwnersMarkers(clock: Clock): Chore {
           where m.committed_at < to_timestamp($1::float8 / 1000) and not exists (select from shard s where s.owner = m.owner) limit $2))`,
         [clock.nowMs() - dayMs, limit],
       );
+      return { seen: removed, removed };
+    },
+  };
+}
+
+/** What was counted of wrong attempts, when it counts no more. */
+export function pastThrottles(clock: Clock): Chore {
+  return outlived('throttles', 'throttle', 'forget_at', 5 * 60_000, clock);
+}
+
+/** Sessions that nobody can go on with: the last cookie made in one outlives its last refresh token by seven days at most. */
+export function pastSessions(clock: Clock): Chore {
+  return outlived('sessions', 'session', 'refresh_expires_at', 8 * dayMs, clock);
+}
+
+/** Rows by the time their use was over. An actor that still has one in memory goes on with what a fresh one would do. */
+function outlived(name: string, table: string, column: string, keepMs: number, clock: Clock): Chore {
+  return {
+    name,
+    async doSome(limit, client) {
+      const text = `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} < to_timestamp($1::float8 / 1000) limit $2))`;
+      const removed = await remove(client, text, [clock.nowMs() - keepMs, limit]);
       return { seen: removed, removed };
     },
   };

@@ -4,8 +4,11 @@ import { isoTimestamp } from '../../clock.ts';
 export type StreamEvent = {
   accountId: string;
   seq: number;
+  id: string;
   type: string;
   taskId: string | null;
+  /** Milliseconds. */
+  createdAt: number;
   /** The envelope of contract §8 as JSON text. */
   envelope: string;
   /** The frame for a reader who has the event before this one: the same bytes for all of those. */
@@ -18,7 +21,7 @@ export function streamEvent(
 ): StreamEvent {
   const { accountId, seq, id, type, taskId, createdAt } = event;
   const envelope = `{"id":"${id}","seq":${seq},"type":"${type}","account_id":"${accountId}","created_at":"${isoTimestamp(createdAt)}","data":${dataJson}}`;
-  return { accountId, seq, type, taskId, envelope, frame: null };
+  return { accountId, seq, id, type, taskId, createdAt, envelope, frame: null };
 }
 
 /** @param prev the number of the event sent before this one on the same stream */

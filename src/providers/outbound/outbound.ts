@@ -3,77 +3,62 @@
  * the socket goes to those very addresses, so a name that changes its mind between check and connection gains nothing. Redirects are
  * followed here, each judged anew. Time, header size, body size (after decompression) and redirects are bounded.
  */
-import { lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { AppError } from '../../errors.ts';
 import { createAddressPolicy } from './address-policy.ts';
+import type { Outbound } from './port.ts';
 import { readBody } from './read-body.ts';
+import { dnsResolve, type Resolve, systemResolve } from './resolve.ts';
 
-export type OutboundRequest = {
-  method?: string;
-  headers?: Record<string, string>;
-  body?: string | Uint8Array;
-  signal?: AbortSignal;
-  /** From the call to the last byte, redirects included. Default 15 s. */
-  timeoutMs?: number;
-  /** What is kept of the body, after decompression; the rest is not read. Default 1 MiB. */
-  maxBytes?: number;
-  /** How many redirects are followed; default 5. With 0 the redirect itself is the answer. */
-  redirects?: number;
-  /** The address comes from the operator's configuration, not from a user or an agent: it may be private. Redirects are not followed. */
-  configured?: boolean;
+export type { Outbound, OutboundRequest, OutboundResponse } from './port.ts';
+
+export type OutboundOptions = {
+  /** Ranges permitted although private (OUTBOUND_ALLOW). */
+  allow: string[];
+  resolve?: Resolve;
+  /** To one origin at once; others wait. null: whoever calls bounds it. Default 16. */
+  connections?: number | null;
 };
-
-export type OutboundResponse = {
-  status: number;
-  /** Lower-case names; repeated headers joined by ", ". */
-  headers: Record<string, string>;
-  /** Where the answer came from, after redirects. */
-  url: string;
-  body: Uint8Array;
-  /** The body was longer than `maxBytes`. */
-  truncated: boolean;
-};
-
-export type Outbound = {
-  /**
-   * Any status is an answer. Throws `AppError`: `bad_request` for an address that is no plain http(s) URL, `forbidden` for one that may
-   * not be reached, `unavailable` when there was no answer, no complete answer, or not in time. Rejects with the signal's reason when aborted.
-   */
-  fetch(url: string, request?: OutboundRequest): Promise<OutboundResponse>;
-  close(): Promise<void>;
-};
-
-export type Resolve = (hostname: string) => Promise<{ address: string; family: number }[]>;
 
 const maxHeaderBytes = 16 * 1024;
 const connectTimeoutMs = 5000;
 /** Sent on to another origin after a redirect; everything else could be a credential. */
 const harmlessHeaders = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
-/** @param options.allow ranges permitted although private (OUTBOUND_ALLOW) */
-export function createOutbound(options: { allow: string[]; resolve?: Resolve }): Outbound {
-  const policy = createAddressPolicy(options.allow);
-  const resolve = options.resolve ?? ((hostname) => systemLookup(hostname, { all: true, verbatim: true }));
-  const guarded = agent(pinnedLookup(resolve, policy.permits));
-  const trusting = agent(pinnedLookup(resolve, () => true));
+export function createOutbound({ allow, resolve, connections = 16 }: OutboundOptions): Outbound {
+  const policy = createAddressPolicy(allow);
+  const guarded = agent(pinnedLookup(resolve ?? dnsResolve(allow.length > 0), policy.permits), connections);
+  const trusting = agent(
+    pinnedLookup(resolve ?? systemResolve, () => true),
+    connections,
+  );
+
+  // A literal address never reaches the resolver, so it is judged here.
+  function judge({ hostname }: URL): void {
+    if (isLiteral(hostname) && !policy.permits(hostname.replace(/^\[|\]$/g, ''))) throw forbidden(hostname);
+  }
 
   return {
+    check(address) {
+      const url = parseUrl(address);
+      judge(url);
+      const meant = localNames.find(([pattern]) => pattern.test(url.hostname));
+      if (meant !== undefined && !policy.permits(meant[1])) throw forbidden(url.hostname);
+    },
     async fetch(address, request = {}) {
-      const { timeoutMs = 15_000, maxBytes = 2 ** 20, configured = false } = request;
+      const { timeoutMs = 15_000, maxBytes = 2 ** 20, configured = false, raw = false } = request;
+      const redirects = configured ? 0 : (request.redirects ?? 5);
       const late = AbortSignal.timeout(timeoutMs);
       const signal = request.signal ? AbortSignal.any([request.signal, late]) : late;
       let hop: Hop = { url: parseUrl(address), method: request.method ?? 'GET', headers: lowerCased(request.headers), body: request.body };
       try {
-        for (let left = configured ? 0 : (request.redirects ?? 5); ; left--) {
-          // A literal address never reaches the resolver, so it is judged here.
-          const literal = hop.url.hostname.replace(/^\[|\]$/g, '');
-          if (!configured && isLiteral(hop.url.hostname) && !policy.permits(literal)) throw forbidden(hop.url.hostname);
+        for (let left = redirects; ; left--) {
+          if (!configured) judge(hop.url);
           const response = await send(configured ? trusting : guarded, hop, signal);
-          const next = redirectTarget(response, hop);
-          if (!next || (request.redirects ?? 5) === 0 || configured) {
-            const body = await readBody(response.body, response.headers['content-encoding'], maxBytes, signal);
+          const next = redirects === 0 ? null : redirectTarget(response, hop);
+          if (!next) {
+            const body = await readBody(response.body, raw ? undefined : response.headers['content-encoding'], maxBytes, signal);
             return { status: response.statusCode, headers: flatten(response.headers), url: hop.url.href, ...body };
           }
           response.body.on('error', () => {}).destroy();
@@ -94,12 +79,20 @@ export function createOutbound(options: { allow: string[]; resolve?: Resolve }):
   };
 }
 
+/** Names whose address is known without asking. */
+const localNames: [RegExp, string][] = [
+  [/^(.+\.)?localhost\.?$/, '127.0.0.1'],
+  [/^metadata(\.google\.internal)?\.?$/, '169.254.169.254'],
+];
+
 type Hop = { url: URL; method: string; headers: Record<string, string>; body: string | Uint8Array | undefined };
 
-function agent(lookup: LookupFunction): Agent {
+function agent(lookup: LookupFunction, connections: number | null): Agent {
   return new Agent({
     connect: { lookup, timeout: connectTimeoutMs },
-    connections: 16,
+    connections: connections ?? undefined,
+    // HTTP/2 would have all requests to an origin wait for the first connection, which may hang.
+    allowH2: false,
     keepAliveTimeout: 4000,
     maxHeaderSize: maxHeaderBytes,
     // One deadline for the whole request stands above these.

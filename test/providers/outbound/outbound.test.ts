@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { createOutbound, type Outbound, type Resolve } from '../../../src/providers/outbound/outbound.ts';
+import { createOutbound, type Outbound } from '../../../src/providers/outbound/outbound.ts';
+import type { Resolve } from '../../../src/providers/outbound/resolve.ts';
 
 const closers: (() => unknown)[] = [];
 after(async () => {

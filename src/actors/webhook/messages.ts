@@ -1,0 +1,62 @@
+/** What can be asked of a webhook. Its secret comes and goes encrypted. */
+import type { WebhookDeliveryRow, WebhookRow } from '../../storage/entities/webhook.ts';
+import { actorRef } from '../runtime/define-actor.ts';
+import type { SavedLane } from './lanes.ts';
+
+export type CreateWebhook = {
+  accountId: string;
+  userId: string;
+  url: string;
+  events: string[];
+  secret: string;
+  /** The account's newest event: those after it are delivered. */
+  cursor: number;
+};
+
+export type ChangeWebhook = {
+  url?: string;
+  events?: string[];
+  status?: 'active' | 'disabled';
+  /** Where it begins when it becomes active: the account's newest event. */
+  cursor: number;
+};
+
+export type DeliveryRecord = Omit<WebhookDeliveryRow, 'webhookId'>;
+
+/** What a courier has done since it told last; true by itself, whatever was told before. */
+export type Progress = {
+  run: number;
+  cursor: number;
+  lanes: SavedLane[];
+  deliveries: DeliveryRecord[];
+  /** Deliveries asked for by a person that have been tried. */
+  tried: string[];
+  /** null: it goes on. */
+  disable: 'failing' | 'gone' | null;
+};
+
+export type WebhookContract = {
+  commands: {
+    /** Told twice it stays as it is. */
+    create(input: CreateWebhook): WebhookRow;
+    /** Refused with `not_found` like all that follow, where there is none. */
+    change(input: ChangeWebhook): WebhookRow;
+    remove(input: null): null;
+    /** The secret so far signs beside the new one for a day. */
+    rotateSecret(input: { secret: string }): WebhookRow;
+    /** Delivers a test event, once. Refused with `conflict` while too many wait. */
+    test(input: null): DeliveryRecord;
+    /** Delivers the event of this record again, once. */
+    replay(input: DeliveryRecord): DeliveryRecord;
+    /** Told by its courier. Says whether it was taken: not where the webhook has begun anew since. */
+    settle(input: Progress): boolean;
+    /** Outcomes of its effects; nothing follows. */
+    noted(input: object): null;
+  };
+  queries: {
+    /** null: there is none. */
+    get(input: null): WebhookRow | null;
+  };
+};
+
+export const webhook = actorRef<WebhookContract>('webhook');

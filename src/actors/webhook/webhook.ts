@@ -1,0 +1,165 @@
+/**
+ * A webhook: where an account wants its events, which of them, and how far their delivery has come. The delivering itself is its courier's,
+ * who lives where the actor lives and tells it what was done. active ⇄ disabled → deleted.
+ */
+import { shardOf } from '../../cluster/address.ts';
+import { AppError } from '../../errors.ts';
+import type { MailProvider } from '../../providers/mail/port.ts';
+import { Webhook, WebhookDelivery, type WebhookRow } from '../../storage/entities/webhook.ts';
+import type { ActorSystem } from '../runtime/actor-system.ts';
+import { defineActor, type EffectContext, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { user } from '../user/messages.ts';
+import { type ChangeWebhook, type CreateWebhook, type DeliveryRecord, type Progress, type WebhookContract, webhook } from './messages.ts';
+
+export type WebhookActorParts = {
+  actors: ActorSystem;
+  mail: MailProvider;
+  /** Tells the courier on this node that the webhook has changed. */
+  changed(webhookId: string): void;
+};
+
+const oldSecretMs = 24 * 3_600_000;
+const maxAsked = 20;
+const why = {
+  failing: 'a delivery had failed for 24 hours',
+  gone: 'the receiver answered 410 (Gone)',
+};
+
+export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
+  return defineActor<WebhookRow, WebhookContract>({
+    ref: webhook,
+    entity: Webhook,
+    commands: { create, change, remove, rotateSecret, test, replay, settle, noted: (state) => ({ state, reply: null }) },
+    queries: { get: (state) => (state === null || state.status === 'deleted' ? null : state) },
+    effects: {
+      wake: {
+        run: async (_input: object, { actorId }: EffectContext) => changed(actorId),
+        repeatable: () => true,
+        timeoutMs: 5_000,
+        outcome: 'noted',
+      },
+      tellUser: {
+        run: (input: Disabled, { effectId }: EffectContext) => tellUser(actors, mail, input, effectId),
+        repeatable: () => false,
+        timeoutMs: 60_000,
+        outcome: 'noted',
+      },
+    },
+  });
+}
+
+function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
+  if (state !== null) return { state, reply: state };
+  const { nowMs } = ctx;
+  const made: WebhookRow = {
+    ...input,
+    id: ctx.id,
+    shard: shardOf(webhook.kind, ctx.id),
+    oldSecret: null,
+    oldSecretExpiresAt: null,
+    status: 'active',
+    disabledReason: null,
+    run: 1,
+    lanes: [],
+    asked: [],
+    createdAt: nowMs,
+    activeSince: nowMs,
+  } as unknown as WebhookRow;
+  return afterChange(made, ctx);
+}
+
+function change(state: WebhookRow | null, { url, events, status, cursor }: ChangeWebhook, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
+  let next = { ...present(state) };
+  if (url !== undefined) next.url = url;
+  if (events !== undefined) next.events = events;
+  if (status === 'disabled' && next.status === 'active') next = { ...stopped(next), disabledReason: 'asked' };
+  if (status === 'active' && next.status === 'disabled') {
+    next = { ...next, status, disabledReason: null, run: next.run + 1, cursor, activeSince: ctx.nowMs };
+  }
+  return afterChange(next, ctx);
+}
+
+function remove(state: WebhookRow | null, _input: null, ctx: TurnContext): Turn<WebhookRow, null> {
+  const gone: WebhookRow = { ...stopped(present(state)), status: 'deleted', secret: '', oldSecret: null, asked: [] };
+  return { ...afterChange(gone, ctx), reply: null };
+}
+
+function rotateSecret(state: WebhookRow | null, { secret }: { secret: string }, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
+  const old = present(state);
+  return afterChange({ ...old, secret, oldSecret: old.secret, oldSecretExpiresAt: ctx.nowMs + oldSecretMs }, ctx);
+}
+
+function test(state: WebhookRow | null, _input: null, ctx: TurnContext): Turn<WebhookRow, DeliveryRecord> {
+  const id = ctx.newId('whd_');
+  return ask(present(state), { ...untried, id, seq: 0, type: 'webhook.test', createdAt: ctx.nowMs }, ctx);
+}
+
+function replay(state: WebhookRow | null, record: DeliveryRecord, ctx: TurnContext): Turn<WebhookRow, DeliveryRecord> {
+  const known = present(state);
+  if (known.asked.some(({ id }) => id === record.id)) return { state: known, reply: record };
+  return ask(known, { ...record, status: 'pending', nextAttemptAt: null }, ctx);
+}
+
+function settle(state: WebhookRow | null, progress: Progress, ctx: TurnContext): Turn<WebhookRow | null, boolean> {
+  if (state === null || state.status === 'deleted' || state.run !== progress.run) return { state, reply: false };
+  const { cursor, lanes, deliveries, tried, disable } = progress;
+  for (const record of deliveries) ctx.append(WebhookDelivery, { ...record, webhookId: ctx.id });
+  const asked = tried.length === 0 ? state.asked : state.asked.filter(({ id }) => !tried.includes(id));
+  const next = { ...state, cursor, lanes, asked };
+  if (disable === null || state.status !== 'active') return { state: next, reply: true };
+  const { accountId, userId, url } = state;
+  ctx.emit({ accountId, type: 'webhook.disabled', data: { webhook_id: ctx.id, reason: disable } });
+  ctx.run('tellUser', { userId, url, webhookId: ctx.id, reason: disable } satisfies Disabled);
+  return { ...afterChange({ ...stopped(next), disabledReason: disable }, ctx), reply: true };
+}
+
+// private helpers
+
+const untried = {
+  status: 'pending',
+  attempts: 0,
+  responseStatus: null,
+  responseBody: null,
+  error: null,
+  durationMs: null,
+  attemptedAt: null,
+  nextAttemptAt: null,
+} as const;
+
+function present(state: WebhookRow | null): WebhookRow {
+  if (state === null || state.status === 'deleted') throw new AppError('not_found', 'Webhook not found');
+  return state;
+}
+
+function stopped(state: WebhookRow): WebhookRow {
+  return { ...state, status: 'disabled', lanes: [], run: state.run + 1 };
+}
+
+function afterChange(state: WebhookRow, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
+  ctx.run('wake', {});
+  return { state, reply: state };
+}
+
+function ask(state: WebhookRow, record: DeliveryRecord, ctx: TurnContext): Turn<WebhookRow, DeliveryRecord> {
+  if (state.asked.length >= maxAsked) throw new AppError('conflict', `${maxAsked} deliveries asked for by hand are waiting already`);
+  const { id, seq, type, attempts, createdAt } = record;
+  ctx.append(WebhookDelivery, { ...record, webhookId: ctx.id });
+  return { ...afterChange({ ...state, asked: [...state.asked, { id, seq, type, attempts, createdAt }] }, ctx), reply: record };
+}
+
+type Disabled = { userId: string; url: string; webhookId: string; reason: 'failing' | 'gone' };
+
+async function tellUser(actors: ActorSystem, mail: MailProvider, input: Disabled, effectId: string): Promise<null> {
+  const profile = await actors.query(user, input.userId, 'profile', null);
+  if (profile === null) return null;
+  const text = [
+    `Your webhook ${input.webhookId} gets no more events, because ${why[input.reason]}.`,
+    '',
+    // Its path may be a secret.
+    `It goes to ${new URL(input.url).host}.`,
+    `Enable it again with PATCH /v1/api-keys/webhooks/${input.webhookId} {"status": "active"}: events from then on are delivered.`,
+    'What was not delivered is listed under /deliveries and can be sent again from there.',
+  ].join('\n');
+  await mail.send({ to: profile.email, subject: 'A webhook was disabled', text }, effectId);
+  return null;
+}

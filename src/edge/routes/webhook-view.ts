@@ -1,0 +1,68 @@
+/** Webhooks and deliveries as callers see them. The secret is shown once, by the request that made it. */
+import Type, { type Static } from 'typebox';
+import { eventIdOf } from '../../actors/webhook/courier.ts';
+import type { DeliveryRecord } from '../../actors/webhook/messages.ts';
+import { isoTimestamp } from '../../clock.ts';
+import type { WebhookRow } from '../../storage/entities/webhook.ts';
+
+const Timestamp = Type.String({ format: 'date-time' });
+const orNull = (schema: ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+const described = {
+  id: Type.String(),
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  status: Type.Enum(['active', 'disabled']),
+  disabled_reason: Type.Union([Type.Enum(['failing', 'gone', 'asked']), Type.Null()], {
+    description: 'A delivery failed for 24 hours; the receiver answered 410; somebody asked for it',
+  }),
+  created_at: Timestamp,
+};
+
+export const WebhookSchema = Type.Object(described);
+export const WebhookWithSecret = Type.Object({
+  ...described,
+  secret: Type.String({ description: '`whsec_` and a key in base64, which signs deliveries; it is not shown again' }),
+});
+
+export const DeliverySchema = Type.Object({
+  id: Type.String(),
+  event_id: Type.String({ description: 'The `webhook-id` header: the same for every try' }),
+  event_type: Type.String(),
+  status: Type.Enum(['pending', 'delivered', 'failed']),
+  attempts: Type.Integer(),
+  response_status: orNull(Type.Integer(), 'What the receiver answered last; null: nothing'),
+  response_body: orNull(Type.String(), 'The first 1,024 bytes of it'),
+  error: orNull(Type.String(), 'Why the last try failed'),
+  duration_ms: orNull(Type.Integer(), 'How long the last try took'),
+  created_at: Timestamp,
+  attempted_at: orNull(Timestamp, 'When it was tried last'),
+  next_attempt_at: orNull(Timestamp, 'When it is tried again; null: not by itself'),
+});
+
+export function webhookView(row: WebhookRow): Static<typeof WebhookSchema> {
+  const { id, url, events, status, disabledReason, createdAt } = row;
+  const shown = status === 'active' ? 'active' : 'disabled';
+  return { id, url, events, status: shown, disabled_reason: disabledReason ?? null, created_at: isoTimestamp(createdAt) };
+}
+
+/** @param activeSince of a webhook that is active, else null: what was to be tried again before is not any more */
+export function deliveryView(record: DeliveryRecord, activeSince: number | null): Static<typeof DeliverySchema> {
+  const time = (ms: number | null | undefined) => (ms == null ? null : isoTimestamp(ms));
+  const isPlanned = activeSince !== null && record.attemptedAt != null && record.attemptedAt >= activeSince;
+  return {
+    id: record.id,
+    event_id: eventIdOf(record.id),
+    event_type: record.type,
+    status: record.status,
+    attempts: record.attempts,
+    response_status: record.responseStatus ?? null,
+    response_body: record.responseBody ?? null,
+    error: record.error ?? null,
+    duration_ms: record.durationMs ?? null,
+    created_at: isoTimestamp(record.createdAt),
+    attempted_at: time(record.attemptedAt),
+    next_attempt_at: isPlanned ? time(record.nextAttemptAt) : null,
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * Addresses of names that strangers may choose. The system's look-up blocks one of the process's few threads for as long as a name server
+ * leaves it waiting, and files and passwords need those threads too; so such names are asked of DNS directly, on sockets, for a bounded time.
+ */
+import { lookup, Resolver } from 'node:dns/promises';
+
+export type Resolve = (hostname: string) => Promise<{ address: string; family: number }[]>;
+
+const queryTimeoutMs = 1_500;
+const tries = 2;
+
+/** As the machine does it, its files and search domains included. */
+export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
+
+/**
+ * By DNS alone, except names without a dot, which nobody outside can make.
+ *
+ * @param isLocalAllowed names that DNS does not know are looked up as the machine does it
+ */
+export function dnsResolve(isLocalAllowed: boolean): Resolve {
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries });
+  return async (hostname) => {
+    if (!hostname.includes('.')) return systemResolve(hostname);
+    const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = [
+      ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+      ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+    ];
+    if (found.length > 0) return found;
+    if (isLocalAllowed) return systemResolve(hostname);
+    throw four.status === 'rejected' ? four.reason : new Error(`${hostname} has no address`);
+  };
+}

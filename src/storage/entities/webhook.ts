@@ -1,0 +1,60 @@
+/** Webhooks and what became of their deliveries. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { epochMs, json } from '../column-types.ts';
+
+export const Webhook = defineEntity({
+  name: 'Webhook',
+  tableName: 'webhook',
+  properties: {
+    id: p.text().primary(),
+    shard: p.integer(),
+    accountId: p.text(),
+    /** Who is told when it is disabled. */
+    userId: p.text(),
+    url: p.text(),
+    /** Names as they were subscribed to, wildcards included. */
+    events: json<string[]>(),
+    /** Encrypted. */
+    secret: p.text().hidden(),
+    /** Signs too, until it expires. */
+    oldSecret: p.text().strictNullable().hidden(),
+    oldSecretExpiresAt: epochMs().strictNullable(),
+    status: p.text().$type<'active' | 'disabled' | 'deleted'>(),
+    disabledReason: p.text().$type<'failing' | 'gone' | 'asked'>().strictNullable(),
+    /** One higher each time it begins anew: what was going on before counts no more. */
+    run: p.integer(),
+    /** Every event up to here is delivered, save what stands in the lanes. */
+    cursor: p.bigint('number'),
+    lanes: json<{ taskId: string | null; seq: number; failures: number; since: number | null; dueAt: number | null }[]>(),
+    /** Deliveries that a person has asked for and that have not been tried yet. */
+    asked: json<{ id: string; seq: number; type: string; attempts: number; createdAt: number }[]>(),
+    createdAt: epochMs(),
+    activeSince: epochMs(),
+  },
+});
+export type WebhookRow = InferEntity<typeof Webhook>;
+
+/** The last try of delivering one event to one webhook. */
+export const WebhookDelivery = defineEntity({
+  name: 'WebhookDelivery',
+  tableName: 'webhook_delivery',
+  properties: {
+    webhookId: p.text().primary(),
+    /** With the event's own ending, so that delivering it again is the same delivery. */
+    id: p.text().primary(),
+    /** 0: a test, which is no event of the account. */
+    seq: p.bigint('number'),
+    type: p.text(),
+    status: p.text().$type<'pending' | 'delivered' | 'failed'>(),
+    attempts: p.integer(),
+    responseStatus: p.integer().strictNullable(),
+    /** Its first bytes. */
+    responseBody: p.text().strictNullable(),
+    error: p.text().strictNullable(),
+    durationMs: p.integer().strictNullable(),
+    createdAt: epochMs(),
+    attemptedAt: epochMs().strictNullable(),
+    nextAttemptAt: epochMs().strictNullable(),
+  },
+});
+export type WebhookDeliveryRow = InferEntity<typeof WebhookDelivery>;

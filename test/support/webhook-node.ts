@@ -1,0 +1,167 @@
+/** Webhooks on one node: a real database, the runtime, the stream's hub, couriers with real sockets, and a clock that a test moves by hand. */
+import type { TestContext } from 'node:test';
+import { actorRef, defineActor, type NewEvent } from '../../src/actors/runtime/define-actor.ts';
+import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { Couriers } from '../../src/actors/webhook/couriers.ts';
+import { type CreateWebhook, webhook } from '../../src/actors/webhook/messages.ts';
+import { keyOfSecret, newWebhookSecret } from '../../src/actors/webhook/signature.ts';
+import { webhookActor } from '../../src/actors/webhook/webhook.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { Placement } from '../../src/cluster/placement.ts';
+import { SingleNode } from '../../src/cluster/single-node.ts';
+import { AccountFeed } from '../../src/edge/stream/account-feed.ts';
+import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
+import { newId } from '../../src/ids.ts';
+import { silentLog } from '../../src/log.ts';
+import type { Mail } from '../../src/providers/mail/port.ts';
+import { createOutbound } from '../../src/providers/outbound/outbound.ts';
+import type { Resolve } from '../../src/providers/outbound/resolve.ts';
+import { Database } from '../../src/storage/database.ts';
+import { Canary, type CanaryRow } from '../../src/storage/entities/runtime.ts';
+import { testDatabase } from './database.ts';
+import { until } from './runtime.ts';
+
+export type CrierContract = { commands: { cry(input: { events: NewEvent[] }): null }; queries: Record<never, never> };
+export const crier = actorRef<CrierContract>('crier');
+
+/** Emits what it is told. */
+export const crierActor = defineActor<CanaryRow, CrierContract>({
+  ref: crier,
+  entity: Canary,
+  commands: {
+    cry(state, { events }, ctx) {
+      for (const event of events) ctx.emit(event);
+      return { state: { id: ctx.id, beats: (state?.beats ?? 0) + 1 } as CanaryRow, reply: null };
+    },
+  },
+  queries: {},
+});
+
+export class MovedClock implements Clock {
+  private aheadMs = 0;
+
+  nowMs(): number {
+    return Date.now() + this.aheadMs;
+  }
+
+  advance(ms: number): void {
+    this.aheadMs += ms;
+  }
+}
+
+export type DeliveringOptions = {
+  database: Database;
+  placement: Placement;
+  runtime: Runtime;
+  clock: Clock;
+  allow?: string[];
+  resolve?: Resolve;
+  timeoutMs?: number;
+};
+
+/** What a node needs to deliver, registered on a runtime that has not started. */
+export function deliveringParts({ database, placement, runtime, clock, allow = ['127.0.0.0/8'], resolve, timeoutMs }: DeliveringOptions) {
+  const hub = new StreamHub(database, silentLog);
+  runtime.onEvents((events, seqs) => hub.publish(events, seqs));
+  const outbound = createOutbound({ allow, resolve, connections: null });
+  const mails: Mail[] = [];
+  const mail = { send: async (sent: Mail) => ({ detail: String(mails.push(sent)) }) };
+  const { actors } = runtime;
+  const feed = new AccountFeed({ hub, database, log: silentLog });
+  const couriers = new Couriers({ actors, database, placement, feed, outbound, keyOf: keyOfSecret, clock, log: silentLog, timeoutMs });
+  runtime.register([crierActor, webhookActor({ actors, mail, changed: (id) => couriers.changed(id) })]);
+  return { hub, outbound, mails, couriers };
+}
+
+export type WebhookNode = Awaited<ReturnType<typeof startWebhookNode>>;
+
+export async function startWebhookNode(t: TestContext, options: { allow?: string[]; resolve?: Resolve; timeoutMs?: number } = {}) {
+  const server = await testDatabase();
+  const clock = new MovedClock();
+  const begin = async () => {
+    const database = new Database(server.url);
+    await database.migrate();
+    const placement = new SingleNode(server.url, 'test', silentLog);
+    const runtime = new Runtime({ database, placement, log: silentLog, clock, freezeStates: true });
+    const parts = deliveringParts({ database, placement, runtime, clock, ...options });
+    await runtime.start();
+    return { database, runtime, ...parts };
+  };
+  let part = await begin();
+  const end = async (graceMs?: number) => {
+    part.couriers.stop();
+    await part.runtime.stop(graceMs);
+    await part.outbound.close();
+    await part.database.close();
+  };
+  t.after(async () => {
+    await end();
+    await server.close();
+  });
+  const node = {
+    clock,
+    get actors() {
+      return part.runtime.actors;
+    },
+    get database() {
+      return part.database;
+    },
+    get couriers() {
+      return part.couriers;
+    },
+    get mails() {
+      return part.mails;
+    },
+    /** A registered webhook; its secret is kept as it is. */
+    async register(url: string, given: Partial<CreateWebhook> = {}) {
+      const id = newId('wh_');
+      const secret = newWebhookSecret();
+      await node.actors.ask(webhook, id, 'create', {
+        accountId: 'acct_1',
+        userId: 'usr_1',
+        url,
+        events: ['*'],
+        secret,
+        cursor: 0,
+        ...given,
+      });
+      return { id, secret };
+    },
+    async cry(events: (Partial<NewEvent> & { n?: number })[], accountId = 'acct_1'): Promise<void> {
+      const whole = events.map(({ n, ...event }) => ({ accountId, type: 'task.running', data: { n }, ...event }));
+      await node.actors.ask(crier, newId('evt_'), 'cry', { events: whole });
+    },
+    /** Moves the clock and lets what is due go on. */
+    async pass(ms: number): Promise<void> {
+      clock.advance(ms);
+      part.couriers.wake();
+    },
+    row: (id: string) => node.actors.query(webhook, id, 'get', null),
+    async deliveries(webhookId: string): Promise<any[]> {
+      const { rows } = await part.database.read({
+        text: 'select * from webhook_delivery where webhook_id = $1 order by id',
+        values: [webhookId],
+      });
+      return rows;
+    },
+    /** Resolves when the webhook's committed progress is as the condition says. */
+    async untilRow(id: string, condition: (row: any) => boolean, what: string): Promise<void> {
+      await until(async () => {
+        const row = await node.row(id);
+        return row !== null && condition(row);
+      }, what);
+    },
+    /** Ends it without finishing anything, as a crash does, and starts again. */
+    async crash(): Promise<void> {
+      await end(0);
+      part = await begin();
+    },
+    /** Ends it in order and starts again. */
+    async restart(): Promise<void> {
+      await part.couriers.finish(5_000);
+      await end();
+      part = await begin();
+    },
+  };
+  return node;
+}

@@ -1,0 +1,44 @@
+/** A receiver of webhooks: keeps what it is sent, in order of arrival, and answers as a test says. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string; event: any };
+export type Answer = (request: Received, response: ServerResponse) => void;
+
+export type WebhookReceiver = {
+  readonly url: string;
+  readonly received: Received[];
+  /** How the next ones are answered; at first with 200. */
+  answer: Answer;
+  close(): void;
+};
+
+export const answerWith =
+  (status: number, headers: Record<string, string> = {}, body = ''): Answer =>
+  (_request, response) =>
+    void response.writeHead(status, headers).end(body);
+
+export async function startReceiver(t: { after(end: () => unknown): void }): Promise<WebhookReceiver> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      const received = { path: request.url!, headers: request.headers, body, event: JSON.parse(body) };
+      receiver.received.push(received);
+      receiver.answer(received, response);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const receiver: WebhookReceiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received: [],
+    answer: answerWith(200),
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  t.after(() => receiver.close());
+  return receiver;
+}
