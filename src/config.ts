@@ -58,6 +58,13 @@ const variables = {
     [],
     'addresses and ranges with commas between, e.g. 127.0.0.0/8,fd00::/8',
   ),
+  corsOrigins: list(
+    'CORS_ORIGINS',
+    Type.Refine(Type.String(), isOrigin),
+    [],
+    'origins with commas between, e.g. https://app.example.com,http://localhost:3000, or * for any',
+  ),
+  maxConnections: number('MAX_CONNECTIONS', 1, 1_000_000, 16_384, 'connections from 1 to 1000000'),
   roles: list('ROLES', Type.Union([Type.Literal('edge'), Type.Literal('actors')]), ['edge', 'actors'], 'edge, actors or edge,actors'),
   otlpUrl: url(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -199,6 +206,11 @@ function isAddressRange(range: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/** As browsers write it: scheme, host and a port that is not the usual one. */
+function isOrigin(text: string): boolean {
+  return text === '*' || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
 }
 
 function safeHostName(): string {

@@ -11,6 +11,8 @@ import { createAuthenticator } from '../edge/auth/authenticate.ts';
 import { createPasswords } from '../edge/auth/passwords.ts';
 import { createRefreshTokens } from '../edge/auth/refresh-token.ts';
 import { createTokens } from '../edge/auth/tokens.ts';
+import { connectionBound } from '../edge/http/connection-bound.ts';
+import { withCors } from '../edge/http/cors.ts';
 import { docsRoutes } from '../edge/http/docs.ts';
 import { RequestStats } from '../edge/http/request-stats.ts';
 import { createRouter } from '../edge/http/router.ts';
@@ -24,18 +26,15 @@ import { deliverableRoutes } from '../edge/routes/deliverables.ts';
 import { createDownloadLinks } from '../edge/routes/download-link.ts';
 import { type Health, healthRoutes } from '../edge/routes/health.ts';
 import { taskRoutes } from '../edge/routes/tasks.ts';
-import { webhookRoutes } from '../edge/routes/webhooks.ts';
 import { workspaceRoutes } from '../edge/routes/workspaces.ts';
 import { EventRelay } from '../edge/stream/event-relay.ts';
 import { Stream } from '../edge/stream/stream.ts';
 import { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';
-import type { Outbound } from '../providers/outbound/port.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Stores } from './stores.ts';
-import { webhookSecrets } from './webhooks.ts';
 
 const maxHeaderBytes = 16 * 1024;
 const maxMessageBytes = 64 * 1024;
@@ -48,8 +47,6 @@ export type EdgeOptions = {
   log: Log;
   tracer: Tracer | null;
   stores: Stores;
-  /** What webhooks go out by: it says where they may go. */
-  deliveries: Outbound;
   runtime: Runtime;
   placement: Placement;
   /** null: a node alone. */
@@ -69,7 +66,7 @@ export type Edge = {
 };
 
 /** Tells subscribers what the runtime commits from the start; takes requests when told to listen. */
-export async function openEdge({ config, log, tracer, stores, deliveries, runtime, placement, cluster }: EdgeOptions): Promise<Edge> {
+export async function openEdge({ config, log, tracer, stores, runtime, placement, cluster }: EdgeOptions): Promise<Edge> {
   const { secretKey, database, files, overrides } = stores;
   const { actors } = runtime;
   const clock = systemClock;
@@ -87,6 +84,7 @@ export async function openEdge({ config, log, tracer, stores, deliveries, runtim
     log,
     maxHeaderBytes,
     accessLog: config.logLevel === 'debug',
+    maxConnections: connectionBound(config.maxConnections),
   });
 
   const hub = new StreamHub(database, log);
@@ -121,10 +119,9 @@ export async function openEdge({ config, log, tracer, stores, deliveries, runtim
       ...workspaceRoutes({ actors, database, files, links }),
       ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), overrides, clock }),
       ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
-      ...webhookRoutes({ actors, database, secrets: webhookSecrets(secretKey), checkUrl: (url) => deliveries.check(url), clock }),
       ...healthRoutes(health),
     ];
-    handler = createRouter({
+    const router = createRouter({
       routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
       authenticate: (request) => authenticator.ofRequest(request),
       limits: unlimited,
@@ -134,6 +131,7 @@ export async function openEdge({ config, log, tracer, stores, deliveries, runtim
       stats: stats.requests,
       tracer,
     });
+    handler = withCors(router, config.corsOrigins);
     return address;
   }
 
