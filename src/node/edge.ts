@@ -26,15 +26,18 @@ import { deliverableRoutes } from '../edge/routes/deliverables.ts';
 import { createDownloadLinks } from '../edge/routes/download-link.ts';
 import { type Health, healthRoutes } from '../edge/routes/health.ts';
 import { taskRoutes } from '../edge/routes/tasks.ts';
+import { webhookRoutes } from '../edge/routes/webhooks.ts';
 import { workspaceRoutes } from '../edge/routes/workspaces.ts';
 import { EventRelay } from '../edge/stream/event-relay.ts';
 import { Stream } from '../edge/stream/stream.ts';
 import { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';
+import type { Outbound } from '../providers/outbound/port.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Stores } from './stores.ts';
+import { webhookSecrets } from './webhooks.ts';
 
 const maxHeaderBytes = 16 * 1024;
 const maxMessageBytes = 64 * 1024;
@@ -47,6 +50,8 @@ export type EdgeOptions = {
   log: Log;
   tracer: Tracer | null;
   stores: Stores;
+  /** What webhooks go out by: it says where they may go. */
+  deliveries: Outbound;
   runtime: Runtime;
   placement: Placement;
   /** null: a node alone. */
@@ -66,7 +71,7 @@ export type Edge = {
 };
 
 /** Tells subscribers what the runtime commits from the start; takes requests when told to listen. */
-export async function openEdge({ config, log, tracer, stores, runtime, placement, cluster }: EdgeOptions): Promise<Edge> {
+export async function openEdge({ config, log, tracer, stores, deliveries, runtime, placement, cluster }: EdgeOptions): Promise<Edge> {
   const { secretKey, database, files, overrides } = stores;
   const { actors } = runtime;
   const clock = systemClock;
@@ -119,6 +124,7 @@ export async function openEdge({ config, log, tracer, stores, runtime, placement
       ...workspaceRoutes({ actors, database, files, links }),
       ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), overrides, clock }),
       ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
+      ...webhookRoutes({ actors, database, secrets: webhookSecrets(secretKey), checkUrl: (url) => deliveries.check(url), clock }),
       ...healthRoutes(health),
     ];
     const router = createRouter({
