@@ -65,6 +65,13 @@ const variables = {
     'origins with commas between, e.g. https://app.example.com,http://localhost:3000, or * for any',
   ),
   maxConnections: number('MAX_CONNECTIONS', 1, 1_000_000, 16_384, 'connections from 1 to 1000000'),
+  trustedProxies: list(
+    'TRUSTED_PROXIES',
+    Type.Refine(Type.String(), isAddressRange),
+    [],
+    'addresses and ranges with commas between, e.g. 10.0.0.0/8',
+  ),
+  anonymousRequestsPerMinute: number('ANONYMOUS_REQUESTS_PER_MINUTE', 1, 100_000_000, 60, 'requests from 1 to 100000000'),
   roles: list('ROLES', Type.Union([Type.Literal('edge'), Type.Literal('actors')]), ['edge', 'actors'], 'edge, actors or edge,actors'),
   otlpUrl: url(
     'OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import { liftLimits, manyAnonymousRequests } from '../../test/support/lift-limits.ts';
 import { machineMs } from './machine-clock.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -46,6 +48,7 @@ export class Service {
         PORT: '0',
         ADMIN_PORT: '0',
         LOG_LEVEL: 'warn',
+        ...manyAnonymousRequests,
         ...env,
       },
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -56,7 +59,9 @@ export class Service {
         if (machineMs() - beganMs > readyWithinMs) throw new Error('the service does not get ready');
         await after(pollMs);
       }
-      return new Service(child, url, machineMs() - beganMs);
+      const readyAfterMs = machineMs() - beganMs;
+      await liftLimits(env.DATABASE_URL ?? (await runningEmbeddedPostgres(dataDir))!);
+      return new Service(child, url, readyAfterMs);
     } catch (error) {
       child.kill('SIGTERM');
       throw error;

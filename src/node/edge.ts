@@ -11,6 +11,7 @@ import { createAuthenticator } from '../edge/auth/authenticate.ts';
 import { createPasswords } from '../edge/auth/passwords.ts';
 import { createRefreshTokens } from '../edge/auth/refresh-token.ts';
 import { createTokens } from '../edge/auth/tokens.ts';
+import { TrustedProxies } from '../edge/http/client-address.ts';
 import { connectionBound } from '../edge/http/connection-bound.ts';
 import { withCors } from '../edge/http/cors.ts';
 import { docsRoutes } from '../edge/http/docs.ts';
@@ -18,7 +19,6 @@ import { RequestStats } from '../edge/http/request-stats.ts';
 import { createRouter } from '../edge/http/router.ts';
 import { createServer, type HttpHandler, type HttpServer } from '../edge/http/server.ts';
 import { createIdempotency } from '../edge/idempotency.ts';
-import { unlimited } from '../edge/limits.ts';
 import { agentRoutes } from '../edge/routes/agents.ts';
 import { apiKeyRoutes } from '../edge/routes/api-keys.ts';
 import { authRoutes } from '../edge/routes/auth.ts';
@@ -36,6 +36,7 @@ import type { Outbound } from '../providers/outbound/port.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
+import type { LimitsOfNode } from './limits.ts';
 import type { Stores } from './stores.ts';
 import { webhookSecrets } from './webhooks.ts';
 
@@ -52,6 +53,7 @@ export type EdgeOptions = {
   stores: Stores;
   /** What webhooks go out by: it says where they may go. */
   deliveries: Outbound;
+  limits: LimitsOfNode;
   runtime: Runtime;
   placement: Placement;
   /** null: a node alone. */
@@ -71,7 +73,17 @@ export type Edge = {
 };
 
 /** Tells subscribers what the runtime commits from the start; takes requests when told to listen. */
-export async function openEdge({ config, log, tracer, stores, deliveries, runtime, placement, cluster }: EdgeOptions): Promise<Edge> {
+export async function openEdge({
+  config,
+  log,
+  tracer,
+  stores,
+  deliveries,
+  limits,
+  runtime,
+  placement,
+  cluster,
+}: EdgeOptions): Promise<Edge> {
   const { secretKey, database, files, overrides } = stores;
   const { actors } = runtime;
   const clock = systemClock;
@@ -90,6 +102,7 @@ export async function openEdge({ config, log, tracer, stores, deliveries, runtim
     maxHeaderBytes,
     accessLog: config.logLevel === 'debug',
     maxConnections: connectionBound(config.maxConnections),
+    proxies: new TrustedProxies(config.trustedProxies),
   });
 
   const hub = new StreamHub(database, log);
@@ -104,6 +117,7 @@ export async function openEdge({ config, log, tracer, stores, deliveries, runtim
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
     standing: (principal) => authenticator.standing(principal),
+    connections: limits.connections,
     retentionDays: config.retentionDays,
     log,
   });
@@ -130,7 +144,7 @@ export async function openEdge({ config, log, tracer, stores, deliveries, runtim
     const router = createRouter({
       routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
       authenticate: (request) => authenticator.ofRequest(request),
-      limits: unlimited,
+      limits: limits.requests,
       isOverloaded: () => !actors.pending.hasRoom,
       around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
       log,

@@ -13,6 +13,7 @@ import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldDelive
 import { registerActors } from './actors.ts';
 import { leaveCluster, openCluster } from './cluster.ts';
 import { openEdge } from './edge.ts';
+import { openLimits } from './limits.ts';
 import { openAdminPort, openTracing } from './observation.ts';
 import { createProviders } from './providers.ts';
 import type { Stops } from './stops.ts';
@@ -47,7 +48,8 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const runtime = new Runtime({ database, placement, log, clock, tracer });
   const { actors } = runtime;
   registerActors(runtime, stores, providers, log);
-  const edge = await openEdge({ config, log, tracer, stores, deliveries: providers.deliveries, runtime, placement, cluster });
+  const limits = await openLimits(config, stores, cluster, log, stops);
+  const edge = await openEdge({ config, log, tracer, stores, deliveries: providers.deliveries, limits, runtime, placement, cluster });
   const { server, stream, hub, relay } = edge;
   const { deliveries: outbound, mail } = providers;
   const couriers = openWebhooks({ runtime, placement, database, hub, outbound, mail, secretKey: stores.secretKey, log });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { startService } from '../support/service.ts';
 
 test("the README's first task by curl ends with a report whose figures are those of the file", { timeout: 120_000 }, async (t) => {
-  const service = await startService(t);
+  const service = await startService(t, {}, { limited: true });
   const readme = await readFile('README.md', 'utf8');
   const block = /<!-- quick-start -->\n```sh\n([\s\S]*?)```/.exec(readme);
   assert.ok(block, 'the README has a quick start');

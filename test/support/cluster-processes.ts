@@ -12,6 +12,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { testDatabase } from './database.ts';
+import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { type Heal, Link, type Way } from './link.ts';
 import { NodeProcess } from './node-process.ts';
 import { OwnPostgres } from './own-postgres.ts';
@@ -93,6 +94,7 @@ export class ClusterProcesses {
       PORT: '0',
       ADMIN_PORT: '0',
       LOG_LEVEL: 'warn',
+      ...manyAnonymousRequests,
       ...(redisLink === null ? {} : { REDIS_URL: links ? redisLink.through(redis!.url) : redis!.url, CLUSTER_HOST: '127.0.0.1' }),
       ...env,
     };
@@ -110,6 +112,7 @@ export class ClusterProcesses {
     try {
       await Promise.all(Array.from({ length: nodes }, () => cluster.add()));
       await cluster.untilReady();
+      if (nodes > 0) await liftLimits(databaseUrl());
       return cluster;
     } catch (error) {
       await cluster.close();

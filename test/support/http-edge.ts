@@ -3,7 +3,7 @@ import type { Principal } from '../../src/edge/auth/principal.ts';
 import type { AnyRoute } from '../../src/edge/http/route.ts';
 import { createRouter, type RouterOptions } from '../../src/edge/http/router.ts';
 import { createServer, type HttpServer } from '../../src/edge/http/server.ts';
-import { unlimited } from '../../src/edge/limits.ts';
+import { unlimited } from '../../src/edge/limits/limits.ts';
 import type { Log } from '../../src/log.ts';
 
 const base = { accountId: 'acct_1', userId: 'usr_1', mode: 'live' } as const;

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export type Service = {
@@ -24,11 +26,21 @@ export type Service = {
 
 const readyWithinMs = 60_000;
 
-/** Starts the service and stops it, its PostgreSQL included, when the test has ended. */
-export async function startService(t: TestContext, env: Record<string, string> = {}): Promise<Service> {
+/**
+ * Starts the service and stops it, its PostgreSQL included, when the test has ended.
+ *
+ * @param limited whether callers have the limits on requests that a user's service gives them
+ */
+export async function startService(
+  t: TestContext,
+  env: Record<string, string> = {},
+  { limited = false }: { limited?: boolean } = {},
+): Promise<Service> {
   const folder = await temporaryFolder('troupe-service-');
   const dataDir = join(folder.path, 'data');
-  let running = await launch(dataDir, env);
+  const over = limited ? env : { ...manyAnonymousRequests, ...env };
+  let running = await launch(dataDir, over);
+  if (!limited) await liftLimits(env.DATABASE_URL ?? (await runningEmbeddedPostgres(dataDir))!);
   const service: Service = {
     get url() {
       return running.url;
@@ -53,7 +65,7 @@ export async function startService(t: TestContext, env: Record<string, string> =
       return (await once(running.child, 'exit'))[0] as number | null;
     },
     async restart() {
-      running = await launch(dataDir, env);
+      running = await launch(dataDir, over);
     },
   };
   t.after(async () => {

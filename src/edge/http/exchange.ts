@@ -44,6 +44,12 @@ export function sendWhole(socket: ResponseSocket, request: HttpRequest, response
 function writeHead(socket: ResponseSocket, request: HttpRequest, { status, headers }: HttpResponse): void {
   if (status !== 200) socket.writeStatus(statusLine(status));
   socket.writeHeader('X-Request-Id', request.requestId);
+  const { standing } = request;
+  if (standing !== null) {
+    socket.writeHeader('X-RateLimit-Limit', String(standing.limit));
+    socket.writeHeader('X-RateLimit-Remaining', String(standing.remaining));
+    socket.writeHeader('X-RateLimit-Reset', String(standing.resetS));
+  }
   if (headers !== null) for (const name in headers) socket.writeHeader(name, headers[name]!);
 }
 
@@ -56,6 +62,8 @@ function bodyLength({ body, bodyBytes, status }: HttpResponse): number | undefin
 
 export class Exchange {
   readonly body: IncomingBody | null;
+  /** Told when the exchange has ended. */
+  request: HttpRequest | null = null;
   /** The connection ends with this answer, and nothing that came behind the request may be served. */
   readonly isLast: boolean;
   readonly #socket: ResponseSocket;

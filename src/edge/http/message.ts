@@ -1,10 +1,12 @@
 /** A request and its answer as plain values. Handlers know these and never the HTTP library beneath. */
 import type { Readable } from 'node:stream';
+import type { Standing } from '../limits/bucket.ts';
+import { TrustedProxies } from './client-address.ts';
 import { newRequestId } from './request-id.ts';
 
 export type HttpResponse = {
   status: number;
-  /** Sent as they are: values hold no line breaks. `X-Request-Id`, `Date` and `Content-Length` are the server's. */
+  /** Sent as they are: values hold no line breaks. `X-Request-Id`, `X-RateLimit-*`, `Date` and `Content-Length` are the server's. */
   headers: Record<string, string> | null;
   /** A stream is sent with backpressure and destroyed when the client goes away. */
   body: string | Uint8Array | Readable | null;
@@ -36,6 +38,7 @@ export interface AddressSource {
 }
 
 const callersId = /^[\w-]{1,128}$/;
+const nobody = new TrustedProxies();
 
 /** Everything is copied out of the library before the first await, so a request may be kept as long as its handler runs. */
 export class HttpRequest {
@@ -53,8 +56,14 @@ export class HttpRequest {
   readonly requestId: string;
   /** Set by the router where the request is traced. */
   trace: string | null = null;
+  /** How its caller stands with its rate, for the answer's headers; null: nothing is known. Set by the limiter. */
+  standing: Standing | null = null;
   readonly #source: AddressSource;
+  readonly #proxies: TrustedProxies;
   #address = '';
+  #client = '';
+  #hasEnded = false;
+  #atEnd: (() => void) | null = null;
 
   constructor(
     method: string,
@@ -63,6 +72,7 @@ export class HttpRequest {
     headers: readonly string[],
     body: RequestBody | null,
     source: AddressSource,
+    proxies: TrustedProxies = nobody,
   ) {
     this.method = method;
     this.path = path;
@@ -70,6 +80,7 @@ export class HttpRequest {
     this.headers = headers;
     this.body = body;
     this.#source = source;
+    this.#proxies = proxies;
     const id = this.header('x-request-id');
     this.requestId = id !== '' && callersId.test(id) ? id : newRequestId();
   }
@@ -93,7 +104,26 @@ export class HttpRequest {
     void this.remoteAddress;
   }
 
-  /** The client's IP address as text. */
+  /** Where the request comes from: the other end of its connection, or what a trusted proxy there says. IPv4 is written as IPv4. */
+  get clientAddress(): string {
+    if (this.#client === '') this.#client = this.#proxies.clientOf(this.remoteAddress, this.headers);
+    return this.#client;
+  }
+
+  /** Has `work` done when the request has ended: its answer is out, or its client gone. At once where it has. One caller only. */
+  whenEnded(work: () => void): void {
+    if (this.#hasEnded) return work();
+    this.#atEnd = work;
+  }
+
+  /** For the server. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#atEnd?.();
+    this.#atEnd = null;
+  }
+
+  /** The IP address at the other end of the connection, as text. */
   get remoteAddress(): string {
     if (this.#address === '') this.#address = Buffer.from(this.#source.getRemoteAddressAsText()).toString('latin1');
     return this.#address;

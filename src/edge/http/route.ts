@@ -81,6 +81,8 @@ type Declaration = {
   extension?: boolean;
   /** Whether `Idempotency-Key` has an effect; true for every POST outside /auth that does not say otherwise. */
   idempotent?: boolean;
+  /** false: asked as often as anybody likes, and counted against nothing. */
+  limited?: boolean;
   /** Content types of answers that are no JSON, by status, e.g. {200: 'application/octet-stream'}. */
   contentTypes?: { readonly [status: number]: string };
 };

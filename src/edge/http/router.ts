@@ -8,7 +8,7 @@ import { AppError, type Issue } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Tracer } from '../../tracing.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
-import type { LimitDecision, Limits } from '../limits.ts';
+import type { Limits } from '../limits/limits.ts';
 import { BodyBudget } from './body-budget.ts';
 import { compressed } from './compression.ts';
 import { conditional } from './conditional.ts';
@@ -100,13 +100,14 @@ export function createRouter(options: RouterOptions): HttpHandler {
   return (request) => {
     const variant = request.path.startsWith('/v1/') ? 'A' : 'B';
     const match = table.find(request.path, variant === 'A' ? 3 : 0);
-    if (match === null) return unrouted(refusal(404, 'Not Found'));
+    if (match === null) return astray(request, refusal(404, 'Not Found'));
     const prepared = match.value.byMethod.get(request.method);
-    if (prepared === undefined) return unrouted(otherMethod(request, match.value.allow));
+    if (prepared === undefined) return astray(request, otherMethod(request, match.value.allow));
     const begunAtMs = performance.now();
     stats.inFlight++;
     if (prepared.isCommand && isOverloaded()) {
       stats.failed(tooBusy);
+      limits.peek(request);
       return counted(prepared, begunAtMs, shed);
     }
     const response =
@@ -122,16 +123,21 @@ export function createRouter(options: RouterOptions): HttpHandler {
     prepared: Prepared,
     parameters: readonly string[],
   ): HttpResponse | Promise<HttpResponse> {
-    let limitHeaders: Record<string, string> | null = null;
+    const { scope, limited = true } = prepared.route;
 
+    /** Counts the request first, so that whatever is answered says how its caller stands. */
     const checkLimit = (principal: Principal | null): HttpResponse | Promise<HttpResponse> => {
-      if (prepared.route.scope !== null) authorize(principal, prepared.route.scope);
-      const decision = limits.decide(principal ?? request.remoteAddress, request);
-      return decision instanceof Promise ? decision.then((made) => proceed(principal, made)) : proceed(principal, decision);
+      if (!limited) {
+        limits.peek(request);
+        return proceed(principal, null);
+      }
+      const refused = limits.admit(principal, request);
+      return refused instanceof Promise ? refused.then((made) => proceed(principal, made)) : proceed(principal, refused);
     };
-    const proceed = (principal: Principal | null, decision: LimitDecision): HttpResponse | Promise<HttpResponse> => {
-      limitHeaders = decision.headers;
-      if (!decision.allowed) throw new AppError('rate_limited', 'Too many requests', { retryAfterS: decision.retryAfterS });
+    const proceed = (principal: Principal | null, refused: AppError | null): HttpResponse | Promise<HttpResponse> => {
+      // Who is nobody has failed once more at this address, which hears so when these are too many.
+      if (scope !== null && (principal !== null || refused === null)) authorize(principal, scope);
+      if (refused !== null) throw refused;
       const call = newCall(prepared.route, request, variant, principal);
       if (prepared.body !== null) return withBody(call);
       return run(call, undefined);
@@ -148,20 +154,25 @@ export function createRouter(options: RouterOptions): HttpHandler {
       validate(prepared, call, parameters, body);
       const handler = prepared.route.handler as (context: Call) => Reply | Promise<Reply>;
       const reply = prepared.wrapped ? around!(call, async () => handler.call(prepared.route, call)) : handler.call(prepared.route, call);
-      const finish = (made: Reply) => represented(prepared, request, toResponse(made, limitHeaders));
+      const finish = (made: Reply) => represented(prepared, request, toResponse(made));
       return reply instanceof Promise ? reply.then(finish) : finish(reply);
     };
     const failed = (error: unknown): HttpResponse => {
       stats.failed(error);
-      return withHeaders(errorResponse(error, request, log), limitHeaders);
+      return errorResponse(error, request, log);
+    };
+    /** A token that is refused with words of its own counts against the address too. */
+    const refuseToken = async (error: unknown): Promise<HttpResponse> => {
+      const isToken = error instanceof AppError && error.code === 'forbidden';
+      return failed((isToken && (await limits.admit(null, request))) || error);
     };
 
     try {
-      const principal = prepared.route.scope === null ? null : authenticate(request);
+      const principal = scope === null ? null : authenticate(request);
       if (principal instanceof Promise) {
         // Who turns out to be nobody is limited by address.
         request.settle();
-        return principal.then(checkLimit).catch(failed);
+        return principal.then(async (found) => checkLimit(found), refuseToken).catch(failed);
       }
       const response = checkLimit(principal);
       return response instanceof Promise ? response.catch(failed) : response;
@@ -196,9 +207,19 @@ export function createRouter(options: RouterOptions): HttpHandler {
     return response;
   }
 
-  function unrouted(response: HttpResponse): HttpResponse {
-    stats.notRouted(response.status);
-    return response;
+  /** Leads to no route: counted against the address, as nobody's token is looked at. Who only asks for the methods is told them. */
+  function astray(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
+    const answered = (refused: AppError | null): HttpResponse => {
+      const made = refused === null ? response : errorResponse(refused, request, log);
+      stats.notRouted(made.status);
+      return made;
+    };
+    if (response.status === 204) {
+      limits.peek(request);
+      return answered(null);
+    }
+    const refused = limits.admit(null, request);
+    return refused instanceof Promise ? refused.then(answered) : answered(refused);
   }
 
   function prepare(route: AnyRoute): Prepared {
@@ -285,8 +306,8 @@ function decodeSegment(segment: string): string {
   return text;
 }
 
-function toResponse(reply: Reply, limitHeaders: Record<string, string> | null): HttpResponse {
-  return withHeaders(isJson(reply) ? jsonResponse(reply) : reply, limitHeaders);
+function toResponse(reply: Reply): HttpResponse {
+  return isJson(reply) ? jsonResponse(reply) : reply;
 }
 
 /** Answers to commands go out as they are. */
@@ -308,8 +329,4 @@ const jsonHeaders = { 'Content-Type': 'application/json' };
 function jsonResponse({ status, json, headers }: JsonReply): HttpResponse {
   if (json === undefined) return { status, headers: headers ?? null, body: null };
   return { status, headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers }, body: JSON.stringify(json) };
-}
-
-function withHeaders(response: HttpResponse, headers: Record<string, string> | null): HttpResponse {
-  return headers === null ? response : { ...response, headers: { ...response.headers, ...headers } };
 }

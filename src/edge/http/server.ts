@@ -10,6 +10,7 @@
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse, us_listen_socket } from 'uWebSockets.js';
 import { Readable } from 'node:stream';
 import type { Log } from '../../log.ts';
+import type { TrustedProxies } from './client-address.ts';
 import { about, errorResponse, refusal } from './error-response.ts';
 import { Exchange, sendWhole } from './exchange.ts';
 import { Framing } from './framing.ts';
@@ -26,6 +27,8 @@ export type ServerOptions = {
   maxHeaderBytes: number;
   /** One debug line per request. Off it costs nothing. */
   accessLog: boolean;
+  /** Whose `X-Forwarded-For` is believed. Default: nobody's. */
+  proxies?: TrustedProxies;
   /** Open at once, WebSockets included; one more is closed unanswered, since a process that has no descriptor left spins. Default: no limit. */
   maxConnections?: number;
 };
@@ -50,6 +53,7 @@ export async function createServer({
   log,
   maxHeaderBytes,
   accessLog,
+  proxies,
   maxConnections = Number.POSITIVE_INFINITY,
 }: ServerOptions): Promise<HttpServer> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeaderBytes);
@@ -70,7 +74,7 @@ export async function createServer({
     const { headers, isLast } = framing;
     const bodyBytes = method === 'GET' || method === 'HEAD' ? undefined : framing.bodyBytes;
     const exchange = bodyBytes !== undefined || isLast ? new Exchange(res, bodyBytes, isLast, ended) : null;
-    const request = new HttpRequest(method, req.getUrl(), req.getQuery() ?? '', headers, exchange?.body ?? null, res);
+    const request = new HttpRequest(method, req.getUrl(), req.getQuery() ?? '', headers, exchange?.body ?? null, res, proxies);
     if (exchange !== null) inFlight.add(exchange);
     if (framing.isMalformed) return answerLater(exchange!, request, refusal(400, 'The request is malformed'));
     let response: HttpResponse | Promise<HttpResponse>;
@@ -85,6 +89,7 @@ export async function createServer({
       } catch (error) {
         cut(res, request, error);
       }
+      request.end();
       if (accessLog) logAnswer(request, response);
       return;
     }
@@ -98,6 +103,7 @@ export async function createServer({
   }
 
   function answerLater(exchange: Exchange, request: HttpRequest, response: HttpResponse | Promise<HttpResponse>): void {
+    exchange.request = request;
     const answer = (final: HttpResponse): void => {
       if (accessLog) logAnswer(request, final);
       try {
@@ -120,6 +126,7 @@ export async function createServer({
 
   function ended(exchange: Exchange): void {
     inFlight.delete(exchange);
+    exchange.request?.end();
     if (inFlight.size === 0) whenIdle?.();
   }
 

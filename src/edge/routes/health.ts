@@ -36,6 +36,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
       path: '/health',
       summary: 'How the service is',
       scope: null,
+      limited: false,
       responses: {
         200: Type.Object({ status: Type.String(), version: Type.String(), node: Type.String(), uptime_s: Type.Integer(), checks: Texts }),
       },
@@ -51,6 +52,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
       path: '/health/ready',
       summary: 'Whether this node takes requests',
       scope: null,
+      limited: false,
       responses: { 200: Texts, 503: Texts },
       handler() {
         const status = health.readiness();
@@ -62,6 +64,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
       path: '/health/live',
       summary: 'Whether this process works at all',
       scope: null,
+      limited: false,
       responses: { 200: Texts },
       handler: () => answer(200, { status: 'alive' }),
     }),
@@ -70,6 +73,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
       path: '/health/browser',
       summary: 'Whether the browser service can be reached',
       scope: null,
+      limited: false,
       responses: { 200: Type.Object({ status: Type.String(), detail: Type.String() }) },
       handler: () =>
         answer(200, { status: 'not_configured', detail: 'No browser service is configured; fetch_url reads pages without one' }),

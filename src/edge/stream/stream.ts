@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Connection, WebSocketHandlers } from '../http/web-socket.ts';
+import { type ConnectionLease, type ConnectionLimits, unlimitedConnections } from '../limits/connection-limits.ts';
 import { filterFor, isTopic } from './filter.ts';
 import type { StreamHub } from './stream-hub.ts';
 import type { Reader, Subscriber } from './subscriber.ts';
@@ -16,6 +17,8 @@ export type StreamParts = {
   authenticate(token: string): Principal | null | Promise<Principal | null>;
   /** Whether the principal's key or session still stands. */
   standing(principal: Principal): boolean | Promise<boolean>;
+  /** How many connections each caller may have. Default: any number. */
+  connections?: ConnectionLimits;
   retentionDays: number;
   /** Milliseconds that a client may take to say who it is. Default 10,000. */
   authTimeoutMs?: number;
@@ -33,18 +36,21 @@ type Client = {
   openedAtMs: number;
   principal: Principal | null;
   subscriber: Subscriber | null;
+  lease: ConnectionLease | null;
 };
 type Socket = Connection<Client>;
 
 export class Stream implements WebSocketHandlers<Client> {
   private readonly sockets = new Set<Socket>();
   private readonly parts: StreamParts;
+  private readonly limits: ConnectionLimits;
   private readonly sweeper: NodeJS.Timeout;
   private isAsking = false;
   private leavingOverMs: number | null = null;
 
   constructor(parts: StreamParts) {
     this.parts = parts;
+    this.limits = parts.connections ?? unlimitedConnections;
     this.sweeper = setInterval(() => {
       this.endTheSilent();
       void this.endTheRevoked();
@@ -57,7 +63,7 @@ export class Stream implements WebSocketHandlers<Client> {
   }
 
   open(socket: Socket): void {
-    socket.data = { state: 'new', openedAtMs: performance.now(), principal: null, subscriber: null };
+    socket.data = { state: 'new', openedAtMs: performance.now(), principal: null, subscriber: null, lease: null };
     this.sockets.add(socket);
     const { leavingOverMs } = this;
     if (leavingOverMs !== null) setImmediate(() => this.sendAway(socket, leavingOverMs));
@@ -81,6 +87,7 @@ export class Stream implements WebSocketHandlers<Client> {
     socket.data.state = 'closed';
     this.sockets.delete(socket);
     if (socket.data.subscriber !== null) this.parts.hub.unsubscribe(socket.data.subscriber);
+    if (socket.data.lease !== null) this.limits.close(socket.data.lease);
   }
 
   /** Sends every client away, to reconnect elsewhere at a time of its own within `overMs`; also those that still come. */
@@ -105,6 +112,8 @@ export class Stream implements WebSocketHandlers<Client> {
     const principal = await this.parts.authenticate(token);
     if (principal === null || principal.kind === 'link') return end(socket, closeCodes.badToken, 'The token is not valid');
     if (isClosed(socket)) return;
+    if (!(await this.takePlace(socket, principal))) return end(socket, closeCodes.tooMany, 'Too many connections');
+    if (isClosed(socket)) return;
     const { hub } = this.parts;
     const subscriber = hub.subscribe(readerOf(socket), principal.accountId);
     socket.data.subscriber = subscriber;
@@ -119,6 +128,16 @@ export class Stream implements WebSocketHandlers<Client> {
       socket.send(JSON.stringify({ type: 'reset', oldest_seq: await this.oldestSeq(principal.accountId, newest) }));
     const replayed = () => socket.send(JSON.stringify({ type: 'replayed', seq: subscriber.position }));
     await hub.follow(subscriber, resumed ? from : newest, resumed ? replayed : null);
+  }
+
+  /** Whether the client may have one more connection; it keeps the place until it has closed. */
+  private async takePlace(socket: Socket, principal: Principal): Promise<boolean> {
+    const { limits } = this;
+    const lease = await limits.open(principal);
+    // Gone meanwhile: nobody else gives the place back.
+    if (lease !== null && !this.sockets.has(socket)) limits.close(lease);
+    else socket.data.lease = lease;
+    return lease !== null;
   }
 
   private narrow(socket: Socket, topics: unknown): void {

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import type { HttpRequest } from '../../../src/edge/http/message.ts';
 import { type AnyContext, type AnyRoute, type Reply, route } from '../../../src/edge/http/route.ts';
 import { createRouter } from '../../../src/edge/http/router.ts';
-import { unlimited } from '../../../src/edge/limits.ts';
+import { unlimited } from '../../../src/edge/limits/limits.ts';
 import { AppError } from '../../../src/errors.ts';
 import { silentLog } from '../../../src/log.ts';
 import { startEdge, type TestEdge } from '../../support/http-edge.ts';
@@ -244,17 +244,31 @@ test('a refusal by the limiter comes after the scope and before the body, with i
   const callers: unknown[] = [];
   const limited = await startEdge(routes, {
     limits: {
-      decide(caller) {
-        callers.push(typeof caller === 'string' ? caller : caller.id);
-        return { allowed: false, retryAfterS: 7, headers: { 'X-Some-Limit': '1' } };
+      admit(principal, request) {
+        callers.push(principal?.id ?? request.clientAddress);
+        request.standing = { limit: 60, remaining: 0, resetS: 9 };
+        return new AppError('rate_limited', 'Too many', { retryAfterS: 7 });
       },
+      peek: () => {},
     },
   });
   assert.equal((await fetch(`${limited.url}/tasks`, json('{{{', 'reader'))).status, 403);
   const response = await fetch(`${limited.url}/tasks`, json('{{{'));
-  assert.deepEqual([response.status, response.headers.get('retry-after'), response.headers.get('x-some-limit')], [429, '7', '1']);
+  assert.deepEqual([response.status, response.headers.get('retry-after'), response.headers.get('x-ratelimit-reset')], [429, '7', '9']);
   await fetch(`${limited.url}/health`);
-  assert.deepEqual(callers, ['ses_1', '127.0.0.1']);
+  assert.deepEqual(callers, ['key-2', 'ses_1', '127.0.0.1']);
+  await limited.server.close(0);
+});
+
+test('a token that is refused counts against the address; when these are too many the answer is 429', async () => {
+  let left = 2;
+  const limited = await startEdge(routes, {
+    limits: { admit: (principal) => (principal !== null || left-- > 0 ? null : new AppError('rate_limited', 'Too many')), peek: () => {} },
+  });
+  const statuses: number[] = [];
+  for (const token of ['wrong', 'all', 'none', 'other', 'all'])
+    statuses.push((await fetch(`${limited.url}/tasks`, json('{"prompt":"x"}', token))).status);
+  assert.deepEqual(statuses, [401, 201, 401, 429, 201]);
   await limited.server.close(0);
 });
 
@@ -264,11 +278,18 @@ test('authentication and limits that take time keep the order and see the addres
       request.header('authorization') === 'Bearer all'
         ? { accountId: 'a', userId: 'u', kind: 'session', scopes: 'all', mode: 'live', id: 's' }
         : null,
-    limits: { decide: async () => ({ allowed: true, retryAfterS: 0, headers: { 'X-Later': 'yes' } }) },
+    limits: {
+      async admit(_, request) {
+        request.standing = { limit: 60, remaining: 59, resetS: 1 };
+        return null;
+      },
+      peek: () => {},
+    },
   });
-  assert.equal((await fetch(`${later.url}/tasks`, { method: 'POST', body: 'x' })).status, 401);
+  const refused = await fetch(`${later.url}/tasks`, { method: 'POST', body: 'x' });
+  assert.deepEqual([refused.status, refused.headers.get('x-ratelimit-remaining')], [401, '59']);
   const response = await fetch(`${later.url}/tasks`, json('{"prompt":"hello"}'));
-  assert.deepEqual([response.status, response.headers.get('x-later'), response.headers.get('location')], [201, 'yes', '/tasks/1']);
+  assert.deepEqual([response.status, response.headers.get('x-ratelimit-limit'), response.headers.get('location')], [201, '60', '/tasks/1']);
   assert.equal((await fetch(`${later.url}/tasks`, json('{"prompt":""}'))).status, 422);
   await later.server.close(0);
 });

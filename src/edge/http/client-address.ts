@@ -1,0 +1,84 @@
+/**
+ * Where a request comes from. What `X-Forwarded-For` says is believed only where a configured proxy says it: from the right, each address that is
+ * a trusted proxy's vouches for the one before it; the first that is not is the client's. Anything else in the header is the client's own words.
+ */
+import { BlockList, isIP } from 'node:net';
+
+/** More hops than any real path has: what stands before them is not looked at. */
+const maxHops = 20;
+const mappedDotted = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/;
+/** As uWebSockets.js writes it: every group in full. */
+const mappedHex = /^(?:(?:0{1,4}:){5}|::)ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
+
+export class TrustedProxies {
+  readonly #ranges: BlockList | null;
+
+  /** @param ranges addresses and CIDR ranges; none: nobody is believed */
+  constructor(ranges: readonly string[] = []) {
+    this.#ranges = ranges.length === 0 ? null : new BlockList();
+    for (const range of ranges) {
+      const [address, bits] = range.split('/') as [string, string?];
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+      this.#ranges!.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
+    }
+  }
+
+  /**
+   * The client's address: `remote`, or what trusted proxies say of it.
+   *
+   * @param headers lower-case names and their values in turn
+   */
+  clientOf(remote: string, headers: readonly string[]): string {
+    const peer = plainAddress(remote);
+    if (this.#ranges === null || !this.#trusts(peer)) return peer;
+    let client = peer;
+    for (const hop of hopsOf(headers)) {
+      const address = plainAddress(hop);
+      if (isIP(address) === 0) return client;
+      client = address;
+      if (!this.#trusts(client)) return client;
+    }
+    return client;
+  }
+
+  #trusts(address: string): boolean {
+    const family = isIP(address);
+    return family !== 0 && this.#ranges!.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  }
+}
+
+/** What an address is counted by: an IPv6 client has a whole /64 to itself, so that counts as one. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  while (tail !== undefined && groups.length + after.length < 8) groups.push('0');
+  const four = [...groups, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${four.join(':')}::/64`;
+}
+
+/** IPv4 is written as IPv4, also where it comes inside IPv6; a port and brackets are left out. */
+function plainAddress(text: string): string {
+  let address = text.toLowerCase();
+  if (address.startsWith('[')) address = address.slice(1).replace(/\](:\d+)?$/, '');
+  else if (/^[\d.]+:\d+$/.test(address)) address = address.slice(0, address.indexOf(':'));
+  if (!address.includes(':')) return address;
+  const dotted = mappedDotted.exec(address);
+  if (dotted !== null) return dotted[1]!;
+  const hex = mappedHex.exec(address);
+  if (hex === null) return address;
+  const [high, low] = [Number.parseInt(hex[1]!, 16), Number.parseInt(hex[2]!, 16)];
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}
+
+/** From the nearest on, over all headers of that name. */
+function hopsOf(headers: readonly string[]): string[] {
+  const hops: string[] = [];
+  for (let i = 0; i < headers.length; i += 2)
+    if (headers[i] === 'x-forwarded-for') hops.push(...headers[i + 1]!.split(',').slice(-maxHops));
+  return hops
+    .slice(-maxHops)
+    .map((hop) => hop.trim())
+    .reverse();
+}

@@ -1,0 +1,51 @@
+/**
+ * A token bucket, kept as what is spent of it: nothing spent is a full bucket, so one that nobody has asked for a minute needs no place. Amounts
+ * are millionths of a token in whole numbers, and what has come back is rounded down, so that no sequence of requests gains a fraction.
+ */
+
+export type Bucket = { spent: number; atUs: number };
+
+/** How a caller stands with its rate after a request: what `X-RateLimit-*` says. */
+export type Standing = {
+  readonly limit: number;
+  /** Requests that would be allowed now. */
+  readonly remaining: number;
+  /** Whole seconds until the bucket is full. */
+  readonly resetS: number;
+};
+
+export type Taken = {
+  readonly allowed: boolean;
+  readonly standing: Standing /** Whole seconds until a request is allowed; 0 where it was. */;
+  readonly retryAfterS: number;
+};
+
+export const tokenSize = 1_000_000;
+const minuteUs = 60_000_000;
+
+/** What is still spent after so long, at so many tokens a minute. */
+export function spentAfter(spent: number, elapsedUs: number, perMinute: number): number {
+  const came = Math.floor((Math.max(0, Math.min(elapsedUs, minuteUs)) * perMinute) / 60);
+  return Math.max(0, spent - came);
+}
+
+/** Takes a token where one is there. @param capacity tokens; refilled at `perMinute` */
+export function takeFrom(bucket: Bucket, nowUs: number, perMinute: number, capacity = perMinute): boolean {
+  const spent = Math.min(spentAfter(bucket.spent, nowUs - bucket.atUs, perMinute), capacity * tokenSize);
+  bucket.atUs = Math.max(bucket.atUs, nowUs);
+  const allowed = spent + tokenSize <= capacity * tokenSize;
+  bucket.spent = allowed ? spent + tokenSize : spent;
+  return allowed;
+}
+
+export function standingOf(spent: number, limit: number): Standing {
+  const remaining = Math.max(0, Math.min(limit, Math.floor((limit * tokenSize - spent) / tokenSize)));
+  return { limit, remaining, resetS: limit === 0 ? 60 : Math.ceil((Math.max(0, spent) * 60) / limit / tokenSize) };
+}
+
+/** Whole seconds until a token is there. */
+export function retryAfterS(spent: number, limit: number): number {
+  if (limit <= 0) return 60;
+  const missing = spent + tokenSize - limit * tokenSize;
+  return Math.max(1, Math.ceil((missing * 60) / limit / tokenSize));
+}

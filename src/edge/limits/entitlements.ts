@@ -1,0 +1,120 @@
+/**
+ * What accounts may do at the edge: the limits of their plan, save where an operator has set others. Known accounts are answered out of memory and,
+ * as long as they are asked for, read again together, so that a change of plan or of a limit holds here within a second.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Log } from '../../log.ts';
+import { type Plan, type PlanLimits, planLimits, unlimited } from '../../plans.ts';
+import type { Database } from '../../storage/database.ts';
+
+/** -1: unlimited. */
+export type Entitlement = Pick<PlanLimits, 'requestsPerMinute' | 'concurrentRequests' | 'websockets'>;
+
+type Known = { entitlement: Entitlement; asked: boolean };
+
+const maxAccounts = 20_000;
+const refreshEveryMs = 400;
+
+export class Entitlements {
+  readonly #database: Database;
+  readonly #log: Log;
+  readonly #known = new LRUCache<string, Known>({ max: maxAccounts });
+  #batch: { ids: Set<string>; loaded: Promise<Map<string, Entitlement>> } | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+  #failing = false;
+
+  constructor(database: Database, log: Log) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => void this.#refresh().finally(() => this.#stopped || this.start()), refreshEveryMs).unref();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** While the database is away, what is known goes on holding; for an account that is not known, rejects `unavailable`. */
+  of(accountId: string): Entitlement | Promise<Entitlement> {
+    const known = this.#known.get(accountId);
+    if (known === undefined) return this.#load(accountId);
+    known.asked = true;
+    return known.entitlement;
+  }
+
+  async #refresh(): Promise<void> {
+    const asked: string[] = [];
+    for (const [id, known] of [...this.#known.entries()]) {
+      if (known.asked) asked.push(id);
+      // Who no longer asks is forgotten rather than kept up to date: its next request reads anew.
+      else this.#known.delete(id);
+      known.asked = false;
+    }
+    if (asked.length === 0) return;
+    try {
+      for (const [id, entitlement] of await this.#read(asked)) {
+        const known = this.#known.peek(id);
+        if (known !== undefined) known.entitlement = entitlement;
+      }
+      this.#failing = false;
+    } catch (err) {
+      for (const id of asked) this.#keep(id);
+      if (!this.#failing) this.#log.warn({ err }, 'plans and limits of accounts cannot be read; what is known goes on holding');
+      this.#failing = true;
+    }
+  }
+
+  #keep(id: string): void {
+    const known = this.#known.peek(id);
+    if (known !== undefined) known.asked = true;
+  }
+
+  /** All that are asked for in one tick are one query. */
+  #load(accountId: string): Promise<Entitlement> {
+    this.#batch ??= this.#nextBatch();
+    this.#batch.ids.add(accountId);
+    return this.#batch.loaded.then((found) => found.get(accountId)!);
+  }
+
+  #nextBatch() {
+    const ids = new Set<string>();
+    const loaded = new Promise(setImmediate).then(async () => {
+      this.#batch = null;
+      const found = await this.#read([...ids]);
+      for (const [id, entitlement] of found) this.#known.set(id, { entitlement, asked: true });
+      return found;
+    });
+    return { ids, loaded };
+  }
+
+  async #read(ids: string[]): Promise<Map<string, Entitlement>> {
+    const { rows } = await this.#database.read({
+      name: 'entitlements',
+      text: `select a.id, coalesce(o.plan, a.plan) as plan, o.requests_per_minute as "requestsPerMinute",
+          o.concurrent_requests as "concurrentRequests", o.websockets
+        from account a left join account_override o on o.account_id = a.id where a.id = any($1)`,
+      values: [ids],
+    });
+    const found = new Map<string, Entitlement>(ids.map((id) => [id, planLimits.free]));
+    for (const row of rows) found.set(row.id, entitlementOf(row));
+    return found;
+  }
+}
+
+function entitlementOf(row: { plan: Plan } & { [L in keyof Entitlement]: number | null }): Entitlement {
+  const own = planLimits[row.plan];
+  return {
+    requestsPerMinute: row.requestsPerMinute ?? own.requestsPerMinute,
+    concurrentRequests: row.concurrentRequests ?? own.concurrentRequests,
+    websockets: row.websockets ?? own.websockets,
+  };
+}
+
+/** Whether so many of something are within a limit. */
+export function isWithin(count: number, limit: number): boolean {
+  return limit === unlimited || count < limit;
+}

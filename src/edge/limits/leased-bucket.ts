@@ -1,0 +1,166 @@
+/** What one node of a cluster holds of one caller's bucket: tokens to give out, and what it knows of the rest. */
+import { type Bucket, retryAfterS, type Standing, spentAfter, standingOf, type Taken, takeFrom, tokenSize } from './bucket.ts';
+import type { RateAsk, RateReply } from './rate-script.ts';
+
+/** From so many requests within a second on a caller is busy: then tokens are leased, four seconds' worth at its pace of now. */
+const busyRequests = 4;
+const paceWindowUs = 500_000;
+/** Buckets with fewer tokens for each node are not leased: their last tokens would lie where they are not wanted. */
+const leastLeasedPerNode = 100;
+/** Questions about a busy bucket: so many at once, then as many a second and one more for each so many requests. */
+const asksAtOnce = 40;
+const asksPerSecond = 5;
+const requestsPerAsk = 100;
+
+export type Moment = { us: number; wallMs: number };
+
+export class LeasedBucket {
+  perMinute: number;
+  held = 0;
+  /** Requests that wait for tokens. */
+  waiting: ((taken: Taken) => void)[] = [];
+  asking = false;
+  /** What is given out while Redis is away; null until then. */
+  #alone: Bucket | null = null;
+  #heldUntil: Moment = { us: 0, wallMs: 0 };
+  #leaseMs = 0;
+  #granted = 0;
+  #spent = 0;
+  #spentAtUs = 0;
+  #born = '';
+  #refusedUntilUs = 0;
+  #asksLeft = asksAtOnce;
+  #asksAtUs: number;
+  #windowAtUs: number;
+  #now = 0;
+  #before = 0;
+
+  constructor(perMinute: number, nowUs: number) {
+    this.perMinute = perMinute;
+    this.#asksAtUs = nowUs;
+    this.#windowAtUs = nowUs;
+  }
+
+  /** Counts a request for the pace, before anything is decided. */
+  note(nowUs: number, perMinute: number): void {
+    if (perMinute !== this.perMinute) {
+      if (perMinute < this.perMinute) this.held = 0;
+      this.perMinute = perMinute;
+      this.#refusedUntilUs = 0;
+    }
+    if (nowUs - this.#windowAtUs >= paceWindowUs) {
+      this.#before = nowUs - this.#windowAtUs < 2 * paceWindowUs ? this.#now : 0;
+      this.#now = 0;
+      this.#windowAtUs = nowUs;
+    }
+    this.#now++;
+    if (this.#asksLeft < asksAtOnce) this.#asksLeft += 1 / requestsPerAsk;
+  }
+
+  /** Gives out a token of the lease, where there is one. */
+  takeHeld(now: Moment): boolean {
+    this.endLease(now);
+    if (this.held === 0) return false;
+    this.held--;
+    return true;
+  }
+
+  /** What is held past the lease's end is nobody's. */
+  endLease({ us, wallMs }: Moment): void {
+    if (us >= this.#heldUntil.us || wallMs >= this.#heldUntil.wallMs) this.held = 0;
+  }
+
+  /** Nothing is held any more; answers what was. */
+  giveUp(): number {
+    const back = this.held;
+    this.held = 0;
+    return back;
+  }
+
+  /** It is time to ask for more, before the last token is gone or the lease has ended. */
+  isLow(nowUs: number): boolean {
+    return this.held <= this.#granted >> 2 || (this.#heldUntil.us - nowUs) * 2 < this.#leaseMs * 1_000;
+  }
+
+  /** The lease ends within so long. */
+  endsWithin(nowUs: number, us: number): boolean {
+    return this.#heldUntil.us - nowUs < us;
+  }
+
+  /** Redis said lately that nothing is there, and nothing can have come since. */
+  isRefused(nowUs: number): boolean {
+    return nowUs < this.#refusedUntilUs;
+  }
+
+  /** Whether Redis may be asked now. Where the last word was that little is left, questions are few: what comes back is fetched in larger parts. */
+  mayAsk(nowUs: number, nodes: number): boolean {
+    if (!this.#isLeased(nodes)) return true;
+    this.#asksLeft = Math.min(asksAtOnce, this.#asksLeft + ((nowUs - this.#asksAtUs) * asksPerSecond) / 1_000_000);
+    this.#asksAtUs = nowUs;
+    return this.#asksLeft >= 1;
+  }
+
+  /** The question to Redis, from now on under way. */
+  ask(nowUs: number, nodes: number, want: number, back: number): Omit<RateAsk, 'node' | 'n' | 'leaseMs'> {
+    this.asking = true;
+    this.#asksLeft--;
+    const pace = Math.max(this.#now, this.#before);
+    const wish = this.#isLeased(nodes) && this.#now + this.#before >= busyRequests && back === 0 ? 4 * pace : 0;
+    const debt = this.#alone === null ? 0 : this.#aloneSpent(nowUs, nodes);
+    const { perMinute, held } = this;
+    return { perMinute, nodes, want, wish, held, back, born: this.#born, spent: this.#spentNow(nowUs), debt };
+  }
+
+  /** Redis has answered a question that was put at `asked`. */
+  answered({ granted, spent, born, waitUs }: RateReply, asked: Moment, nowUs: number, leaseMs: number): void {
+    this.asking = false;
+    this.#alone = null;
+    this.held += granted;
+    this.#granted = granted;
+    this.#heldUntil = { us: asked.us + leaseMs * 1_000, wallMs: asked.wallMs + leaseMs };
+    this.#leaseMs = leaseMs;
+    this.#spent = spent;
+    this.#spentAtUs = nowUs;
+    this.#born = born;
+    this.#refusedUntilUs = waitUs === 0 ? 0 : asked.us + waitUs;
+  }
+
+  /** Redis cannot be asked: the node gives out its share of what it knows to be left, and what it holds. */
+  takeAlone(nowUs: number, nodes: number): Taken {
+    const share = Math.max(1, Math.floor(this.perMinute / nodes));
+    if (this.#alone === null) {
+      const spent = Math.floor(this.#spentNow(nowUs) / nodes) - this.held * tokenSize;
+      this.#alone = { spent: Math.max(0, Math.min(spent, share * tokenSize)), atUs: nowUs };
+      this.held = 0;
+    }
+    const allowed = this.perMinute > 0 && takeFrom(this.#alone, nowUs, this.perMinute / nodes, share);
+    const standing = standingOf(this.#alone.spent, share);
+    const wait = allowed ? 0 : retryAfterS(this.#alone.spent, share);
+    return { allowed, standing: { ...standing, limit: this.perMinute }, retryAfterS: wait };
+  }
+
+  allow(nowUs: number): Taken {
+    return { allowed: true, standing: this.standing(nowUs), retryAfterS: 0 };
+  }
+
+  refuse(nowUs: number): Taken {
+    const waitS = Math.max(1, Math.ceil((this.#refusedUntilUs - nowUs) / 1_000_000));
+    return { allowed: false, standing: { ...this.standing(nowUs), remaining: 0 }, retryAfterS: waitS };
+  }
+
+  standing(nowUs: number): Standing {
+    return standingOf(Math.max(0, this.#spentNow(nowUs) - this.held * tokenSize), this.perMinute);
+  }
+
+  #isLeased(nodes: number): boolean {
+    return this.perMinute >= leastLeasedPerNode * nodes;
+  }
+
+  #spentNow(nowUs: number): number {
+    return spentAfter(this.#spent, nowUs - this.#spentAtUs, this.perMinute);
+  }
+
+  #aloneSpent(nowUs: number, nodes: number): number {
+    return spentAfter(this.#alone!.spent, nowUs - this.#alone!.atUs, this.perMinute / nodes);
+  }
+}

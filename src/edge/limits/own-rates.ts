@@ -1,0 +1,31 @@
+/** Counts the requests of a node that is alone: each caller's bucket is here. */
+import { LRUCache } from 'lru-cache';
+import { type Bucket, retryAfterS, type Standing, spentAfter, standingOf, type Taken, takeFrom } from './bucket.ts';
+import type { Rates } from './rates.ts';
+
+const maxCallers = 100_000;
+
+export class OwnRates implements Rates {
+  readonly #buckets = new LRUCache<string, Bucket>({ max: maxCallers });
+  readonly #nowUs: () => number;
+
+  /** @param nowUs microseconds that never jump */
+  constructor(nowUs: () => number = () => Math.floor(performance.now() * 1_000)) {
+    this.#nowUs = nowUs;
+  }
+
+  take(caller: string, perMinute: number): Taken {
+    const nowUs = this.#nowUs();
+    let bucket = this.#buckets.get(caller);
+    if (bucket === undefined) this.#buckets.set(caller, (bucket = { spent: 0, atUs: nowUs }));
+    const allowed = takeFrom(bucket, nowUs, perMinute);
+    return { allowed, standing: standingOf(bucket.spent, perMinute), retryAfterS: allowed ? 0 : retryAfterS(bucket.spent, perMinute) };
+  }
+
+  peek(caller: string, perMinute: number): Standing {
+    const bucket = this.#buckets.peek(caller);
+    return standingOf(bucket === undefined ? 0 : spentAfter(bucket.spent, this.#nowUs() - bucket.atUs, perMinute), perMinute);
+  }
+
+  stop(): void {}
+}

@@ -1,0 +1,92 @@
+/**
+ * The bucket of one caller as the nodes of a cluster share it, in Redis. A node asks for tokens: for requests that wait, and where a caller is busy
+ * for a lease of more, which it then gives out by itself. By Redis's own clock.
+ *
+ * R1 What is spent is never less than what nodes still hold, so level + outstanding never exceeds the capacity.
+ * R2 A lease is at most level / (2 × nodes) and ends; what a node has not used by then stays spent, unless it gives it back before.
+ * R3 A bucket that is new, because a minute has passed or because Redis lost it, starts from what its first askers know of the one before.
+ *
+ * bucket: hash of `spent` (millionths of a token), `at` (Redis's clock), `born` (who made it) and `lease/<node>`: tokens held, until when, the number
+ * of the node's latest question. It ends by itself when it would be full.
+ */
+
+export type RateAsk = {
+  /** The incarnation of the node that asks. */
+  node: string;
+  /** Its number, larger than that of every question before: one that Redis hears late is not heeded. */
+  n: number;
+  perMinute: number;
+  nodes: number;
+  /** Tokens for requests that wait. */
+  want: number;
+  /** Tokens for requests to come. */
+  wish: number;
+  /** Tokens the node holds and keeps. */
+  held: number;
+  /** Tokens it held and gives back. */
+  back: number;
+  leaseMs: number;
+  /** What it knew of the bucket last: who made it, and what is left by now of what was spent. */
+  born: string;
+  spent: number;
+  /** What it has given out without asking, while it could not ask. */
+  debt: number;
+};
+
+export type RateReply = { granted: number; spent: number; born: string /** Until a token is there; 0 where one is. */; waitUs: number };
+
+const fullAgainMs = 61_000;
+
+/** @param clock Lua for what Redis's TIME answers; another one only for tests */
+export function rateScript(clock = "redis.call('TIME')"): string {
+  return `
+local ask = cjson.decode(ARGV[1])
+local time = ${clock}
+local nowUs = time[1] * 1000000 + time[2]
+local token = 1000000
+local fields = redis.call('HGETALL', KEYS[1])
+local bucket, held = {}, 0
+local own = 0
+for i = 1, #fields, 2 do
+  local node = string.match(fields[i], '^lease/(.*)$')
+  if node then
+    local tokens, untilUs, n = string.match(fields[i + 1], '^(%d+) (%d+) (%d+)$')
+    local lasts = tonumber(untilUs) > nowUs
+    if node == ask.node then
+      if tonumber(n) >= ask.n then return {0, string.format('%.0f', ask.spent), ask.born, 0} end
+      if lasts then own = tonumber(tokens) end
+    elseif lasts then
+      held = held + tonumber(tokens)
+    else
+      redis.call('HDEL', KEYS[1], fields[i])
+    end
+  else
+    bucket[fields[i]] = fields[i + 1]
+  end
+end
+local born = bucket.born or (ask.node .. ' ' .. ask.n)
+local elapsedUs = math.max(0, math.min(nowUs - tonumber(bucket.at or nowUs), 60000000))
+local spent = math.max(0, tonumber(bucket.spent or 0) - math.floor(elapsedUs * ask.perMinute / 60))
+if born ~= ask.born then spent = math.max(spent, ask.spent) end
+spent = spent + ask.debt - math.min(ask.back, own) * token
+local capacity = ask.perMinute * token
+spent = math.max((held + ask.held) * token, math.min(spent, capacity), 0)
+local level = math.max(0, math.floor((capacity - spent) / token))
+local lease = math.min(ask.want + ask.wish, math.floor(level / (2 * ask.nodes)))
+local granted = math.max(math.min(ask.want, level), ask.wish > 0 and lease or 0)
+spent = spent + granted * token
+local waitUs = 0
+if spent + token > capacity then
+  waitUs = ask.perMinute > 0 and math.ceil((spent + token - capacity) * 60 / ask.perMinute) or 60000000
+end
+redis.call('HSET', KEYS[1], 'spent', string.format('%.0f', spent), 'at', string.format('%.0f', nowUs), 'born', born, 'lease/' .. ask.node,
+  string.format('%.0f %.0f %.0f', ask.held + granted, nowUs + ask.leaseMs * 1000, ask.n))
+redis.call('PEXPIRE', KEYS[1], ${fullAgainMs} + ask.leaseMs)
+return {granted, string.format('%.0f', spent), born, waitUs}
+`;
+}
+
+export function rateReplyOf(reply: unknown): RateReply {
+  const [granted, spent, born, waitUs] = reply as [number, string, string, number];
+  return { granted, spent: Number(spent), born, waitUs };
+}

@@ -1,0 +1,13 @@
+/** The port behind which requests are counted: in this process where the node is alone (`own-rates.ts`), else across the cluster (`leased-rates.ts`). */
+import type { Standing, Taken } from './bucket.ts';
+
+export interface Rates {
+  /**
+   * Counts one request of a caller whose bucket holds `perMinute` tokens. Answers at once wherever that needs nobody else. Never throws and never
+   * rejects.
+   */
+  take(caller: string, perMinute: number): Taken | Promise<Taken>;
+  /** How the caller stands, as far as this node knows. Counts nothing. */
+  peek(caller: string, perMinute: number): Standing;
+  stop(): void;
+}

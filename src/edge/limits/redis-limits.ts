@@ -1,0 +1,46 @@
+/** The way to what nodes of a cluster count together: one connection to Redis, beside that of the membership, which must not wait behind it. */
+import { RedisConnection } from '../../cluster/redis-connection.ts';
+import type { RateStore } from './leased-rates.ts';
+import { type RateAsk, type RateReply, rateReplyOf, rateScript } from './rate-script.ts';
+import { socketScripts } from './socket-scripts.ts';
+
+/** A request waits no longer for a decision; then this node decides by itself. */
+const patienceMs = 300;
+const connectWithinMs = 10_000;
+
+export class RedisLimits implements RateStore {
+  /** Sent so far. */
+  commands = 0;
+  readonly #redis: RedisConnection;
+  readonly #prefix: string;
+
+  /** @param name this node's, for Redis's own list of connections */
+  constructor(url: string, clusterId: string, name: string) {
+    const scripts = { troupe_rate: rateScript(), ...socketScripts };
+    this.#redis = new RedisConnection({ url, name: `troupe-limits-${name}`, scripts, numberOfKeys: 1 });
+    // The braces keep them together where Redis itself is a cluster.
+    this.#prefix = `troupe:{${clusterId}}`;
+  }
+
+  /** Rejects with one line for people where Redis cannot be reached. */
+  connect(): Promise<void> {
+    return this.#redis.connect(connectWithinMs);
+  }
+
+  async ask(caller: string, ask: RateAsk): Promise<RateReply> {
+    return rateReplyOf(await this.#run('troupe_rate', `rate:${caller}`, ask));
+  }
+
+  sockets(script: keyof typeof socketScripts, ask: object): Promise<unknown> {
+    return this.#run(script, 'sockets', ask);
+  }
+
+  close(): void {
+    this.#redis.close();
+  }
+
+  #run(script: string, key: string, ask: object): Promise<unknown> {
+    this.commands++;
+    return this.#redis.run(script, [`${this.#prefix}:${key}`], JSON.stringify(ask), patienceMs);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * How many WebSocket connections each caller has at each node of a cluster, in Redis. A node's counts are one hash, which ends with its lease unless
+ * the node renews it; so what is lost with a node is free again when the lease is over, and renewing costs one command whatever the number of sockets.
+ *
+ * <key>: set of nodes. <key>/<node>: hash of caller → count, and of '' so that it is there while the node has none.
+ */
+
+/** `missing`: Redis has lost this node's counts, which must be told anew. */
+export type OpenAnswer = 'open' | 'full' | 'missing';
+
+export type OpenAsk = { node: string; caller: string /** Those this node has already. */; have: number; limit: number };
+export type TellAsk = { node: string; counts: Record<string, number> /** Whether these are all it has. */; all: boolean; leaseMs: number };
+
+/** Counts one more where all nodes together have fewer than the limit. */
+const open = `
+local ask = cjson.decode(ARGV[1])
+local own = KEYS[1] .. '/' .. ask.node
+if redis.call('EXISTS', own) == 0 then return 'missing' end
+local others = 0
+for _, node in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  if node ~= ask.node then
+    local counts = KEYS[1] .. '/' .. node
+    if redis.call('EXISTS', counts) == 0 then redis.call('SREM', KEYS[1], node) end
+    others = others + tonumber(redis.call('HGET', counts, ask.caller) or 0)
+  end
+end
+if others + ask.have >= ask.limit then return 'full' end
+redis.call('HSET', own, ask.caller, ask.have + 1)
+return 'open'
+`;
+
+/** Sets counts of this node as they are, and renews its lease. */
+const tell = `
+local ask = cjson.decode(ARGV[1])
+local own = KEYS[1] .. '/' .. ask.node
+if not ask.all and redis.call('EXISTS', own) == 0 then return 'missing' end
+redis.call('SADD', KEYS[1], ask.node)
+redis.call('HSET', own, '', 0)
+for caller, count in pairs(ask.counts) do
+  if count == 0 then redis.call('HDEL', own, caller) else redis.call('HSET', own, caller, count) end
+end
+redis.call('PEXPIRE', own, ask.leaseMs)
+return 'told'
+`;
+
+const leave = `
+local ask = cjson.decode(ARGV[1])
+redis.call('SREM', KEYS[1], ask.node)
+redis.call('DEL', KEYS[1] .. '/' .. ask.node)
+return 'left'
+`;
+
+export const socketScripts = { troupe_socket_open: open, troupe_socket_tell: tell, troupe_socket_leave: leave };
