@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import { AppError, errorCodes, invalidField } from '../errors.ts';
 import { type IdPrefix, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { IdempotencyKeys, KeyOfCaller, Reservation } from '../storage/idempotency-keys.ts';
+import type { IdempotencyKeys, KeptFor, KeyOfCaller, Reservation } from '../storage/idempotency-keys.ts';
 import { SecretError, type Secrets } from '../storage/secrets.ts';
-import type { AnyContext, Reply } from './http/route.ts';
+import type { AnyContext, AnyRoute, Reply } from './http/route.ts';
 
 export type IdempotencyOptions = { keys: IdempotencyKeys; secrets: Secrets; log: Log };
 
@@ -55,7 +55,7 @@ export function createIdempotency({
   };
 
   async function reserved(context: AnyContext, of: KeyOfCaller, name: string, print: string, next: () => Promise<Reply>): Promise<Reply> {
-    const found = await keys.reserve(of, print);
+    const found = await keys.reserve(of, print, keptForOf(context.route));
     if (found.kind === 'other') throw otherRequest();
     if (found.kind === 'running') throw stillRunning();
     if (found.kind === 'answered') return replay(found.status, read(found.response, name));
@@ -68,9 +68,19 @@ export function createIdempotency({
       throw error;
     }
     if (reply.status >= 400 && reply.status < 500) await quietly(keys.free(of, found.commandId), context);
-    const kept = reply.status < 300 ? keptForm(reply) : null;
-    if (kept !== null) await quietly(keys.keep(of, found.commandId, reply.status, secrets.encrypt(purpose, kept, name)), context);
+    if (reply.status < 300) await quietly(keep(of, found.commandId, name, reply, context.route), context);
     return reply;
+  }
+
+  async function keep(of: KeyOfCaller, commandId: string, name: string, reply: Reply, route: AnyRoute): Promise<void> {
+    const { secretFields = [] } = route;
+    const whole = keptForm(reply, []);
+    if (whole === null) return;
+    const encrypted = secrets.encrypt(purpose, whole, name);
+    // A key that is kept for a day is gone when its secret would be.
+    if (keptForOf(route) === 'day' || secretFields.length === 0) return keys.keep(of, commandId, reply.status, encrypted);
+    const bare = secrets.encrypt(purpose, keptForm(reply, secretFields)!, name);
+    return keys.keep(of, commandId, reply.status, bare, encrypted);
   }
 
   function read(kept: string, name: string): string {
@@ -114,16 +124,26 @@ function hadNoEffect(error: unknown): boolean {
   return error instanceof AppError && errorCodes[error.code].http < 500;
 }
 
+/** Where money moves a retry may come late. */
+function keptForOf({ path }: AnyRoute): KeptFor {
+  return /^\/(commerce|trading)\//.test(path) ? 'month' : 'day';
+}
+
 type Kept = { json?: unknown; text?: string; headers?: Record<string, string> | null };
 
 /** null: a body that cannot be kept. */
-function keptForm(reply: Reply): string | null {
+function keptForm(reply: Reply, secretFields: readonly string[]): string | null {
   let kept: Kept;
-  if (!('body' in reply)) kept = { json: reply.json, headers: reply.headers };
+  if (!('body' in reply)) kept = { json: without(secretFields, reply.json), headers: reply.headers };
   else if (reply.body === null || typeof reply.body === 'string') kept = { text: reply.body ?? undefined, headers: reply.headers };
   else return null;
   const text = JSON.stringify(kept);
   return text.length <= maxKeptChars ? text : null;
+}
+
+function without(secretFields: readonly string[], json: unknown): unknown {
+  if (secretFields.length === 0 || json === undefined) return json;
+  return JSON.parse(JSON.stringify(json, (name, value) => (secretFields.includes(name) ? null : value)));
 }
 
 function replay(status: number, kept: string): Reply {

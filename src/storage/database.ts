@@ -11,6 +11,7 @@ import { ClusterIdentity } from './migrations/0002-cluster-identity.ts';
 import { SharedStorage } from './migrations/0003-shared-storage.ts';
 import { AccountOverrides } from './migrations/0004-account-overrides.ts';
 import { Webhooks } from './migrations/0007-webhooks.ts';
+import { LastingKeys } from './migrations/0010-lasting-keys.ts';
 import { type Table, tableOf } from './table.ts';
 
 export type AnyEntity = EntitySchema<any> | EntityName<any>;
@@ -48,7 +49,7 @@ export class Database {
       ],
       extensions: [Migrator],
       migrations: {
-        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Webhooks],
+        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Webhooks, LastingKeys],
         snapshot: false,
         tableName: 'migration',
       },

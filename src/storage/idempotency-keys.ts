@@ -27,7 +27,14 @@ export type Holder = {
   isAlive(incarnation: string): boolean;
 };
 
-const keptForMs = 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
+/** How long a key means its first request, and gives its answer again. */
+export const keysKeptForMs = { day: dayMs, month: 30 * dayMs } as const;
+export type KeptFor = keyof typeof keysKeptForMs;
+/** What ids of commands begin with whose keys are kept for a month: their records must be kept as long. */
+export const monthlyCommands = 'idem30_';
+/** A secret in an answer is not given again after this long. */
+const secretsKeptForMs = dayMs;
 /** What a living process began may still run for this long: longer than any command may take to be answered. */
 const mayRunForMs = 15_000;
 
@@ -48,32 +55,37 @@ export class IdempotencyKeys {
    * its effect once however often it is asked, and after 15 seconds from one that lives. Call it for one request of a key at a time: what
    * this process reserved and did not finish counts as failed, and is handed out again.
    */
-  async reserve({ accountId, key }: KeyOfCaller, fingerprint: string): Promise<Reserved> {
+  async reserve({ accountId, key }: KeyOfCaller, fingerprint: string, keptFor: KeptFor = 'day'): Promise<Reserved> {
     const nowMs = this.clock.nowMs();
     const ulid = newId(idPrefixes.request, nowMs).slice(idPrefixes.request.length);
-    const commandId = `idem_${randomUUID()}`;
+    const commandId = `${keptFor === 'month' ? monthlyCommands : 'idem_'}${randomUUID()}`;
     const inserted = await this.database.write({
       name: 'idempotency_reserve',
       text: `insert into idempotency_key as k (account_id, key, fingerprint, target_id, command_id, reserved_by, reserved_at, expires_at)
         values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), to_timestamp($8::float8 / 1000))
         on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, target_id = excluded.target_id,
           command_id = excluded.command_id, reserved_by = excluded.reserved_by, reserved_at = excluded.reserved_at,
-          expires_at = excluded.expires_at, status = null, response = null
+          expires_at = excluded.expires_at, status = null, response = null,
+          secret_response = null, secret_until = null
         where k.expires_at <= excluded.reserved_at
         returning 1`,
-      values: [accountId, key, fingerprint, ulid, commandId, this.holder.incarnation, nowMs, nowMs + keptForMs],
+      values: [accountId, key, fingerprint, ulid, commandId, this.holder.incarnation, nowMs, nowMs + keysKeptForMs[keptFor]],
     });
     if (inserted.rows.length > 0) return { kind: 'mine', ulid, commandId };
     const { rows } = await this.database.read({
       name: 'idempotency_find',
-      text: 'select fingerprint, target_id, command_id, reserved_by, reserved_at, status, response from idempotency_key where account_id = $1 and key = $2',
+      text: `select fingerprint, target_id, command_id, reserved_by, reserved_at, status, response, secret_response, secret_until
+        from idempotency_key where account_id = $1 and key = $2`,
       values: [accountId, key],
     });
     const [row] = rows;
     // Freed in this very moment, by a first request that was refused: the caller's next try is free to run.
     if (row === undefined) return { kind: 'running' };
     if (row.fingerprint !== fingerprint) return { kind: 'other' };
-    if (row.status !== null) return { kind: 'answered', status: row.status, response: row.response };
+    if (row.status !== null) {
+      const response = row.secret_until !== null && row.secret_until > nowMs ? row.secret_response : row.response;
+      return { kind: 'answered', status: row.status, response };
+    }
     if (!this.isTakeable(row, nowMs) || !(await this.takeOver({ accountId, key }, row, nowMs))) return { kind: 'running' };
     return { kind: 'mine', ulid: row.target_id, commandId: row.command_id };
   }
@@ -94,13 +106,36 @@ export class IdempotencyKeys {
     return rows.length > 0;
   }
 
-  /** Keeps the answer for whoever asks again; the first one stays. */
-  async keep({ accountId, key }: KeyOfCaller, commandId: string, status: number, response: string): Promise<void> {
+  /**
+   * Keeps the answer for whoever asks again; the first one stays.
+   *
+   * @param secretResponse what is answered instead for 24 hours, then forgotten
+   */
+  async keep(
+    { accountId, key }: KeyOfCaller,
+    commandId: string,
+    status: number,
+    response: string,
+    secretResponse: string | null = null,
+  ): Promise<void> {
+    const secretUntilMs = secretResponse === null ? null : this.clock.nowMs() + secretsKeptForMs;
     await this.database.write({
       name: 'idempotency_keep',
-      text: 'update idempotency_key set status = $4, response = $5 where account_id = $1 and key = $2 and command_id = $3 and status is null',
-      values: [accountId, key, commandId, status, response],
+      text: `update idempotency_key set status = $4, response = $5, secret_response = $6, secret_until = to_timestamp($7::float8 / 1000)
+        where account_id = $1 and key = $2 and command_id = $3 and status is null`,
+      values: [accountId, key, commandId, status, response, secretResponse, secretUntilMs],
     });
+  }
+
+  /** Forgets secrets whose time is over, at most `limit`. Returns how many. */
+  async forgetSecrets(limit = 1_000): Promise<number> {
+    const { rows } = await this.database.write({
+      name: 'idempotency_forget_secrets',
+      text: `update idempotency_key set secret_response = null, secret_until = null where ctid = any(array(
+        select ctid from idempotency_key where secret_until <= to_timestamp($1::float8 / 1000) limit $2 for update skip locked)) returning 1`,
+      values: [this.clock.nowMs(), limit],
+    });
+    return rows.length;
   }
 
   /** The request had no effect: the key can be used anew, for anything. */

@@ -1,7 +1,7 @@
 /** How long rows are kept that are of use for a time only: the chores of `maintenance.ts` that keep to it. */
 import type pg from 'pg';
 import type { Clock } from '../clock.ts';
-import type { IdempotencyKeys } from './idempotency-keys.ts';
+import { type IdempotencyKeys, keysKeptForMs, monthlyCommands } from './idempotency-keys.ts';
 import type { Chore } from './maintenance.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -30,15 +30,16 @@ export function oldEvents(retentionDays: number, clock: Clock): Chore {
   };
 }
 
-/** Replies to commands with an id: as long as somebody may ask the same command again. */
+/** Replies to commands with an id: as long as somebody may ask the same command again, which for some is a month. */
 export function oldCommandRecords(keepMs: number, clock: Clock): Chore {
   return {
     name: 'command records',
     async doSome(limit, client) {
       const removed = await remove(
         client,
-        `delete from command_record where ctid = any(array(select ctid from command_record where created_at < to_timestamp($1::float8 / 1000) limit $2))`,
-        [clock.nowMs() - keepMs, limit],
+        `delete from command_record where ctid = any(array(select ctid from command_record where created_at < to_timestamp($1::float8 / 1000)
+          and (not starts_with(id, $3) or created_at < to_timestamp($4::float8 / 1000)) limit $2))`,
+        [clock.nowMs() - keepMs, limit, monthlyCommands, clock.nowMs() - keysKeptForMs.month],
       );
       return { seen: removed, removed };
     },
@@ -60,12 +61,14 @@ export function oldDeliveries(retentionDays: number, clock: Clock): Chore {
   };
 }
 
+/** Keys that are over, and secrets in answers before that. */
 export function expiredIdempotencyKeys(keys: IdempotencyKeys): Chore {
   return {
     name: 'idempotency keys',
     async doSome(limit) {
+      const forgotten = await keys.forgetSecrets(limit);
       const removed = await keys.deleteExpired(limit, 1);
-      return { seen: removed, removed };
+      return { seen: Math.max(forgotten, removed), removed };
     },
   };
 }

@@ -5,7 +5,7 @@ import { route } from '../../src/edge/http/route.ts';
 import { commandIds } from '../../src/edge/idempotency.ts';
 import { AppError } from '../../src/errors.ts';
 import { idPrefixes } from '../../src/ids.ts';
-import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
+import { IdempotencyKeys, monthlyCommands } from '../../src/storage/idempotency-keys.ts';
 import { startIdentityNode } from '../support/identity-node.ts';
 
 const minted = { name: 'ci', scopes: ['tasks.read'] };
@@ -34,6 +34,29 @@ async function startNode(t: TestContext) {
   const { access_token: token } = await node.register('ann@example.com');
   const keysMade = async () => (await node.database.read({ text: 'select count(*) n from api_key' })).rows[0].n;
   return { ...node, token, ran, work, keysMade };
+}
+
+/** A card as commerce would issue it, and a token for any time: keys of commerce outlive an access token. */
+async function startCommerce(t: TestContext) {
+  const made = { cards: 0 };
+  const node = await startIdentityNode(t, () => [
+    route({
+      method: 'POST',
+      path: '/commerce/cards',
+      summary: 'Issues a card',
+      scope: 'commerce.write',
+      secretFields: ['number', 'cvv'],
+      responses: { 201: Type.Object({ id: Type.String(), shown: Type.Unknown() }) },
+      async handler(context) {
+        const { id, commandId } = commandIds(context, idPrefixes.task);
+        made.cards++;
+        return { status: 201, json: { id, command: commandId, shown: { number: '4111111111111111', cvv: '123', last4: '1111' } } };
+      },
+    }),
+  ]);
+  const { access_token } = await node.register('ann@example.com');
+  const { key } = await node.createKey(access_token, { name: 'shop', scopes: ['commerce.write'] });
+  return { ...node, key, made };
 }
 
 /** Work that has begun and ends when it is told to. */
@@ -219,6 +242,30 @@ test('a key is forgotten after 24 hours', async (t) => {
   assert.equal((await request('POST', '/v1/work', fresh, { n: 2 }, once)).headers.get('idempotency-replayed'), null);
   assert.equal(ran.length, 2);
   assert.notEqual(ran[1]!.commandId, ran[0]!.commandId);
+});
+
+test('a key of commerce is kept for 30 days; the secrets of its answer for one, after which its replay holds null', async (t) => {
+  const { request, key, made, clock, keys, database } = await startCommerce(t);
+  const dayMs = 24 * 3_600_000;
+  const first: any = await (await request('POST', '/v1/commerce/cards', key, undefined, once)).json();
+  const stored = async () =>
+    JSON.stringify((await database.read({ text: 'select * from idempotency_key where secret_response is not null' })).rows);
+  assert.ok(!(await stored()).includes('4111'), 'what is kept is encrypted');
+  clock.advance(dayMs - 1);
+  assert.deepEqual(await (await request('POST', '/v1/commerce/cards', key, undefined, once)).json(), first);
+  clock.advance(1);
+  const late = await request('POST', '/v1/commerce/cards', key, undefined, once);
+  assert.deepEqual([late.status, late.headers.get('idempotency-replayed')], [201, 'true']);
+  assert.deepEqual(await late.json(), { ...first, shown: { number: null, cvv: null, last4: '1111' } });
+  assert.equal(await keys.forgetSecrets(), 1);
+  assert.equal(await stored(), '[]');
+  clock.advance(29 * dayMs - 1);
+  assert.equal((await request('POST', '/v1/commerce/cards', key, undefined, once)).headers.get('idempotency-replayed'), 'true');
+  assert.equal(made.cards, 1);
+  clock.advance(1);
+  assert.equal((await request('POST', '/v1/commerce/cards', key, undefined, once)).headers.get('idempotency-replayed'), null);
+  assert.equal(made.cards, 2);
+  assert.ok(first.command.startsWith(monthlyCommands));
 });
 
 test('a key that cannot be one is 422 and reserves nothing', async (t) => {

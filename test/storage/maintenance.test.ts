@@ -62,6 +62,17 @@ describe('retention', () => {
     assert.deepEqual(await column('select id from command_record'), ['young']);
   });
 
+  test('records of commands whose keys are kept for a month stay for a month', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    const at = [ago(25 * hourMs), ago(29 * dayMs), ago(31 * dayMs)];
+    await database.pool.query(
+      `insert into command_record select 'idem30_' || i, null, at from unnest($1::timestamptz[]) with ordinality x (at, i)`,
+      [at],
+    );
+    assert.deepEqual(await maintain([oldCommandRecords(dayMs, clock)]).runOnce(), { 'command records': 1 });
+    assert.deepEqual(await column('select id from command_record order by id'), ['idem30_1', 'idem30_2']);
+  });
+
   test('a marker stays while its owner owns a shard, and for a day after', async (t) => {
     const { database, maintain, column } = await prepared(t);
     await database.pool.query(`insert into commit_marker values ('owner', 1, $1), ('dead', 1, $1), ('just died', 1, $2)`, [

@@ -81,6 +81,8 @@ type Declaration = {
   extension?: boolean;
   /** Whether `Idempotency-Key` has an effect; true for every POST outside /auth that does not say otherwise. */
   idempotent?: boolean;
+  /** Fields of its answer, at whatever depth, that are shown once: its replay holds null there after 24 hours. The answer is JSON then. */
+  secretFields?: readonly string[];
   /** false: asked as often as anybody likes, and counted against nothing. */
   limited?: boolean;
   /** Content types of answers that are no JSON, by status, e.g. {200: 'application/octet-stream'}. */

@@ -123,6 +123,9 @@ export const IdempotencyKey = defineEntity({
     reservedAt: epochMs(),
     status: p.integer().strictNullable(),
     response: p.text().strictNullable(),
+    /** The answer with its secrets, and until when it is given. */
+    secretResponse: p.text().strictNullable(),
+    secretUntil: epochMs().strictNullable(),
     expiresAt: epochMs(),
   },
 });
