@@ -10,6 +10,41 @@ export const frameType = { ask: 1, cancel: 2, reply: 3, failure: 4, news: 5, cre
 /** Elements are read by position. What another version may leave out is `undefined` here. */
 export type Frame = readonly any[];
 
+/** Whether a batch is one: frames of which those that this version knows have what it relies on. What an actor is asked, the actor checks. */
+export function isBatch(batch: unknown): batch is Frame[] {
+  return Array.isArray(batch) && batch.every(isFrame);
+}
+
+function isFrame(frame: unknown): boolean {
+  if (!Array.isArray(frame)) return false;
+  switch (frame[0]) {
+    case frameType.ask:
+      return Number.isSafeInteger(frame[1]) && typeof frame[2] === 'number' && isAsked(frame);
+    case frameType.news:
+      return isText(frame[1]);
+    case frameType.credit:
+      return Number.isSafeInteger(frame[1]) && frame[1] >= 0;
+    case frameType.cancel:
+    case frameType.reply:
+    case frameType.failure:
+    case frameType.ping:
+    case frameType.pong:
+      return Number.isSafeInteger(frame[1]);
+    default:
+      return Number.isSafeInteger(frame[0]);
+  }
+}
+
+function isAsked(frame: Frame): boolean {
+  for (let i = 3; i < 6; i++) if (!isText(frame[i])) return false;
+  for (let i = 8; i < frame.length && i < 11; i++) if (frame[i] !== null && !isText(frame[i])) return false;
+  return true;
+}
+
+function isText(element: unknown): boolean {
+  return typeof element === 'string';
+}
+
 /** The part of an ask's frame that is the same whenever it leaves. */
 export function askBody({ kind, id, name, input, query, commandId, effectId, trace }: RemoteAsk): string {
   const asked = query ? 1 : 0;

@@ -13,7 +13,7 @@ import type { RemoteAsk } from '../placement.ts';
 import { type Bounds, fits } from './bounds.ts';
 import type { Parcel } from './contract.ts';
 import type { TransportCounters } from './counters.ts';
-import { creditFrame, type Frame, frameType, goodbyeFrame, newsFrame, pingFrame, pongFrame, readFailure } from './frames.ts';
+import { creditFrame, type Frame, frameType, goodbyeFrame, isBatch, newsFrame, pingFrame, pongFrame, readFailure } from './frames.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { OpenAsks } from './open-asks.ts';
 import { SendQueue } from './send-queue.ts';
@@ -163,13 +163,13 @@ export class Link {
 
   private read(bytes: Buffer): void {
     const { clock, counters, log } = this.surroundings;
-    let frames: Frame[];
+    let frames: unknown;
     try {
       frames = JSON.parse(bytes.toString());
     } catch (error) {
       log.error({ err: error, peer: this.from }, 'a batch of another node is no JSON');
-      return this.cut('a batch that is no JSON');
     }
+    if (!isBatch(frames)) return this.cut('a batch that makes no sense');
     counters.batchesReceived++;
     counters.framesReceived += frames.length;
     counters.bytesReceived += bytes.length;
