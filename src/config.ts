@@ -44,6 +44,10 @@ const variables = {
   adminHost: text('ADMIN_HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address to listen on'),
   drainGraceMs: number('DRAIN_GRACE_MS', 0, 600_000, 2000, 'milliseconds from 0 to 600000'),
   secretKey: secret('SECRET_KEY', '^[^\\u0000]{32,4096}$', '32 characters or more, e.g. what `openssl rand -hex 32` prints'),
+  acceptedKeys: {
+    ...list('SECRET_KEYS_ACCEPTED', Type.String({ pattern: '^[^\\u0000,]{32,4096}$' }), [], 'keys of 32 characters or more with commas between'),
+    kind: 'secret' as const,
+  },
   modelBaseUrl: url('MODEL_BASE_URL', ['http', 'https'], 'an http or https URL of an OpenAI-compatible service, usually ending in /v1'),
   modelApiKey: secret('MODEL_API_KEY', '^\\S{1,4096}$', 'a key without spaces'),
   modelName: text('MODEL_NAME', null, '^\\S{1,200}$', 'the name of a model, without spaces'),

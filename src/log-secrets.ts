@@ -28,10 +28,10 @@ const shapes =
 
 /** What is secret in the settings, also the passwords inside URLs: as they are written there, decoded, and as mail servers and HTTP take them. */
 export function secretsOf(config: Config): string[] {
-  const { secretKey, modelApiKey, anthropicApiKey, token } = config;
+  const { secretKey, acceptedKeys, modelApiKey, anthropicApiKey, token } = config;
   const urls = [config.databaseUrl, config.redisUrl, config.smtpUrl, config.s3Url, config.modelBaseUrl, config.searchUrl, config.otlpUrl];
   const passwords = urls.flatMap((url) => (url === null ? [] : passwordForms(new URL(url))));
-  return [secretKey, modelApiKey, anthropicApiKey, token, ...Object.values(collectorHeaders(config)), ...passwords].filter(
+  return [secretKey, ...acceptedKeys, modelApiKey, anthropicApiKey, token, ...Object.values(collectorHeaders(config)), ...passwords].filter(
     (secret) => secret !== null,
   );
 }

@@ -1,34 +1,54 @@
 /** Every kind of actor there is, with what it needs of the outside. */
 import { accountActor } from '../actors/account/account.ts';
+import { accountSettingsActor } from '../actors/account-settings/account-settings.ts';
 import { agentActor } from '../actors/agent/agent.ts';
 import { agentEffects } from '../actors/agent/effects.ts';
 import { apiKeyActor } from '../actors/api-key/api-key.ts';
 import { canaryActor } from '../actors/canary/canary.ts';
 import { emailAddressActor } from '../actors/email-address/email-address.ts';
+import { passwordResetActor } from '../actors/password-reset/password-reset.ts';
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import { sessionActor } from '../actors/session/session.ts';
 import { taskEffects } from '../actors/task/effects.ts';
 import { taskActor } from '../actors/task/task.ts';
+import { throttleActor } from '../actors/throttle/throttle.ts';
+import { resetMail } from '../actors/user/resets.ts';
 import { userActor } from '../actors/user/user.ts';
 import { workspaceActor } from '../actors/workspace/workspace.ts';
 import { workspaceAccess } from '../actors/workspace-file/workspace-access.ts';
 import { workspaceFileActor } from '../actors/workspace-file/workspace-file.ts';
 import { workspaceNameActor } from '../actors/workspace-name/workspace-name.ts';
+import type { Tokens } from '../edge/auth/tokens.ts';
 import type { Log } from '../log.ts';
 import type { Providers } from './providers.ts';
 import type { Stores } from './stores.ts';
 
-export function registerActors(runtime: Runtime, { database, files }: Stores, { model, toolbox }: Providers, log: Log): void {
+export type ActorsOptions = {
+  runtime: Runtime;
+  stores: Stores;
+  providers: Providers;
+  tokens: Tokens;
+  /** null: nobody said. */
+  publicUrl: string | null;
+  log: Log;
+};
+
+export function registerActors({ runtime, stores, providers, tokens, publicUrl, log }: ActorsOptions): void {
+  const { database, files } = stores;
+  const { model, toolbox, mail } = providers;
   const { actors } = runtime;
   const workspace = (agent: { accountId: string; taskId: string; id: string; workspaceId: string }, callId: string) =>
     workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, callId });
   runtime.register([
     canaryActor,
     accountActor,
-    userActor,
+    userActor(resetMail({ mail, resetToken: tokens.resetToken, publicUrl })),
     emailAddressActor,
     sessionActor,
     apiKeyActor,
+    throttleActor,
+    passwordResetActor,
+    accountSettingsActor,
     workspaceActor,
     workspaceNameActor,
     workspaceFileActor({ database, files }),

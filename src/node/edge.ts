@@ -6,11 +6,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Placement } from '../cluster/placement.ts';
 import type { Config } from '../config.ts';
 import { apiDescription } from '../edge/api-description.ts';
-import { createApiKeySecrets } from '../edge/auth/api-key-secret.ts';
-import { createAuthenticator } from '../edge/auth/authenticate.ts';
-import { createPasswords } from '../edge/auth/passwords.ts';
-import { createRefreshTokens } from '../edge/auth/refresh-token.ts';
-import { createTokens } from '../edge/auth/tokens.ts';
+import type { Tokens } from '../edge/auth/tokens.ts';
 import { TrustedProxies } from '../edge/http/client-address.ts';
 import { connectionBound } from '../edge/http/connection-bound.ts';
 import { withCors } from '../edge/http/cors.ts';
@@ -20,8 +16,6 @@ import { createRouter } from '../edge/http/router.ts';
 import { createServer, type HttpHandler, type HttpServer } from '../edge/http/server.ts';
 import { createIdempotency } from '../edge/idempotency.ts';
 import { agentRoutes } from '../edge/routes/agents.ts';
-import { apiKeyRoutes } from '../edge/routes/api-keys.ts';
-import { authRoutes } from '../edge/routes/auth.ts';
 import { deliverableRoutes } from '../edge/routes/deliverables.ts';
 import { createDownloadLinks } from '../edge/routes/download-link.ts';
 import { type Health, healthRoutes } from '../edge/routes/health.ts';
@@ -36,6 +30,7 @@ import type { Outbound } from '../providers/outbound/port.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
+import { openIdentity } from './identity.ts';
 import type { LimitsOfNode } from './limits.ts';
 import type { Stores } from './stores.ts';
 import { webhookSecrets } from './webhooks.ts';
@@ -51,6 +46,7 @@ export type EdgeOptions = {
   log: Log;
   tracer: Tracer | null;
   stores: Stores;
+  tokens: Tokens;
   /** What webhooks go out by: it says where they may go. */
   deliveries: Outbound;
   limits: LimitsOfNode;
@@ -78,18 +74,20 @@ export async function openEdge({
   log,
   tracer,
   stores,
+  tokens,
   deliveries,
   limits,
   runtime,
   placement,
   cluster,
 }: EdgeOptions): Promise<Edge> {
-  const { secretKey, database, files, overrides } = stores;
+  const { secretKey, acceptedKeys, database, files } = stores;
   const { actors } = runtime;
   const clock = systemClock;
   const stats = { requests: new RequestStats(), events: new EventStats() };
-  const tokens = await createTokens({ secretKey, clock });
-  const authenticator = createAuthenticator({ actors, database, tokens, clock, log });
+  let publicUrl = config.publicUrl ?? '';
+  const identity = openIdentity({ stores, actors, tokens, publicUrl: () => publicUrl, clock, log });
+  const { authenticator } = identity;
   const idempotencyKeys = new IdempotencyKeys(database, clock, {
     incarnation: placement.owner,
     isAlive: (incarnation) => placement.isAlive(incarnation),
@@ -128,7 +126,7 @@ export async function openEdge({
   async function listen(health: Health): Promise<string> {
     const { port } = await server.listen(config.host, config.port);
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-    const publicUrl = config.publicUrl ?? address;
+    publicUrl = config.publicUrl ?? address;
     const links = createDownloadLinks(tokens, publicUrl);
     // In the order of the API reference.
     const routes = [
@@ -136,8 +134,7 @@ export async function openEdge({
       ...deliverableRoutes({ database, files, links }),
       ...agentRoutes({ actors }),
       ...workspaceRoutes({ actors, database, files, links }),
-      ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), overrides, clock }),
-      ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
+      ...identity.routes,
       ...webhookRoutes({ actors, database, secrets: webhookSecrets(secretKey), checkUrl: (url) => deliveries.check(url), clock }),
       ...healthRoutes(health),
     ];
@@ -146,7 +143,7 @@ export async function openEdge({
       authenticate: (request) => authenticator.ofRequest(request),
       limits: limits.requests,
       isOverloaded: () => !actors.pending.hasRoom,
-      around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log }),
+      around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey, acceptedKeys), log }),
       log,
       stats: stats.requests,
       tracer,

@@ -4,12 +4,21 @@ import { Runtime } from '../actors/runtime/runtime.ts';
 import { systemClock } from '../clock.ts';
 import { SingleNode } from '../cluster/single-node.ts';
 import type { Config } from '../config.ts';
+import { createTokens } from '../edge/auth/tokens.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Maintenance } from '../storage/maintenance.ts';
 import { OrphanContent } from '../storage/orphan-content.ts';
 import { looseContents } from '../storage/postgres-files.ts';
-import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldDeliveries, oldEvents } from '../storage/retention.ts';
+import {
+  deadOwnersMarkers,
+  expiredIdempotencyKeys,
+  oldCommandRecords,
+  oldDeliveries,
+  oldEvents,
+  pastSessions,
+  pastThrottles,
+} from '../storage/retention.ts';
 import { registerActors } from './actors.ts';
 import { leaveCluster, openCluster } from './cluster.ts';
 import { openEdge } from './edge.ts';
@@ -47,12 +56,14 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log);
   const runtime = new Runtime({ database, placement, log, clock, tracer });
   const { actors } = runtime;
-  registerActors(runtime, stores, providers, log);
+  const tokens = await createTokens({ ...stores, clock });
+  registerActors({ runtime, stores, providers, tokens, publicUrl: config.publicUrl, log });
   const limits = await openLimits(config, stores, cluster, log, stops);
-  const edge = await openEdge({ config, log, tracer, stores, deliveries: providers.deliveries, limits, runtime, placement, cluster });
+  const { deliveries } = providers;
+  const edge = await openEdge({ config, log, tracer, stores, tokens, deliveries, limits, runtime, placement, cluster });
   const { server, stream, hub, relay } = edge;
-  const { deliveries: outbound, mail } = providers;
-  const couriers = openWebhooks({ runtime, placement, database, hub, outbound, mail, secretKey: stores.secretKey, log });
+  const { mail } = providers;
+  const couriers = openWebhooks({ runtime, placement, database, hub, outbound: deliveries, mail, secretKey: stores.secretKey, log });
 
   cluster?.membership.onDrainRequested(onDrain);
   cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
@@ -97,6 +108,8 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
       oldDeliveries(config.retentionDays, clock),
       deadOwnersMarkers(clock),
       expiredIdempotencyKeys(edge.idempotencyKeys),
+      pastThrottles(clock),
+      pastSessions(clock),
       looseContents(clock),
       new OrphanContent({ database, files, clock }),
     ],

@@ -14,7 +14,16 @@ import { openS3Files, parseS3Url } from '../storage/s3-files.ts';
 import { resolveSecretKey } from '../storage/secret-key.ts';
 import type { Stops } from './stops.ts';
 
-export type Stores = { secretKey: string; databaseUrl: string; database: Database; files: FileStore; overrides: AccountOverrides };
+export type Stores = {
+  /** Root of what is signed and encrypted here. */
+  secretKey: string;
+  /** Roots of what may have been signed and encrypted beside it. */
+  acceptedKeys: readonly string[];
+  databaseUrl: string;
+  database: Database;
+  files: FileStore;
+  overrides: AccountOverrides;
+};
 
 /** Opens them with the newest tables. */
 export async function openStores(config: Config, log: Log, stops: Stops): Promise<Stores> {
@@ -32,7 +41,7 @@ export async function openStores(config: Config, log: Log, stops: Stops): Promis
   const overrides = new AccountOverrides(database, log);
   overrides.start();
   stops.push(() => overrides.stop());
-  return { secretKey, databaseUrl, database, files, overrides };
+  return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, files, overrides };
 }
 
 /** What every node of a cluster must see is kept where all of them look, and stays there when one node is left. */

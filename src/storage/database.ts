@@ -10,6 +10,7 @@ import { FirstTables } from './migrations/0001-first-tables.ts';
 import { ClusterIdentity } from './migrations/0002-cluster-identity.ts';
 import { SharedStorage } from './migrations/0003-shared-storage.ts';
 import { AccountOverrides } from './migrations/0004-account-overrides.ts';
+import { Identity } from './migrations/0005-identity.ts';
 import { Webhooks } from './migrations/0007-webhooks.ts';
 import { LastingKeys } from './migrations/0010-lasting-keys.ts';
 import { type Table, tableOf } from './table.ts';
@@ -49,7 +50,7 @@ export class Database {
       ],
       extensions: [Migrator],
       migrations: {
-        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Webhooks, LastingKeys],
+        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Identity, Webhooks, LastingKeys],
         snapshot: false,
         tableName: 'migration',
       },

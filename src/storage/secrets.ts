@@ -1,6 +1,7 @@
 /**
  * Secrets at rest: AES-256-GCM with a key of its own for every purpose, derived from SECRET_KEY, so that what was encrypted for one purpose
- * cannot be passed off as another's. The text says which root key made it; after a change of SECRET_KEY that is told apart from damage.
+ * cannot be passed off as another's. The text says which root key made it: what an earlier SECRET_KEY encrypted is read as long as that key is
+ * accepted, and told apart from damage after that.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { derivedKey } from '../derived-key.ts';
@@ -15,15 +16,18 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 export class Secrets {
-  /** Names the root key without telling anything about it. */
+  /** Names the root key that encrypts, without telling anything about it. */
   readonly keyId: string;
-  readonly #rootKey: string;
+  readonly #roots: Map<string, string>;
   readonly #keys = new Map<string, Buffer>();
 
-  /** @param rootKey SECRET_KEY: 32 characters or more */
-  constructor(rootKey: string) {
-    this.#rootKey = rootKey;
-    this.keyId = createHash('sha256').update(derivedKey(rootKey, 'key id')).digest('hex').slice(0, 8);
+  /**
+   * @param rootKey SECRET_KEY: 32 characters or more
+   * @param acceptedKeys what texts may be encrypted with beside it
+   */
+  constructor(rootKey: string, acceptedKeys: readonly string[] = []) {
+    this.#roots = new Map([rootKey, ...acceptedKeys].map((root) => [keyIdOf(root), root]));
+    this.keyId = keyIdOf(rootKey);
   }
 
   /**
@@ -34,21 +38,23 @@ export class Secrets {
    */
   encrypt(purpose: string, plaintext: string, about = ''): string {
     const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.#keyFor(purpose), nonce);
-    cipher.setAAD(this.#bound(purpose, about));
+    const cipher = createCipheriv('aes-256-gcm', this.#keyFor(this.keyId, purpose), nonce);
+    cipher.setAAD(bound(this.keyId, purpose, about));
     const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `${version}.${this.keyId}.${sealed.toString('base64url')}`;
   }
 
   /** What was encrypted for the same purpose and place. Throws `SecretError`. */
   decrypt(purpose: string, text: string, about = ''): string {
-    const [textVersion, keyId, body = '', ...rest] = text.split('.');
+    const [textVersion, keyId = '', body = '', ...rest] = text.split('.');
     const sealed = Buffer.from(body, 'base64url');
     if (textVersion !== version || rest.length > 0 || sealed.length < nonceBytes + tagBytes)
       throw new SecretError('This is no encrypted text');
-    if (keyId !== this.keyId) throw new SecretError('This was encrypted with another SECRET_KEY');
-    const decipher = createDecipheriv('aes-256-gcm', this.#keyFor(purpose), sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
-    decipher.setAAD(this.#bound(purpose, about));
+    if (!this.#roots.has(keyId)) throw new SecretError('This was encrypted with another SECRET_KEY');
+    const decipher = createDecipheriv('aes-256-gcm', this.#keyFor(keyId, purpose), sealed.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    });
+    decipher.setAAD(bound(keyId, purpose, about));
     decipher.setAuthTag(sealed.subarray(-tagBytes));
     try {
       const plain = Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
@@ -58,13 +64,23 @@ export class Secrets {
     }
   }
 
-  #keyFor(purpose: string): Buffer {
-    let key = this.#keys.get(purpose);
-    if (key === undefined) this.#keys.set(purpose, (key = derivedKey(this.#rootKey, `encrypt ${purpose}`)));
-    return key;
+  /** Whether the text is encrypted with the key that encrypts now; one that is not is to be encrypted again when it is next written. */
+  isCurrent(text: string): boolean {
+    return text.split('.')[1] === this.keyId;
   }
 
-  #bound(purpose: string, about: string): Buffer {
-    return Buffer.from(JSON.stringify([version, this.keyId, purpose, about]));
+  #keyFor(keyId: string, purpose: string): Buffer {
+    const name = `${keyId} ${purpose}`;
+    let key = this.#keys.get(name);
+    if (key === undefined) this.#keys.set(name, (key = derivedKey(this.#roots.get(keyId)!, `encrypt ${purpose}`)));
+    return key;
   }
+}
+
+function keyIdOf(rootKey: string): string {
+  return createHash('sha256').update(derivedKey(rootKey, 'key id')).digest('hex').slice(0, 8);
+}
+
+function bound(keyId: string, purpose: string, about: string): Buffer {
+  return Buffer.from(JSON.stringify([version, keyId, purpose, about]));
 }

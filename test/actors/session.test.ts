@@ -4,14 +4,14 @@ import { session } from '../../src/actors/session/messages.ts';
 import { refreshTokenLifeMs } from '../../src/actors/session/session.ts';
 import { identityDatabase } from '../support/identity-node.ts';
 
-const owner = { userId: 'usr_1', accountId: 'acct_1' };
+const owner = { userId: 'usr_1', accountId: 'acct_1', generation: 0 };
 
 async function openSession(t: TestContext) {
   const parts = await identityDatabase(t);
   const { actors } = await parts.startRuntime();
   await actors.ask(session, 'ses_1', 'open', { ...owner, refreshHash: 'a' });
   const rotate = (presentedHash: string, nextHash: string) => actors.ask(session, 'ses_1', 'rotate', { presentedHash, nextHash });
-  const standing = async () => actors.query(session, 'ses_1', 'standing', null);
+  const standing = async () => (await actors.query(session, 'ses_1', 'standing', null)) === owner.generation;
   return { ...parts, actors, rotate, standing };
 }
 
@@ -60,6 +60,6 @@ test('only its own user ends a session; an ended one is not opened again', async
 
 test('a session that never was does not stand', async (t) => {
   const { actors } = await openSession(t);
-  assert.equal(await actors.query(session, 'ses_2', 'standing', null), false);
+  assert.equal(await actors.query(session, 'ses_2', 'standing', null), null);
   assert.equal(await actors.ask(session, 'ses_2', 'rotate', { presentedHash: 'a', nextHash: 'b' }), null);
 });

@@ -1,24 +1,24 @@
 /** A node with the actors of identity, their routes on a real server, idempotency keys, and a clock that a test moves by hand. */
 import type { TestContext } from 'node:test';
 import { accountActor } from '../../src/actors/account/account.ts';
+import { accountSettingsActor } from '../../src/actors/account-settings/account-settings.ts';
 import { apiKeyActor } from '../../src/actors/api-key/api-key.ts';
 import { emailAddressActor } from '../../src/actors/email-address/email-address.ts';
+import { passwordResetActor } from '../../src/actors/password-reset/password-reset.ts';
 import type { AnyActor } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { sessionActor } from '../../src/actors/session/session.ts';
+import { throttleActor } from '../../src/actors/throttle/throttle.ts';
+import { resetMail } from '../../src/actors/user/resets.ts';
 import { userActor } from '../../src/actors/user/user.ts';
-import type { Clock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
-import { createApiKeySecrets } from '../../src/edge/auth/api-key-secret.ts';
-import { createAuthenticator } from '../../src/edge/auth/authenticate.ts';
-import { createPasswords } from '../../src/edge/auth/passwords.ts';
-import { createRefreshTokens } from '../../src/edge/auth/refresh-token.ts';
-import { createTokens } from '../../src/edge/auth/tokens.ts';
+import { createTokens, type Tokens } from '../../src/edge/auth/tokens.ts';
 import type { AnyRoute } from '../../src/edge/http/route.ts';
 import { createIdempotency } from '../../src/edge/idempotency.ts';
-import { apiKeyRoutes } from '../../src/edge/routes/api-keys.ts';
-import { authRoutes } from '../../src/edge/routes/auth.ts';
 import { silentLog } from '../../src/log.ts';
+import { openIdentity } from '../../src/node/identity.ts';
+import type { MailProvider } from '../../src/providers/mail/port.ts';
 import { AccountOverrides } from '../../src/storage/account-overrides.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
@@ -27,7 +27,36 @@ import { testDatabase } from './database.ts';
 import { startEdge, type TestEdge } from './http-edge.ts';
 
 export const secretKey = 'a secret key of thirty-two characters or so';
-export const identityActors: AnyActor[] = [accountActor, userActor, emailAddressActor, sessionActor, apiKeyActor];
+
+/** Keeps what would be sent; `fail` makes it surely not be sent. */
+export class KeptMail implements MailProvider {
+  readonly sent: { to: string; text: string; messageId: string }[] = [];
+  fail: Error | null = null;
+
+  async send({ to, text }: { to: string; text: string }, messageId: string): Promise<{ detail: string }> {
+    if (this.fail !== null) throw this.fail;
+    this.sent.push({ to, text, messageId });
+    return { detail: 'kept' };
+  }
+}
+
+export function identityActorsWith(mail: MailProvider, clock: Clock): AnyActor[] {
+  const tokens = createTokens({ secretKey, clock });
+  const resetToken = async (claims: Parameters<Tokens['resetToken']>[0]) => (await tokens).resetToken(claims);
+  return [
+    accountActor,
+    emailAddressActor,
+    sessionActor,
+    apiKeyActor,
+    userActor(resetMail({ mail, resetToken, publicUrl: null })),
+    throttleActor,
+    passwordResetActor,
+    accountSettingsActor,
+  ];
+}
+
+/** Their mail goes nowhere. */
+export const identityActors = identityActorsWith(new KeptMail(), systemClock);
 
 /** Stands still until told. */
 export class HandClock implements Clock {
@@ -72,19 +101,21 @@ export async function identityDatabase(t: TestContext): Promise<IdentityDatabase
 export type IdentityNode = Awaited<ReturnType<typeof startIdentityNode>>;
 
 /** @param moreRoutes served beside those of identity */
-export async function startIdentityNode(t: TestContext, moreRoutes: (node: { runtime: Runtime }) => AnyRoute[] = () => []) {
+export async function startIdentityNode(
+  t: TestContext,
+  moreRoutes: (node: { runtime: Runtime }) => AnyRoute[] = () => [],
+  { publicUrl = 'http://service.test', acceptedKeys = [] }: { publicUrl?: string; acceptedKeys?: string[] } = {},
+) {
   const { database, clock, startRuntime } = await identityDatabase(t);
-  const runtime = await startRuntime();
+  const mail = new KeptMail();
+  const runtime = await startRuntime(identityActorsWith(mail, clock));
   const { actors } = runtime;
-  const tokens = await createTokens({ secretKey, clock });
-  const secrets = createApiKeySecrets(secretKey);
-  const authenticator = createAuthenticator({ actors, database, tokens, clock, log: silentLog });
   const overrides = new AccountOverrides(database, silentLog);
-  const routes = [
-    ...authRoutes({ actors, tokens, refreshTokens: createRefreshTokens(secretKey), passwords: createPasswords(), clock, overrides }),
-    ...apiKeyRoutes({ actors, database, secrets, clock }),
-    ...moreRoutes({ runtime }),
-  ];
+  const stores = { secretKey, acceptedKeys, database, overrides };
+  const tokens = await createTokens({ ...stores, clock });
+  const identity = openIdentity({ stores, actors, tokens, publicUrl: () => publicUrl, clock, log: silentLog });
+  const { authenticator, cookies } = identity;
+  const routes = [...identity.routes, ...moreRoutes({ runtime })];
   const keys = new IdempotencyKeys(database, clock);
 
   /** An edge of the same service: what one process keeps in memory, another one does not have. */
@@ -116,6 +147,8 @@ export async function startIdentityNode(t: TestContext, moreRoutes: (node: { run
     keys,
     overrides,
     authenticator,
+    cookies,
+    mail,
     edge,
     anotherEdge,
     request,

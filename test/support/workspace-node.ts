@@ -13,6 +13,7 @@ import { workspaceNameActor } from '../../src/actors/workspace-name/workspace-na
 import { systemClock } from '../../src/clock.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { createAuthenticator } from '../../src/edge/auth/authenticate.ts';
+import { createCookieSessions } from '../../src/edge/auth/cookie-session.ts';
 import type { Principal } from '../../src/edge/auth/principal.ts';
 import { createTokens } from '../../src/edge/auth/tokens.ts';
 import type { HttpRequest } from '../../src/edge/http/message.ts';
@@ -82,7 +83,8 @@ export async function startWorkspaceNode(t: TestContext) {
   }
 
   const tokens = await createTokens({ secretKey, clock: systemClock });
-  const authenticator = createAuthenticator({ actors: actors(), database, tokens, clock: systemClock, log: silentLog });
+  const cookies = createCookieSessions({ secretKey, publicUrl: () => 'http://service.test' });
+  const authenticator = createAuthenticator({ actors: actors(), database, tokens, cookies, clock: systemClock, log: silentLog });
   const links = createDownloadLinks(tokens, 'http://service.test/');
   const parts = { actors: actors(), database, files, links };
   const edge = await startEdge([...workspaceRoutes(parts), ...deliverableRoutes(parts)], {

@@ -1,15 +1,17 @@
 /**
- * One e-mail address. All who want it ask this one actor, so it is given once. Registering is a claim here, committed together with the
- * messages that make the user and the account; the caller waits until both have told that they are there. A crash at any point only delays
- * the messages; should one be lost for good, a timer sends it again, less and less often.
+ * One e-mail address. All who want it ask this one actor, so it is given once. Registering, and moving here from another address, is a claim,
+ * committed together with the messages that make it true; the caller waits until user and account have told that it is. A crash at any point
+ * only delays the messages; should one be lost for good, a timer sends it again, less and less often.
+ *
+ * A user moves before the old address is released, so at every moment the address that the user names is claimed for that user.
  */
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
-import { EmailAddress, type EmailAddressRow, type UnfinishedRegistration } from '../../storage/entities/identity.ts';
+import { EmailAddress, type EmailAddressRow, type UnfinishedMove, type UnfinishedRegistration } from '../../storage/entities/identity.ts';
 import { account } from '../account/messages.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { user } from '../user/messages.ts';
-import { type EmailAddressContract, emailAddress, type Holder, type Register } from './messages.ts';
+import { type EmailAddressContract, emailAddress, type Holder, type Move, type Register } from './messages.ts';
 
 const completeTimer = 'complete';
 const firstRetryMs = 30_000;
@@ -20,10 +22,10 @@ const maxAttempts = 700;
 export const emailAddressActor = defineActor<EmailAddressRow, EmailAddressContract>({
   ref: emailAddress,
   entity: EmailAddress,
-  commands: { register, created, complete },
+  commands: { register, created, move, moved, release, complete, forgotPassword },
   queries: {
     holder: (state) => (state === null || state.unfinished != null ? null : holderOf(state)),
-    isTaken: (state) => state !== null,
+    isTaken: (state) => state !== null && holderOf(state) !== null,
   },
   // Every guess at a login wakes one of these.
   idleTimeoutMs: 30_000,
@@ -31,24 +33,15 @@ export const emailAddressActor = defineActor<EmailAddressRow, EmailAddressContra
 
 function register(state: EmailAddressRow | null, input: Register, ctx: TurnContext): Turn<EmailAddressRow, Holder> {
   const { registrationId, email, name, passwordHash } = input;
-  if (state !== null) {
-    if (state.registrationId !== registrationId) throw new AppError('conflict', 'A user with this email exists already');
-    if (state.unfinished != null) ctx.defer(registrationId);
-    return { state, reply: holderOf(state) };
+  const held = state === null ? null : holderOf(state);
+  if (held !== null) {
+    if (state!.registrationId !== registrationId) throw taken();
+    if (state!.unfinished != null) ctx.defer(registrationId);
+    return { state: state!, reply: held };
   }
+  const holder = { userId: ctx.newId(idPrefixes.user), accountId: ctx.newId(idPrefixes.account) };
   const unfinished: UnfinishedRegistration = { email, name, passwordHash, missing: ['account', 'user'] };
-  const claimed = {
-    id: ctx.id,
-    userId: ctx.newId(idPrefixes.user),
-    accountId: ctx.newId(idPrefixes.account),
-    registrationId,
-    unfinished,
-    createdAt: ctx.nowMs,
-  } as EmailAddressRow;
-  askForMissing(claimed, unfinished, ctx);
-  ctx.schedule(completeTimer, ctx.nowMs + firstRetryMs, 'complete', { registrationId, attempt: 1 });
-  ctx.defer(registrationId);
-  return { state: claimed, reply: holderOf(claimed) };
+  return { state: claim(state, holder, registrationId, unfinished, ctx), reply: holder };
 }
 
 function created(
@@ -56,12 +49,40 @@ function created(
   { registrationId, part }: { registrationId: string; part: 'account' | 'user' },
   ctx: TurnContext,
 ): Turn<EmailAddressRow | null, null> {
-  if (state?.unfinished == null || state.registrationId !== registrationId) return { state, reply: null };
-  const missing = state.unfinished.missing.filter((name) => name !== part);
-  if (missing.length > 0) return { state: { ...state, unfinished: { ...state.unfinished, missing } }, reply: null };
-  ctx.unschedule(completeTimer);
-  ctx.answer(registrationId, holderOf(state));
-  return { state: { ...state, unfinished: null }, reply: null };
+  const { unfinished } = state ?? {};
+  if (unfinished == null || !isRegistration(unfinished) || state!.registrationId !== registrationId) return { state, reply: null };
+  const missing = unfinished.missing.filter((name) => name !== part);
+  if (missing.length > 0) return { state: { ...state!, unfinished: { ...unfinished, missing } }, reply: null };
+  return finish(state!, holderOf(state!), ctx);
+}
+
+function move(state: EmailAddressRow | null, input: Move, ctx: TurnContext): Turn<EmailAddressRow, boolean> {
+  const { moveId, userId, accountId, email, emailVersion } = input;
+  const held = state === null ? null : holderOf(state);
+  if (held !== null && held.userId !== userId) throw taken();
+  const earlier = state?.unfinished;
+  if (earlier != null && !isRegistration(earlier) && earlier.emailVersion === emailVersion) {
+    ctx.defer(state!.registrationId);
+    return { state: state!, reply: true };
+  }
+  // Whoever waits for an earlier move is told that it did not come to that.
+  if (earlier != null) ctx.answer(state!.registrationId, false);
+  return { state: claim(state, { userId, accountId }, moveId, { email, emailVersion }, ctx), reply: true };
+}
+
+function moved(
+  state: EmailAddressRow | null,
+  { moveId, done }: { moveId: string; done: boolean },
+  ctx: TurnContext,
+): Turn<EmailAddressRow | null, null> {
+  if (state?.unfinished == null || state.registrationId !== moveId) return { state, reply: null };
+  return finish(done ? state : given(state), done, ctx);
+}
+
+function release(state: EmailAddressRow | null, { userId }: { userId: string }): Turn<EmailAddressRow | null, null> {
+  // A claim in hand is a newer one of the same user, who has come back: the user will say what becomes of it.
+  if (state === null || state.userId !== userId || state.unfinished != null) return { state, reply: null };
+  return { state: given(state), reply: null };
 }
 
 function complete(
@@ -70,7 +91,7 @@ function complete(
   ctx: TurnContext,
 ): Turn<EmailAddressRow | null, null> {
   if (state?.unfinished == null || state.registrationId !== registrationId) return { state, reply: null };
-  askForMissing(state, state.unfinished, ctx);
+  askForMissing(state, ctx);
   if (attempt < maxAttempts) {
     const delayMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempt, 10));
     ctx.schedule(completeTimer, ctx.nowMs + delayMs, 'complete', { registrationId, attempt: attempt + 1 });
@@ -78,13 +99,56 @@ function complete(
   return { state, reply: null };
 }
 
-function askForMissing(state: EmailAddressRow, { email, name, passwordHash, missing }: UnfinishedRegistration, ctx: TurnContext): void {
-  const { registrationId, accountId, userId } = state;
-  const claim = { registrationId, claimedBy: ctx.id };
-  if (missing.includes('account')) ctx.send(account, accountId, 'create', claim);
-  if (missing.includes('user')) ctx.send(user, userId, 'create', { ...claim, accountId, email, name, passwordHash });
+function forgotPassword(state: EmailAddressRow | null, _input: null, ctx: TurnContext): Turn<EmailAddressRow | null, null> {
+  const holder = state === null || state.unfinished != null ? null : holderOf(state);
+  if (holder !== null) ctx.send(user, holder.userId, 'offerReset', { email: ctx.id });
+  return { state, reply: null };
 }
 
-function holderOf({ userId, accountId }: EmailAddressRow): Holder {
-  return { userId, accountId };
+/** The state of a claim, whose caller waits until it is finished. */
+function claim(
+  state: EmailAddressRow | null,
+  holder: Holder,
+  registrationId: string,
+  unfinished: UnfinishedRegistration | UnfinishedMove,
+  ctx: TurnContext,
+): EmailAddressRow {
+  const claimed = { id: ctx.id, ...holder, registrationId, unfinished, createdAt: state?.createdAt ?? ctx.nowMs } as EmailAddressRow;
+  askForMissing(claimed, ctx);
+  ctx.schedule(completeTimer, ctx.nowMs + firstRetryMs, 'complete', { registrationId, attempt: 1 });
+  ctx.defer(registrationId);
+  return claimed;
+}
+
+function finish(state: EmailAddressRow, answer: unknown, ctx: TurnContext): Turn<EmailAddressRow, null> {
+  ctx.unschedule(completeTimer);
+  ctx.answer(state.registrationId, answer);
+  return { state: { ...state, unfinished: null }, reply: null };
+}
+
+function askForMissing({ registrationId, accountId, userId, unfinished }: EmailAddressRow, ctx: TurnContext): void {
+  if (!isRegistration(unfinished!)) {
+    ctx.send(user, userId!, 'moveTo', { moveId: registrationId, claimedBy: ctx.id, ...unfinished! });
+    return;
+  }
+  const { email, name, passwordHash, missing } = unfinished;
+  const claim = { registrationId, claimedBy: ctx.id };
+  if (missing.includes('account')) ctx.send(account, accountId!, 'create', claim);
+  if (missing.includes('user')) ctx.send(user, userId!, 'create', { ...claim, accountId: accountId!, email, name, passwordHash });
+}
+
+function given(state: EmailAddressRow): EmailAddressRow {
+  return { ...state, userId: null, accountId: null };
+}
+
+function holderOf({ userId, accountId }: EmailAddressRow): Holder | null {
+  return userId === null || accountId === null ? null : { userId, accountId };
+}
+
+function isRegistration(unfinished: UnfinishedRegistration | UnfinishedMove): unfinished is UnfinishedRegistration {
+  return 'missing' in unfinished;
+}
+
+function taken(): AppError {
+  return new AppError('conflict', 'A user with this email exists already');
 }

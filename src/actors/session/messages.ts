@@ -1,7 +1,15 @@
 /** What can be asked of a session. Refresh tokens come as SHA-256 hashes. */
 import { actorRef } from '../runtime/define-actor.ts';
 
-export type OpenSession = { userId: string; accountId: string; refreshHash: string };
+export type OpenSession = {
+  userId: string;
+  accountId: string;
+  /** The user's generation that the login was checked against. */
+  generation: number;
+  refreshHash: string;
+};
+
+export type SessionOwner = { userId: string; accountId: string; generation: number };
 
 export type SessionContract = {
   commands: {
@@ -10,13 +18,13 @@ export type SessionContract = {
      * Exchanges the live refresh token for the next one. null: no session, an ended one, or a refresh token that is too old. A dead token
      * ends the session, since one of the two who hold it is a thief.
      */
-    rotate(input: { presentedHash: string; nextHash: string }): { userId: string; accountId: string } | null;
+    rotate(input: { presentedHash: string; nextHash: string }): SessionOwner | null;
     /** Ends the session of this user; false where it is none of theirs. An ended one stays so. */
     revoke(input: { userId: string }): boolean;
   };
   queries: {
-    /** Whether access tokens of the session count. */
-    standing(input: null): boolean;
+    /** The generation it was opened with: access tokens count while it is still the user's. null: the session has ended. */
+    standing(input: null): number | null;
   };
 };
 

@@ -1,7 +1,7 @@
 /** A session: one login and the refresh tokens that follow from it, of which one at a time is alive. active → revoked, and never back. */
 import { Session, type SessionRow } from '../../storage/entities/identity.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
-import { type OpenSession, type SessionContract, session } from './messages.ts';
+import { type OpenSession, type SessionContract, type SessionOwner, session } from './messages.ts';
 
 export const refreshTokenLifeMs = 7 * 24 * 3_600_000;
 
@@ -9,26 +9,26 @@ export const sessionActor = defineActor<SessionRow, SessionContract>({
   ref: session,
   entity: Session,
   commands: { open, rotate, revoke },
-  queries: { standing: (state) => state?.status === 'active' },
+  queries: { standing: (state) => (state?.status === 'active' ? state.generation : null) },
 });
 
-function open(state: SessionRow | null, { userId, accountId, refreshHash }: OpenSession, ctx: TurnContext): Turn<SessionRow, null> {
+function open(state: SessionRow | null, input: OpenSession, ctx: TurnContext): Turn<SessionRow, null> {
   if (state !== null) return { state, reply: null };
-  const refreshExpiresAt = ctx.nowMs + refreshTokenLifeMs;
-  const opened = { id: ctx.id, userId, accountId, status: 'active', refreshHash, refreshExpiresAt, createdAt: ctx.nowMs } as SessionRow;
-  return { state: opened, reply: null };
+  const times = { refreshExpiresAt: ctx.nowMs + refreshTokenLifeMs, createdAt: ctx.nowMs };
+  return { state: { id: ctx.id, ...input, status: 'active', ...times } as SessionRow, reply: null };
 }
 
 function rotate(
   state: SessionRow | null,
   { presentedHash, nextHash }: { presentedHash: string; nextHash: string },
   ctx: TurnContext,
-): Turn<SessionRow | null, { userId: string; accountId: string } | null> {
+): Turn<SessionRow | null, SessionOwner | null> {
   if (state?.status !== 'active') return { state, reply: null };
   if (presentedHash !== state.refreshHash) return { state: { ...state, status: 'revoked' }, reply: null };
   if (ctx.nowMs >= state.refreshExpiresAt) return { state, reply: null };
-  const { userId, accountId } = state;
-  return { state: { ...state, refreshHash: nextHash, refreshExpiresAt: ctx.nowMs + refreshTokenLifeMs }, reply: { userId, accountId } };
+  const { userId, accountId, generation } = state;
+  const next = { ...state, refreshHash: nextHash, refreshExpiresAt: ctx.nowMs + refreshTokenLifeMs };
+  return { state: next, reply: { userId, accountId, generation } };
 }
 
 function revoke(state: SessionRow | null, { userId }: { userId: string }): Turn<SessionRow | null, boolean> {

@@ -1,5 +1,6 @@
-/** What can be asked of a user. */
-import { actorRef } from '../runtime/define-actor.ts';
+/** What can be asked of a user. Secrets come as hashes or encrypted. */
+import type { SecondFactor } from '../../storage/entities/identity.ts';
+import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
 
 export type CreateUser = {
   registrationId: string;
@@ -11,18 +12,60 @@ export type CreateUser = {
   passwordHash: string;
 };
 
-export type UserProfile = { id: string; accountId: string; email: string; name: string | null; createdAt: number };
+export type UserProfile = {
+  id: string;
+  accountId: string;
+  email: string;
+  emailVersion: number;
+  name: string | null;
+  twoFactorEnabled: boolean;
+  createdAt: number;
+};
+
+/** What a login is checked against. `generation` is what a session of it is opened with. */
+export type Credentials = { accountId: string; passwordHash: string; generation: number; twoFactorEnabled: boolean };
+
+/** A code that was found to be right: the time step that made it, or the hash of a recovery code. */
+export type Proof = { step: number } | { recoveryHash: string };
 
 export type UserContract = {
   commands: {
     /** Sent by the e-mail address that registers it; answered with `created`. Told twice it stays as it is. */
     create(input: CreateUser): null;
+    /** Changes what is given. The address may change in its case alone: false where it is another one by now. */
+    update(input: { name?: string | null; email?: string }): boolean;
+    /** Sent by the e-mail address the user moves to, which is claimed already; answered with `moved`. */
+    moveTo(input: { moveId: string; claimedBy: string; email: string; emailVersion: number }): null;
+    /** Sent by the user's e-mail address: a way to a new password is mailed to it. */
+    offerReset(input: { email: string }): null;
+    resetMailed(result: EffectResult): null;
+    /** A timer's: the mail could not be sent before. */
+    mailReset(input: { resetId: string; attempt: number }): null;
+    /** Sets the password, once for each reset, and ends all sessions. False: used, expired or never offered. */
+    resetPassword(input: { resetId: string; passwordHash: string }): boolean;
+    /** Begins a second factor; what was begun before is void. Refused with `conflict` where there is one. */
+    enroll(input: { sealed: string }): null;
+    /** Makes the second factor that was begun with this secret count. False: another one was begun, or it counts already. */
+    confirm(input: { sealed: string; step: number; recoveryHashes: string[] }): boolean;
+    /**
+     * Uses a code up. False: it was used before, there is no second factor, or the sessions of `generation` have ended. `resealed` replaces
+     * the encrypted secret.
+     */
+    useCode(input: { proof: Proof; generation: number | null; resealed: string | null }): boolean;
+    /** Ends the second factor at the price of a code. False as above. */
+    disable(input: { proof: Proof }): boolean;
   };
   queries: {
     /** null: no such user. */
     profile(input: null): UserProfile | null;
-    /** What a login is checked against; null: no such user. */
-    credentials(input: null): { accountId: string; passwordHash: string } | null;
+    /** null: no such user. */
+    credentials(input: null): Credentials | null;
+    /** null: no such user. */
+    generation(input: null): number | null;
+    /** What codes are checked against; null: there is none. */
+    secondFactor(input: null): Pick<SecondFactor, 'status' | 'sealed'> | null;
+    /** Whether the reset can still be used. */
+    canReset(input: { resetId: string; nowMs: number }): boolean;
   };
 };
 

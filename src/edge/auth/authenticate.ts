@@ -1,36 +1,49 @@
 /**
  * Who is calling. A token that was seen before costs one look-up in memory, and is answered on the spot.
  *
- * A1 Nobody is let in on an answer older than 900 ms: the session or key itself is asked again after 500 ms, so logout and revocation hold
- *    on every node within a second, and nothing has to be pushed.
+ * A1 Nobody is let in on an answer older than 900 ms: the session or key itself is asked again after 500 ms, and with a session its user, so
+ *    logout, revocation and the end of all sessions hold on every node within a second, and nothing has to be pushed.
  * A2 An expired token is refused to the millisecond, cached or not.
  * A3 A mistyped key and a token without our signature cost no look-up; an unknown key costs one in five seconds.
+ * A4 A cookie lets nobody change anything without the session's CSRF token: a browser sends it along whoever wrote the page.
  */
 import { LRUCache } from 'lru-cache';
 import { apiKey } from '../../actors/api-key/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { session } from '../../actors/session/messages.ts';
+import { user } from '../../actors/user/messages.ts';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { readApiKey } from './api-key-secret.ts';
+import { type CookieSessions, mayBeForeign, sessionCookieOf } from './cookie-session.ts';
 import type { Principal } from './principal.ts';
-import type { Tokens } from './tokens.ts';
+import type { AccessClaims, Tokens } from './tokens.ts';
 
 export interface Authenticator {
   /**
    * By the value of an Authorization header; null: it names nobody who counts. Throws or rejects `unavailable` when that cannot be found out.
    */
   authenticate(authorization: string): Principal | null | Promise<Principal | null>;
-  /** Like `authenticate`, and where there is no header by the `token` of a download link. Rejects `forbidden` for a link that does not open this path. */
+  /**
+   * Like `authenticate`, and where there is no header by the `token` of a download link or by the dashboard's cookie. Throws or rejects
+   * `forbidden` for a link that does not open this path, and for a cookie that may not act.
+   */
   ofRequest(request: HttpRequest): Principal | null | Promise<Principal | null>;
   /** Whether the session or key behind a principal counts now: for connections, which outlive the moment they were authenticated. */
   standing(principal: Principal): Promise<boolean>;
 }
 
-export type AuthenticatorOptions = { actors: ActorSystem; database: Database; tokens: Tokens; clock: Clock; log: Log };
+export type AuthenticatorOptions = {
+  actors: ActorSystem;
+  database: Database;
+  tokens: Tokens;
+  cookies: CookieSessions;
+  clock: Clock;
+  log: Log;
+};
 
 type Known = {
   readonly principal: Principal;
@@ -49,33 +62,39 @@ const maxUnknown = 10_000;
 const unknownForMs = 5_000;
 const maxHeaderChars = 2_100;
 
-export function createAuthenticator({ actors, database, tokens, clock, log }: AuthenticatorOptions): Authenticator {
+export function createAuthenticator({ actors, database, tokens, cookies, clock, log }: AuthenticatorOptions): Authenticator {
   const known = new LRUCache<string, Known>({ max: maxKnown });
   /** Hashes of keys that do not exist, and until when that is believed. */
   const unknown = new LRUCache<string, number>({ max: maxUnknown });
   /** Tokens being looked up, so that a burst of requests with a new one asks once. */
   const looking = new Map<string, Promise<Principal | null>>();
 
-  function authenticate(authorization: string): Principal | null | Promise<Principal | null> {
-    const entry = known.get(authorization);
-    if (entry === undefined) return look(authorization);
+  const authenticate = (authorization: string) => remembered(authorization, look);
+
+  /** @param name what the principal is remembered by */
+  function remembered(
+    name: string,
+    lookUp: (name: string) => null | Promise<Principal | null>,
+  ): Principal | null | Promise<Principal | null> {
+    const entry = known.get(name);
+    if (entry === undefined) return lookUp(name);
     const nowMs = clock.nowMs();
     if (nowMs >= entry.expiresAtMs) {
-      known.delete(authorization);
+      known.delete(name);
       return null;
     }
     const ageMs = nowMs - entry.askedAtMs;
     // A clock that was set back makes an answer of unknown age.
     if (ageMs >= 0 && ageMs < askAgainAfterMs) return entry.principal;
-    return askAgain(authorization, entry, nowMs, ageMs >= 0 && ageMs < oldestAnswerMs);
+    return askAgain(name, entry, nowMs, ageMs >= 0 && ageMs < oldestAnswerMs);
   }
 
-  function askAgain(authorization: string, entry: Known, nowMs: number, mayServe: boolean): Principal | null | Promise<Principal | null> {
+  function askAgain(name: string, entry: Known, nowMs: number, mayServe: boolean): Principal | null | Promise<Principal | null> {
     if (mayServe && entry.asking) return entry.principal;
     const heard = (stands: boolean): Principal | null => {
       entry.asking = false;
       if (!stands) {
-        if (known.peek(authorization) === entry) known.delete(authorization);
+        if (known.peek(name) === entry) known.delete(name);
         return null;
       }
       entry.askedAtMs = nowMs;
@@ -91,9 +110,14 @@ export function createAuthenticator({ actors, database, tokens, clock, log }: Au
     return entry.principal;
   }
 
-  function ask({ kind, id }: Principal): boolean | Promise<boolean> {
+  function ask({ kind, id, userId }: Principal): boolean | Promise<boolean> {
     if (kind === 'link') return true;
-    if (kind === 'session') return actors.query(session, id, 'standing', null);
+    if (kind === 'session') {
+      const opened = actors.query(session, id, 'standing', null);
+      const current = actors.query(user, userId, 'generation', null);
+      if (opened instanceof Promise || current instanceof Promise) return Promise.all([opened, current]).then(isOfToday);
+      return isOfToday([opened, current]);
+    }
     const facts = actors.query(apiKey, id, 'facts', null);
     return facts instanceof Promise ? facts.then((found) => found !== null) : facts !== null;
   }
@@ -110,26 +134,30 @@ export function createAuthenticator({ actors, database, tokens, clock, log }: Au
   function look(authorization: string): null | Promise<Principal | null> {
     if (authorization.length > maxHeaderChars || !/^bearer /i.test(authorization)) return null;
     const token = authorization.slice(7).trim();
-    const first = looking.get(authorization);
-    if (first !== undefined) return first;
     const isKey = token.startsWith('mk_') || token.startsWith('mt_');
     if (!isKey && !token.startsWith('v4.public.')) return null;
-    const found = isKey ? lookForKey(token) : lookForSession(token);
+    return lookOnce(authorization, () => (isKey ? lookForKey(token) : lookForSession(tokens.readAccessToken(token))));
+  }
+
+  function lookOnce(name: string, lookFor: () => null | Promise<Known | null>): null | Promise<Principal | null> {
+    const first = looking.get(name);
+    if (first !== undefined) return first;
+    const found = lookFor();
     if (found === null) return null;
     const result = found
       .then((entry) => {
         if (entry === null) return null;
-        known.set(authorization, entry);
+        known.set(name, entry);
         noteUse(entry, entry.askedAtMs);
         return entry.principal;
       })
-      .finally(() => looking.delete(authorization));
-    looking.set(authorization, result);
+      .finally(() => looking.delete(name));
+    looking.set(name, result);
     return result;
   }
 
-  async function lookForSession(token: string): Promise<Known | null> {
-    const claims = await tokens.readAccessToken(token);
+  async function lookForSession(reading: Promise<(AccessClaims & { expiresAtMs: number }) | null>): Promise<Known | null> {
+    const claims = await reading;
     if (claims === null) return null;
     const { accountId, userId, sessionId, expiresAtMs } = claims;
     const askedAtMs = clock.nowMs();
@@ -160,10 +188,22 @@ export function createAuthenticator({ actors, database, tokens, clock, log }: Au
   }
 
   function ofRequest(request: HttpRequest): Principal | null | Promise<Principal | null> {
-    const authorization = request.header('authorization');
-    if (authorization !== '' || request.queryString === '') return authenticate(authorization);
-    const token = new URLSearchParams(request.queryString).get('token');
-    return token === null ? null : byLink(token, request);
+    if (request.has('authorization')) return authenticate(request.header('authorization'));
+    const token = request.queryString === '' ? null : new URLSearchParams(request.queryString).get('token');
+    if (token !== null) return byLink(token, request);
+    const cookie = sessionCookieOf(request);
+    return cookie === null ? null : byCookie(cookie, request);
+  }
+
+  function byCookie(cookie: string, request: HttpRequest): Principal | null | Promise<Principal | null> {
+    if (mayBeForeign(request)) throw foreign();
+    const mayAct = (principal: Principal | null): Principal | null => {
+      if (principal !== null && !cookies.mayAct(request, principal.id)) throw foreign();
+      return principal;
+    };
+    // No header holds a NUL, so nobody is taken for a cookie by what they send as one.
+    const found = remembered(`\0${cookie}`, (name) => lookOnce(name, () => lookForSession(tokens.readCookieToken(cookie))));
+    return found instanceof Promise ? found.then(mayAct) : mayAct(found);
   }
 
   async function byLink(token: string, { method, path }: HttpRequest): Promise<Principal> {
@@ -176,4 +216,13 @@ export function createAuthenticator({ actors, database, tokens, clock, log }: Au
   }
 
   return { authenticate, ofRequest, standing: async (principal) => ask(principal) };
+}
+
+/** Whether a session stands, by the generation it was opened with and the user's own. */
+function isOfToday([opened, current]: [number | null, number | null]): boolean {
+  return opened !== null && opened === current;
+}
+
+function foreign(): AppError {
+  return new AppError('forbidden', 'Send the value of the troupe_csrf cookie as X-CSRF-Token');
 }

@@ -15,9 +15,10 @@ export interface RefreshTokens {
 
 const shape = /^mr_([0-9a-z]{26})_([0-9A-Za-z]{43})([0-9A-Za-z]{22})$/;
 
-export function createRefreshTokens(secretKey: string): RefreshTokens {
-  const key = derivedKey(secretKey, 'refresh tokens');
-  const tagOf = (ulid: string, body: string): string =>
+/** @param acceptedKeys what tokens may be tagged with beside `secretKey` */
+export function createRefreshTokens(secretKey: string, acceptedKeys: readonly string[] = []): RefreshTokens {
+  const keys = [secretKey, ...acceptedKeys].map((root) => derivedKey(root, 'refresh tokens')) as [Buffer, ...Buffer[]];
+  const tagOf = (ulid: string, body: string, key = keys[0]): string =>
     base62(createHmac('sha256', key).update(`${ulid}_${body}`).digest().subarray(0, 16), 22);
   return {
     issue(sessionId) {
@@ -29,7 +30,7 @@ export function createRefreshTokens(secretKey: string): RefreshTokens {
       const match = shape.exec(text);
       if (match === null) return null;
       const [, ulid, body, tag] = match as unknown as [string, string, string, string];
-      if (!timingSafeEqual(Buffer.from(tagOf(ulid, body)), Buffer.from(tag))) return null;
+      if (!keys.some((key) => timingSafeEqual(Buffer.from(tagOf(ulid, body, key)), Buffer.from(tag)))) return null;
       return { sessionId: idPrefixes.session + ulid, hash: hashOf(body) };
     },
   };

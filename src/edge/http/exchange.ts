@@ -41,7 +41,7 @@ export function sendWhole(socket: ResponseSocket, request: HttpRequest, response
   socket.endWithoutBody();
 }
 
-function writeHead(socket: ResponseSocket, request: HttpRequest, { status, headers }: HttpResponse): void {
+function writeHead(socket: ResponseSocket, request: HttpRequest, { status, headers, cookies }: HttpResponse): void {
   if (status !== 200) socket.writeStatus(statusLine(status));
   socket.writeHeader('X-Request-Id', request.requestId);
   const { standing } = request;
@@ -51,6 +51,7 @@ function writeHead(socket: ResponseSocket, request: HttpRequest, { status, heade
     socket.writeHeader('X-RateLimit-Reset', String(standing.resetS));
   }
   if (headers !== null) for (const name in headers) socket.writeHeader(name, headers[name]!);
+  if (cookies !== undefined) for (const cookie of cookies) socket.writeHeader('Set-Cookie', cookie);
 }
 
 function bodyLength({ body, bodyBytes, status }: HttpResponse): number | undefined {

@@ -8,6 +8,8 @@ export type HttpResponse = {
   status: number;
   /** Sent as they are: values hold no line breaks. `X-Request-Id`, `X-RateLimit-*`, `Date` and `Content-Length` are the server's. */
   headers: Record<string, string> | null;
+  /** Values of Set-Cookie, each in a header of its own. */
+  cookies?: readonly string[];
   /** A stream is sent with backpressure and destroyed when the client goes away. */
   body: string | Uint8Array | Readable | null;
   /** Length of a stream, or of the body a HEAD request leaves out; without it a stream is sent in chunks. */

@@ -20,14 +20,20 @@ export type Scope = null | 'any' | 'session' | `${string}.${string}`;
 export type Responses = { readonly [status: number]: TSchema | null };
 
 /** `json` is typed by the schema that `responses` gives its status. */
-export type JsonReply<Status = number, Value = unknown> = { status: Status; json: Value; headers?: Record<string, string> };
+export type JsonReply<Status = number, Value = unknown> = {
+  status: Status;
+  json: Value;
+  headers?: Record<string, string>;
+  /** Values of Set-Cookie. */
+  cookies?: readonly string[];
+};
 export type Reply = JsonReply | HttpResponse;
 
 type ReplyOf<R extends Responses> =
   | {
       [S in keyof R & number]: R[S] extends TSchema
         ? JsonReply<S, Static<R[S]>>
-        : { status: S; json?: undefined; headers?: Record<string, string> };
+        : { status: S; json?: undefined; headers?: Record<string, string>; cookies?: readonly string[] };
     }[keyof R & number]
   | HttpResponse;
 

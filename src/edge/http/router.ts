@@ -326,7 +326,7 @@ function isJson(reply: Reply): reply is JsonReply {
 
 const jsonHeaders = { 'Content-Type': 'application/json' };
 
-function jsonResponse({ status, json, headers }: JsonReply): HttpResponse {
-  if (json === undefined) return { status, headers: headers ?? null, body: null };
-  return { status, headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers }, body: JSON.stringify(json) };
+function jsonResponse({ status, json, headers, cookies }: JsonReply): HttpResponse {
+  if (json === undefined) return { status, headers: headers ?? null, cookies, body: null };
+  return { status, headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers }, cookies, body: JSON.stringify(json) };
 }

@@ -1,60 +1,51 @@
 /** Signing up, in and out. None of these takes an Idempotency-Key: their answers are tokens. */
 import Type from 'typebox';
-import { account } from '../../actors/account/messages.ts';
 import { emailAddress, emailAddressId } from '../../actors/email-address/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { session } from '../../actors/session/messages.ts';
 import { user } from '../../actors/user/messages.ts';
-import { type Clock, isoTimestamp } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import { derivedId, idPrefixes, newId } from '../../ids.ts';
-import { plans } from '../../plans.ts';
-import type { AccountOverrides } from '../../storage/account-overrides.ts';
+import type { Clock } from '../../clock.ts';
+import { AppError, invalidField } from '../../errors.ts';
+import { idPrefixes, newId } from '../../ids.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { CookieSessions } from '../auth/cookie-session.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { RefreshTokens } from '../auth/refresh-token.ts';
-import { accessTokenLifeMs, type Tokens } from '../auth/tokens.ts';
+import type { SignedIn, SignIn } from '../auth/sign-in.ts';
+import { type AccessClaims, accessTokenLifeMs, challengeLifeMs, cookieLifeMs, type Tokens } from '../auth/tokens.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { Challenge, Code, Credentials, Email, Message, Name, NewPassword, RefreshToken, TokenResponse } from './auth-schemas.ts';
 
 export type AuthRoutesOptions = {
   actors: ActorSystem;
+  authenticator: Pick<Authenticator, 'authenticate'>;
+  signIn: SignIn;
   tokens: Tokens;
   refreshTokens: RefreshTokens;
+  cookies: CookieSessions;
   passwords: Passwords;
   clock: Clock;
-  /** Left out: no operator sets anything. */
-  overrides: Pick<AccountOverrides, 'of'>;
 };
 
-const Email = Type.String({ format: 'email', maxLength: 254, description: 'Case does not matter' });
-const Message = Type.Object({ message: Type.String() });
-const RefreshToken = Type.Object({ refresh_token: Type.String({ maxLength: 256 }) });
-const TokenResponse = Type.Object({
-  access_token: Type.String({ description: 'A PASETO v4.public token' }),
-  refresh_token: Type.String({ description: 'Good once, within seven days' }),
-  token_type: Type.Literal('bearer'),
-  expires_in: Type.Integer({ description: 'Life of the access token in seconds' }),
-});
-const CurrentUser = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  name: Type.Union([Type.String(), Type.Null()]),
-  account_id: Type.String(),
-  plan: Type.Enum([...plans]),
-  two_factor_enabled: Type.Boolean(),
-  created_at: Type.String({ format: 'date-time' }),
-});
+const tooOften = 'After five wrong ones within 15 minutes, or twenty from one address, it is 429, whether or not the next is right.';
 
-export function authRoutes({ actors, tokens, refreshTokens, passwords, clock, overrides }: AuthRoutesOptions): AnyRoute[] {
-  async function tokenResponse(claims: { userId: string; accountId: string; sessionId: string }, refreshToken: string) {
+export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
+  const { actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, clock } = options;
+
+  async function tokenResponse(claims: AccessClaims, refreshToken: string) {
     const accessToken = await tokens.accessToken(claims);
     return { access_token: accessToken, refresh_token: refreshToken, token_type: 'bearer' as const, expires_in: accessTokenLifeMs / 1000 };
   }
 
-  async function openSession(userId: string, accountId: string) {
-    const sessionId = newId(idPrefixes.session, clock.nowMs());
-    const refresh = refreshTokens.issue(sessionId);
-    await actors.ask(session, sessionId, 'open', { userId, accountId, refreshHash: refresh.hash });
-    return tokenResponse({ userId, accountId, sessionId }, refresh.text);
+  async function openSession(who: SignedIn) {
+    const { claims, refreshToken } = await signIn.openSession(who);
+    return tokenResponse(claims, refreshToken);
+  }
+
+  async function challenge(who: SignedIn) {
+    const challengeToken = await tokens.challengeToken(who);
+    return { two_factor_required: true as const, challenge_token: challengeToken, expires_in: (challengeLifeMs / 1000) as 300 };
   }
 
   const register = route({
@@ -64,11 +55,7 @@ export function authRoutes({ actors, tokens, refreshTokens, passwords, clock, ov
     scope: null,
     idempotent: false,
     errors: [409],
-    body: Type.Object({
-      email: Email,
-      password: Type.String({ minLength: 10, maxLength: 128 }),
-      name: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Null()])),
-    }),
+    body: Type.Object({ email: Email, password: NewPassword, name: Name }),
     responses: { 201: TokenResponse },
     async handler({ body }) {
       const addressId = emailAddressId(body.email);
@@ -78,8 +65,8 @@ export function authRoutes({ actors, tokens, refreshTokens, passwords, clock, ov
       const registrationId = newId(idPrefixes.request, clock.nowMs());
       const passwordHash = await passwords.hash(body.password);
       const registration = { registrationId, email: body.email, name: body.name ?? null, passwordHash };
-      const { userId, accountId } = await actors.ask(emailAddress, addressId, 'register', registration);
-      return { status: 201, json: await openSession(userId, accountId) };
+      const holder = await actors.ask(emailAddress, addressId, 'register', registration);
+      return { status: 201, json: await openSession({ ...holder, generation: 0 }) };
     },
   });
 
@@ -87,20 +74,33 @@ export function authRoutes({ actors, tokens, refreshTokens, passwords, clock, ov
     method: 'POST',
     path: '/auth/login',
     summary: 'Sign in',
+    description: `Where the user has a second factor, the answer holds no tokens but a challenge. ${tooOften}`,
     scope: null,
     idempotent: false,
     errors: [401],
-    body: Type.Object({ email: Type.String({ maxLength: 320 }), password: Type.String({ maxLength: 1_024 }) }),
+    body: Type.Object(Credentials),
+    responses: { 200: Type.Union([TokenResponse, Challenge]) },
+    async handler({ body, request }) {
+      const who = await signIn.byPassword(body.email, body.password, request.clientAddress);
+      return { status: 200, json: who.twoFactorEnabled ? await challenge(who) : await openSession(who) };
+    },
+  });
+
+  const loginWithCode = route({
+    method: 'POST',
+    path: '/auth/login/2fa',
+    summary: 'Sign in with the second factor',
+    description: 'A code is good once. After five wrong ones within 15 minutes it is 429, whether or not the next is right.',
+    scope: null,
+    idempotent: false,
+    errors: [401],
+    body: Type.Object({ challenge_token: Type.String({ maxLength: 2_048 }), code: Code }),
     responses: { 200: TokenResponse },
     async handler({ body }) {
-      const addressId = emailAddressId(body.email);
-      const holder = await actors.query(emailAddress, addressId, 'holder', null);
-      // The same steps for an address nobody holds, so that time does not tell.
-      const userId = holder?.userId ?? derivedId(idPrefixes.user, addressId);
-      const credentials = await actors.query(user, userId, 'credentials', null);
-      const matches = await passwords.matches(body.password, credentials?.passwordHash ?? null);
-      if (!matches || credentials === null) throw new AppError('unauthenticated', 'Incorrect email or password');
-      return { status: 200, json: await openSession(userId, credentials.accountId) };
+      const who = await tokens.readChallengeToken(body.challenge_token);
+      if (who === null) throw new AppError('unauthenticated', 'The challenge is not valid or has expired: sign in again');
+      await signIn.byCode(who, body.code);
+      return { status: 200, json: await openSession(who) };
     },
   });
 
@@ -121,7 +121,9 @@ export function authRoutes({ actors, tokens, refreshTokens, passwords, clock, ov
       const next = refreshTokens.issue(sessionId);
       const owner = await actors.ask(session, sessionId, 'rotate', { presentedHash: presented.hash, nextHash: next.hash });
       if (owner === null) throw invalidRefreshToken();
-      return { status: 200, json: await tokenResponse({ ...owner, sessionId }, next.text) };
+      const { userId, accountId, generation } = owner;
+      if ((await actors.query(user, userId, 'generation', null)) !== generation) throw invalidRefreshToken();
+      return { status: 200, json: await tokenResponse({ userId, accountId, sessionId }, next.text) };
     },
   });
 
@@ -129,42 +131,76 @@ export function authRoutes({ actors, tokens, refreshTokens, passwords, clock, ov
     method: 'POST',
     path: '/auth/logout',
     summary: 'Sign out',
-    description: 'Ends the session of the refresh token: its tokens, access tokens included, are refused within a second.',
+    description: 'Ends the session of the refresh token and that of the access token: their tokens are refused within a second.',
     scope: 'session',
     idempotent: false,
     body: RefreshToken,
     responses: { 200: Message },
-    async handler({ body, principal }) {
+    async handler({ body, principal: { id, userId } }) {
       const presented = refreshTokens.read(body.refresh_token);
-      const { userId } = principal;
       if (presented === null || !(await actors.ask(session, presented.sessionId, 'revoke', { userId }))) throw invalidRefreshToken();
+      if (presented.sessionId !== id) await actors.ask(session, id, 'revoke', { userId });
       return { status: 200, json: { message: 'Signed out' } };
     },
   });
 
-  const me = route({
-    method: 'GET',
-    path: '/auth/me',
-    summary: 'The user behind the token',
-    scope: 'any',
-    responses: { 200: CurrentUser },
-    async handler({ principal }) {
-      const [profile, owned, override] = await Promise.all([
-        actors.query(user, principal.userId, 'profile', null),
-        actors.query(account, principal.accountId, 'get', null),
-        overrides.of(principal.accountId),
-      ]);
-      if (profile === null || owned === null) throw new AppError('unauthenticated', 'Not authenticated');
-      const { id, email, name, accountId, createdAt } = profile;
-      // Nobody can have enrolled a second factor: there is no way to.
-      const twoFactor = { two_factor_enabled: false };
-      const plan = override?.plan ?? owned.plan;
-      const json = { id, email, name, account_id: accountId, plan, ...twoFactor, created_at: isoTimestamp(createdAt) };
-      return { status: 200, json };
+  /** The session a browser is to have: a new one by password, else that of the access token. */
+  async function sessionFor({ email, password }: { email?: string; password?: string }, request: HttpRequest) {
+    if (email === undefined && password === undefined) {
+      const principal = await authenticator.authenticate(request.header('authorization'));
+      if (principal === null) throw new AppError('unauthenticated', 'Not authenticated');
+      if (principal.kind !== 'session') throw new AppError('forbidden', 'This needs a user session');
+      return { userId: principal.userId, accountId: principal.accountId, sessionId: principal.id };
+    }
+    if (email === undefined || password === undefined) {
+      const field = email === undefined ? 'email' : 'password';
+      throw invalidField(['body', field], 'Field required', 'missing');
+    }
+    const who = await signIn.byPassword(email, password, request.clientAddress);
+    return who.twoFactorEnabled ? challenge(who) : (await signIn.openSession(who)).claims;
+  }
+
+  const beginSession = route({
+    method: 'POST',
+    path: '/auth/session',
+    summary: 'Sign in with a browser',
+    description:
+      'Sets two cookies: `troupe_session`, which authenticates, and `troupe_csrf`, whose value goes into the header `X-CSRF-Token` of every request ' +
+      'that changes something. Takes an e-mail address and a password, or nothing but the access token of a session. Where the user has a second ' +
+      `factor, the password is answered with a challenge: sign in with it and come back with the access token. ${tooOften}`,
+    extension: true,
+    scope: null,
+    idempotent: false,
+    errors: [401, 403],
+    body: Type.Object({ email: Type.Optional(Credentials.email), password: Type.Optional(Credentials.password) }),
+    responses: {
+      200: Challenge,
+      201: Type.Object({ csrf_token: Type.String(), expires_in: Type.Integer({ description: 'Life of the cookies in seconds' }) }),
+    },
+    async handler({ body, request }) {
+      const begun = await sessionFor(body, request);
+      if ('challenge_token' in begun) return { status: 200, json: begun };
+      const { sessionId } = begun;
+      const set = cookies.begin(await tokens.cookieToken(begun), sessionId);
+      return { status: 201, json: { csrf_token: cookies.csrfToken(sessionId), expires_in: cookieLifeMs / 1000 }, cookies: set };
     },
   });
 
-  return [register, login, refresh, logout, me];
+  const endSession = route({
+    method: 'DELETE',
+    path: '/auth/session',
+    summary: 'Sign out of a browser',
+    description: 'Ends the session, and has the browser forget its cookies.',
+    extension: true,
+    scope: 'session',
+    responses: { 204: null },
+    async handler({ principal: { id, userId } }) {
+      await actors.ask(session, id, 'revoke', { userId });
+      return { status: 204, cookies: cookies.end() };
+    },
+  });
+
+  return [register, login, loginWithCode, refresh, logout, beginSession, endSession];
 }
 
 function invalidRefreshToken(): AppError {

@@ -23,8 +23,8 @@ function counted(node: IdentityNode) {
   };
   const database = Object.create(node.database, { read: { value: read } });
   const actors = Object.create(node.actors, { query: { value: query } });
-  const { tokens, clock } = node;
-  return { count, authenticator: createAuthenticator({ actors, database, tokens, clock, log: silentLog }) };
+  const { tokens, cookies, clock } = node;
+  return { count, authenticator: createAuthenticator({ actors, database, tokens, cookies, clock, log: silentLog }) };
 }
 
 async function sessionAndKey(t: TestContext) {
@@ -70,10 +70,10 @@ test('while another node is slow to answer, the last answer serves for 900 ms an
   const { node, access } = await sessionAndKey(t);
   let answer: (stands: boolean) => void = () => {};
   let away = false;
+  const slow = () => new Promise<number | null>((resolve) => (answer = (stands) => resolve(stands ? 0 : null)));
   const actors = Object.create(node.actors, {
     query: {
-      value: (...args: Parameters<typeof node.actors.query>) =>
-        away ? new Promise<boolean>((resolve) => (answer = resolve)) : node.actors.query(...args),
+      value: (...args: Parameters<typeof node.actors.query>) => (away && args[0] === session ? slow() : node.actors.query(...args)),
     },
   });
   const authenticator = createAuthenticator({ ...node, actors, log: silentLog });

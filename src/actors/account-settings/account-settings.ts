@@ -1,0 +1,31 @@
+/** What the people of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
+import { AccountSettings, type AccountSettingsRow } from '../../storage/entities/identity.ts';
+import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { type AccountSettingsContract, accountSettings, type Settings } from './messages.ts';
+
+const defaults: Settings = {
+  autoApproveThresholdMinor: 0,
+  liveTradingEnabled: false,
+  maxPositionSizeMinor: 2_500_000,
+  dailyLossLimitMinor: 250_000,
+  redirectUris: [],
+  timezone: 'UTC',
+};
+
+export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSettingsContract>({
+  ref: accountSettings,
+  entity: AccountSettings,
+  commands: { change },
+  queries: { get: (state) => settingsOf(state) },
+});
+
+function change(state: AccountSettingsRow | null, changes: Partial<Settings>, ctx: TurnContext): Turn<AccountSettingsRow, Settings> {
+  const reply = { ...settingsOf(state), ...changes };
+  return { state: { id: ctx.id, ...reply } as AccountSettingsRow, reply };
+}
+
+function settingsOf(state: AccountSettingsRow | null): Settings {
+  if (state === null) return defaults;
+  const { id: _, ...chosen } = state;
+  return chosen;
+}

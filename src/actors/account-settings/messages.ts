@@ -1,0 +1,19 @@
+/** What can be asked of an account's settings. The key is the account's id. */
+import type { AccountSettingsRow } from '../../storage/entities/identity.ts';
+import { actorRef } from '../runtime/define-actor.ts';
+
+/** Amounts are minor units. */
+export type Settings = Readonly<Omit<AccountSettingsRow, 'id'>>;
+
+export type AccountSettingsContract = {
+  commands: {
+    /** Changes what is given; answers all that holds now. */
+    change(input: Partial<Settings>): Settings;
+  };
+  queries: {
+    /** What holds now, defaults where nothing was ever chosen. */
+    get(input: null): Settings;
+  };
+};
+
+export const accountSettings = actorRef<AccountSettingsContract>('account_settings');

@@ -1,0 +1,35 @@
+/**
+ * Counts what goes wrong with one thing, so that nobody tries again and again: wrong passwords for one address, wrong codes of one user. One
+ * actor counts for all nodes, and what it has counted outlives them. It is told of failures alone, so who does nothing wrong leaves no row;
+ * a row whose time is over is removed by the housekeeping, which changes nothing: all in it is too old to count.
+ */
+import { Throttle, type ThrottleRow } from '../../storage/entities/identity.ts';
+import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { type ThrottleContract, type ThrottleRule, throttle } from './messages.ts';
+import { countedTimes, waitS } from './recent-times.ts';
+
+export const throttleActor = defineActor<ThrottleRow, ThrottleContract>({
+  ref: throttle,
+  entity: Throttle,
+  commands: { judge, forget },
+  queries: { waitS: (state, { rule, nowMs }) => waitS(state?.times ?? [], rule, nowMs) },
+  // Every guess wakes one of these.
+  idleTimeoutMs: 30_000,
+});
+
+function judge(
+  state: ThrottleRow | null,
+  { rule, failed }: { rule: ThrottleRule; failed: boolean },
+  ctx: TurnContext,
+): Turn<ThrottleRow | null, number> {
+  const times = state?.times ?? [];
+  const wait = waitS(times, rule, ctx.nowMs);
+  if (wait > 0) return { state, reply: wait };
+  if (failed) return { state: countedTimes(ctx.id, times, rule, ctx.nowMs), reply: 0 };
+  return rule.forgives ? forget(state, null, ctx, 0) : { state, reply: 0 };
+}
+
+function forget<R>(state: ThrottleRow | null, _input: null, ctx: TurnContext, reply: R = null as R): Turn<ThrottleRow | null, R> {
+  if (state === null || state.times.length === 0) return { state, reply };
+  return { state: { ...state, times: [], forgetAt: ctx.nowMs }, reply };
+}

@@ -1,0 +1,103 @@
+/** Ways to a new password: each is mailed, good once and for an hour. The token in the mail is made where it is sent, and kept nowhere. */
+import { AppError } from '../../errors.ts';
+import { idPrefixes } from '../../ids.ts';
+import type { MailProvider } from '../../providers/mail/port.ts';
+import type { PasswordReset, UserRow } from '../../storage/entities/identity.ts';
+import { emailAddressId } from '../email-address/messages.ts';
+import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
+import { throttle, throttleId } from '../throttle/messages.ts';
+
+export const resetLifeMs = 3_600_000;
+const maxResets = 5;
+const maxAttempts = 5;
+const firstRetryMs = 15_000;
+const mailTimeoutMs = 60_000;
+
+type MailedReset = { to: string; resetId: string; expiresAtMs: number; attempt: number };
+type MailResult = { sent: boolean; resetId: string; attempt: number };
+
+export type ResetMailOptions = {
+  mail: MailProvider;
+  resetToken(claims: { userId: string; resetId: string; expiresAtMs: number }): Promise<string>;
+  /** Where callers reach the service; null where nobody said. */
+  publicUrl: string | null;
+};
+
+/** A second mail with the same token does nobody harm, so it is sent again after a crash. */
+export function resetMail({ mail, resetToken, publicUrl }: ResetMailOptions): EffectDefinition {
+  return {
+    async run({ to, resetId, expiresAtMs, attempt }: MailedReset, { actorId }): Promise<MailResult> {
+      const token = await resetToken({ userId: actorId, resetId, expiresAtMs });
+      try {
+        await mail.send({ to, subject: 'Set a new password', text: words(token, publicUrl) }, resetId);
+        return { sent: true, resetId, attempt };
+      } catch (error) {
+        // It surely was not sent: it is tried again.
+        if (error instanceof AppError && error.code === 'unavailable') return { sent: false, resetId, attempt };
+        throw error;
+      }
+    },
+    repeatable: () => true,
+    timeoutMs: mailTimeoutMs,
+    outcome: 'resetMailed',
+  };
+}
+
+export function offerReset(state: UserRow | null, { email }: { email: string }, ctx: TurnContext): Turn<UserRow | null, null> {
+  if (state === null || emailAddressId(state.email) !== email) return { state, reply: null };
+  const reset = { id: ctx.newId(idPrefixes.request), expiresAt: ctx.nowMs + resetLifeMs };
+  mailIt(state, reset, 1, ctx);
+  return { state: { ...state, resets: [...openResets(state, ctx.nowMs), reset].slice(-maxResets) }, reply: null };
+}
+
+export function resetMailed(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext): Turn<UserRow | null, null> {
+  if (outcome.kind !== 'done') return { state, reply: null };
+  const { sent, resetId, attempt } = outcome.value as MailResult;
+  if (sent || attempt >= maxAttempts) return { state, reply: null };
+  ctx.schedule(`mail ${resetId}`, ctx.nowMs + firstRetryMs * 2 ** attempt, 'mailReset', { resetId, attempt: attempt + 1 });
+  return { state, reply: null };
+}
+
+export function mailReset(
+  state: UserRow | null,
+  { resetId, attempt }: { resetId: string; attempt: number },
+  ctx: TurnContext,
+): Turn<UserRow | null, null> {
+  const reset = state === null ? undefined : openResets(state, ctx.nowMs).find(({ id }) => id === resetId);
+  if (reset !== undefined) mailIt(state!, reset, attempt, ctx);
+  return { state, reply: null };
+}
+
+export function resetPassword(
+  state: UserRow | null,
+  { resetId, passwordHash }: { resetId: string; passwordHash: string },
+  ctx: TurnContext,
+): Turn<UserRow | null, boolean> {
+  if (state === null || !canReset(state, { resetId, nowMs: ctx.nowMs })) return { state, reply: false };
+  // Whoever reads the mail is no guesser: the wrong passwords that led here are forgotten.
+  ctx.send(throttle, throttleId('login of email', emailAddressId(state.email)), 'forget', null);
+  return { state: { ...state, passwordHash, generation: state.generation + 1, resets: [] }, reply: true };
+}
+
+export function canReset(state: UserRow | null, { resetId, nowMs }: { resetId: string; nowMs: number }): boolean {
+  return state !== null && openResets(state, nowMs).some(({ id }) => id === resetId);
+}
+
+function openResets({ resets }: UserRow, nowMs: number): PasswordReset[] {
+  return resets.filter(({ expiresAt }) => nowMs < expiresAt);
+}
+
+function mailIt(state: UserRow, { id, expiresAt }: PasswordReset, attempt: number, ctx: TurnContext): void {
+  ctx.run('mailReset', { to: state.email, resetId: id, expiresAtMs: expiresAt, attempt } satisfies MailedReset);
+}
+
+function words(token: string, publicUrl: string | null): string {
+  return `Somebody, hopefully you, has asked for a new password for your account.
+
+Set it within one hour by sending this token and the new password to ${publicUrl ?? ''}/v1/auth/reset-password as {"token", "password"}:
+
+${token}
+
+The token is good once, and setting the password ends all sessions. If you did not ask for it, do nothing: your password stays as it is.
+`;
+}

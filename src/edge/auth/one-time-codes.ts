@@ -1,0 +1,53 @@
+/**
+ * Codes that are good once: TOTP (RFC 6238: SHA-1, six digits, 30 seconds, as every authenticator app has it), one step to either side for clocks
+ * that go wrong, and recovery codes for the day the phone is lost. Whether a code was used before is the user's to say.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import encodeQr from 'qr';
+
+const periodS = 30;
+const secretBytes = 20;
+const stepsAside = 1;
+const recoveryCodeCount = 10;
+const recoveryBytes = 10;
+const issuer = 'Troupe';
+
+export type Enrolment = {
+  /** Base32, as people type it. */
+  secret: string;
+  otpauthUrl: string;
+  qrSvg: string;
+};
+
+/** A new secret, in the forms that authenticator apps take. @param label whose it is, e.g. the e-mail address */
+export function newEnrolment(label: string): Enrolment {
+  const secret = newSecret(secretBytes);
+  const otpauthUrl = new TOTP({ issuer, label, secret, period: periodS }).toString();
+  return { secret: secret.base32, otpauthUrl, qrSvg: encodeQr(otpauthUrl, 'svg') };
+}
+
+/** The time step whose code this is; null where it is none of those near `nowMs`. */
+export function stepOfCode(secret: string, code: string, nowMs: number): number | null {
+  if (!/^\d{6}$/.test(code)) return null;
+  const aside = TOTP.validate({ token: code, secret: Secret.fromBase32(secret), period: periodS, timestamp: nowMs, window: stepsAside });
+  return aside === null ? null : TOTP.counter({ period: periodS, timestamp: nowMs }) + aside;
+}
+
+/** Ten new ones, `xxxx-xxxx-xxxx-xxxx`: 80 random bits each, so a plain hash does not tell them. */
+export function newRecoveryCodes(): string[] {
+  return Array.from({ length: recoveryCodeCount }, () =>
+    newSecret(recoveryBytes)
+      .base32.toLowerCase()
+      .replace(/(.{4})(?!$)/g, '$1-'),
+  );
+}
+
+/** What is stored of a recovery code. Case, white space and hyphens do not matter. */
+export function recoveryHash(code: string): string {
+  return createHash('sha256').update(code.replace(/[\s-]/g, '').toLowerCase()).digest('hex');
+}
+
+function newSecret(bytes: number): Secret {
+  return new Secret({ buffer: new Uint8Array(randomBytes(bytes)).buffer });
+}

@@ -1,0 +1,48 @@
+/** Who calls a node: tokens, keys and cookies, how people sign in, and the routes of all of that. */
+import type { ActorSystem } from '../actors/runtime/actor-system.ts';
+import type { Clock } from '../clock.ts';
+import { createApiKeySecrets } from '../edge/auth/api-key-secret.ts';
+import { type Authenticator, createAuthenticator } from '../edge/auth/authenticate.ts';
+import { type CookieSessions, createCookieSessions } from '../edge/auth/cookie-session.ts';
+import { createPasswords } from '../edge/auth/passwords.ts';
+import { createRefreshTokens } from '../edge/auth/refresh-token.ts';
+import { createSignIn } from '../edge/auth/sign-in.ts';
+import type { Tokens } from '../edge/auth/tokens.ts';
+import type { AnyRoute } from '../edge/http/route.ts';
+import { apiKeyRoutes } from '../edge/routes/api-keys.ts';
+import { authRoutes } from '../edge/routes/auth.ts';
+import { passwordRoutes } from '../edge/routes/passwords.ts';
+import { profileRoutes } from '../edge/routes/profile.ts';
+import { settingsRoutes } from '../edge/routes/settings.ts';
+import type { Log } from '../log.ts';
+import { Secrets } from '../storage/secrets.ts';
+import type { Stores } from './stores.ts';
+
+export type IdentityOptions = {
+  stores: Pick<Stores, 'secretKey' | 'acceptedKeys' | 'database' | 'overrides'>;
+  actors: ActorSystem;
+  tokens: Tokens;
+  /** Where callers reach the service; asked when somebody signs in. */
+  publicUrl(): string;
+  clock: Clock;
+  log: Log;
+};
+
+export type Identity = { authenticator: Authenticator; cookies: CookieSessions; routes: AnyRoute[] };
+
+export function openIdentity({ stores, actors, tokens, publicUrl, clock, log }: IdentityOptions): Identity {
+  const { secretKey, acceptedKeys, database, overrides } = stores;
+  const cookies = createCookieSessions({ secretKey, acceptedKeys, publicUrl });
+  const authenticator = createAuthenticator({ actors, database, tokens, cookies, clock, log });
+  const passwords = createPasswords();
+  const refreshTokens = createRefreshTokens(secretKey, acceptedKeys);
+  const signIn = createSignIn({ actors, passwords, refreshTokens, secrets: new Secrets(secretKey, acceptedKeys), clock });
+  const routes = [
+    ...authRoutes({ actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, clock }),
+    ...passwordRoutes({ actors, tokens, passwords, clock }),
+    ...profileRoutes({ actors, signIn, clock, overrides }),
+    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
+    ...settingsRoutes({ actors }),
+  ];
+  return { authenticator, cookies, routes };
+}
