@@ -1,5 +1,6 @@
 /** Every kind of actor there is, with what it needs of the outside. */
 import { accountActor } from '../actors/account/account.ts';
+import { accountEffects } from '../actors/account/effects.ts';
 import { accountSettingsActor } from '../actors/account-settings/account-settings.ts';
 import { agentActor } from '../actors/agent/agent.ts';
 import { agentEffects } from '../actors/agent/effects.ts';
@@ -41,7 +42,7 @@ export function registerActors({ runtime, stores, providers, tokens, publicUrl, 
     workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, callId });
   runtime.register([
     canaryActor,
-    accountActor,
+    accountActor(accountEffects({ database })),
     userActor(resetMail({ mail, resetToken: tokens.resetToken, publicUrl })),
     emailAddressActor,
     sessionActor,

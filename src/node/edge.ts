@@ -16,6 +16,7 @@ import { createRouter } from '../edge/http/router.ts';
 import { createServer, type HttpHandler, type HttpServer } from '../edge/http/server.ts';
 import { createIdempotency } from '../edge/idempotency.ts';
 import { agentRoutes } from '../edge/routes/agents.ts';
+import { billingRoutes } from '../edge/routes/billing.ts';
 import { deliverableRoutes } from '../edge/routes/deliverables.ts';
 import { createDownloadLinks } from '../edge/routes/download-link.ts';
 import { type Health, healthRoutes } from '../edge/routes/health.ts';
@@ -136,6 +137,7 @@ export async function openEdge({
       ...workspaceRoutes({ actors, database, files, links }),
       ...identity.routes,
       ...webhookRoutes({ actors, database, secrets: webhookSecrets(secretKey), checkUrl: (url) => deliveries.check(url), clock }),
+      ...billingRoutes({ actors, database, clock }),
       ...healthRoutes(health),
     ];
     const router = createRouter({

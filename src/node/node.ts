@@ -1,4 +1,5 @@
 /** Builds one node, alone or of a cluster: its parts in the order in which they need each other, each with how it stops. */
+import { OverrideWatch } from '../actors/account/override-watch.ts';
 import { Canary } from '../actors/canary/canary.ts';
 import { Runtime } from '../actors/runtime/runtime.ts';
 import { systemClock } from '../clock.ts';
@@ -75,6 +76,9 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const canary = new Canary(actors, placement, clock);
   await canary.start();
   stops.push(() => canary.stop());
+  const overrideWatch = new OverrideWatch({ database, actors, placement, log });
+  overrideWatch.start();
+  stops.push(() => overrideWatch.stop());
 
   let draining = false;
   const readiness = () => {

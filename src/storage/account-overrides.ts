@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plans.ts';
 import type { Database } from './database.ts';
-import type { AccountOverrideRow } from './entities/identity.ts';
+import type { AccountOverrideValues } from './entities/account.ts';
 
 /** Each thing that can be set and its column. */
 export const overrideColumns = {
@@ -23,7 +23,7 @@ export const overrideColumns = {
 } as const;
 export type OverrideName = keyof typeof overrideColumns;
 /** Null: the plan's own; -1: unlimited. */
-export type Overrides = Readonly<Pick<AccountOverrideRow, OverrideName>>;
+export type Overrides = AccountOverrideValues;
 const names = Object.keys(overrideColumns) as OverrideName[];
 
 const none = overridesOf({});
@@ -128,6 +128,25 @@ export async function readOverrides(database: Database, accountIds: string[]): P
   const found = new Map(accountIds.map((id) => [id, none]));
   for (const row of rows) found.set(row.account_id, overridesOf(row));
   return found;
+}
+
+/** At once; who has more is told by and by. */
+const newsPerLook = 1_000;
+
+/** What is set for accounts that do not know it yet by their own rows. @param recentMs only what was set within so long; null: all */
+export async function overridesNews(
+  database: Database,
+  recentMs: number | null,
+): Promise<{ accountId: string; overrides: Overrides; changedAtMs: number }[]> {
+  const { rows } = await database.read({
+    name: recentMs === null ? 'overrides_news' : 'overrides_recent_news',
+    text: `select o.*
+      from account_override o join account a on a.id = o.account_id
+      where (a.overrides_changed_at is null or a.overrides_changed_at < o.changed_at)
+      ${recentMs === null ? '' : "and o.changed_at > now() - $1::float8 * interval '1 millisecond'"} limit ${newsPerLook}`,
+    values: recentMs === null ? [] : [recentMs],
+  });
+  return rows.map((row) => ({ accountId: row.account_id, overrides: overridesOf(row), changedAtMs: row.changed_at }));
 }
 
 /** Sets what `changes` names, null to withdraw it, and leaves the rest. Answers what was set before and what is set now. */

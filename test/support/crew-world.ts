@@ -1,14 +1,17 @@
 /**
- * A task and its agents in a world without time: messages and outcomes wait until somebody picks one, messages of one sender stay in order,
- * and after every turn the promises that must always hold are looked at. What the model says and people do is up to the caller.
+ * A task, its agents and their account in a world without time: messages and outcomes wait until somebody picks one, messages of one sender
+ * stay in order, and after every turn the promises that must always hold are looked at. What the model says, people do and operators set is
+ * up to the caller.
  */
 import assert from 'node:assert/strict';
+import { accountActor } from '../../src/actors/account/account.ts';
 import { agentActor } from '../../src/actors/agent/agent.ts';
 import type { EffectOutcome } from '../../src/actors/runtime/define-actor.ts';
 import { taskActor } from '../../src/actors/task/task.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
 import type { Toolbox } from '../../src/providers/tools/port.ts';
+import type { AccountRow } from '../../src/storage/entities/account.ts';
 import type { AgentRow, TaskConfig, TaskRow } from '../../src/storage/entities/work.ts';
 import { type RecordedEvent, RecordedTurn } from './turn-context.ts';
 
@@ -26,14 +29,17 @@ export const toolbox: Toolbox = {
 };
 
 const actors: Record<string, any> = {
+  account: accountActor({ startedTasks: null as never }),
   task: taskActor({ plan: null as never }),
   agent: agentActor(toolbox, { model: null, tool: null, checkOutput: null } as never),
 };
 
+export type Limits = { concurrentAgents?: number; concurrentTasks?: number; tasksLimit?: number };
 type Effect = { id: string; kind: string; actorId: string; name: string; input: any };
 type Message = { from: string; kind: string; id: string; command: string; input: any };
 
 export class World {
+  readonly accountId = 'acct_1';
   readonly taskId = 'task_1';
   readonly rows = new Map<string, any>();
   readonly events: RecordedEvent[] = [];
@@ -44,11 +50,14 @@ export class World {
   private readonly decided = new Map<string, string>();
   private nowMs = 0;
   lastTurnTokens = 0;
+  wasStarted = false;
 
-  constructor(config: Partial<TaskConfig> = {}) {
+  /** @param limits what an operator has set for the account */
+  constructor(config: Partial<TaskConfig> = {}, limits: Limits = {}) {
+    this.setLimits(limits);
     const full = { max_agents: 3, autonomy_level: 50, auto_deploy: false, deploy_target: null, ...config };
     this.act('task', this.taskId, 'create', {
-      accountId: 'acct_1',
+      accountId: this.accountId,
       userId: 'usr_1',
       mode: 'live',
       prompt: 'do it',
@@ -60,11 +69,20 @@ export class World {
   get task(): TaskRow {
     return this.rows.get(this.taskId);
   }
+  get account(): AccountRow {
+    return this.rows.get(this.accountId);
+  }
   get agents(): AgentRow[] {
     return this.task.agents.flatMap(({ id }) => this.rows.get(id) ?? []);
   }
   get isQuiet(): boolean {
     return this.messages.length === 0;
+  }
+
+  /** What is left out is unlimited. */
+  setLimits(limits: Limits): void {
+    const overrides = { plan: 'business', tasksLimit: -1, concurrentTasks: -1, concurrentAgents: -1, ...limits };
+    this.act('account', this.accountId, 'limitsChanged', { overrides, changedAtMs: this.nowMs });
   }
 
   /** A command from outside. Returns its reply, or the code of its refusal. */
@@ -95,12 +113,14 @@ export class World {
     assert.notEqual(typeof refusal, 'string', `message ${message.command} was refused: ${refusal}`);
   }
 
-  complete(effect: Effect, outcome: EffectOutcome<any>): void {
+  complete(effect: Effect, given: EffectOutcome<any>): void {
+    const started = ['planning', 'running', 'paused'].includes(this.task.status) ? [this.taskId] : [];
+    const outcome = effect.name === 'startedTasks' ? { kind: 'done' as const, value: { ids: started, areAll: true } } : given;
     this.effects.splice(this.effects.indexOf(effect), 1);
     if (effect.name === 'model' && outcome.kind === 'done') {
       this.lastTurnTokens = (outcome.value as ModelReply).inputTokens + (outcome.value as ModelReply).outputTokens;
     }
-    this.act(effect.kind, effect.actorId, outcomes[effect.name]!, { effectId: effect.id, outcome });
+    this.act(effect.kind, effect.actorId, outcomes[effect.name]!, { effectId: effect.id, outcome, tookMs: 10 });
   }
 
   private commit(kind: string, id: string, command: string, before: any, after: any, ctx: RecordedTurn): void {
@@ -121,7 +141,8 @@ export class World {
       }
       this.history.set(id, history);
       this.lookAtAgent(command, before, after, ctx);
-    } else this.lookAtTask(before, after);
+    } else if (kind === 'task') this.lookAtTask(before, after);
+    this.lookAtPlaces();
   }
 
   private lookAtAgent(command: string, before: AgentRow | null, after: AgentRow, ctx: RecordedTurn): void {
@@ -153,12 +174,47 @@ export class World {
     }
   }
 
+  private lookAtPlaces(): void {
+    const atWork = this.effects.filter((one) => one.name === 'model' || one.name === 'tool');
+    const limit = this.account.overrides!.concurrentAgents!;
+    assert.ok(limit === -1 || atWork.length <= limit, 'no more agents at work than the plan allows');
+    assert.ok(limit === -1 || this.account.agentPlaces.held <= limit, 'nor places given');
+  }
+
+  /** When all messages have arrived: who holds a place works, who waits for one has asked, and who is told of a limit starts nothing. */
+  assertPlacesTrue(): void {
+    if (!this.isQuiet) return;
+    const { agentPlaces, taskPlaces, limitReached, tasksUsed, tokensUsed, workedMs } = this.account;
+    const places = Object.values(this.task.places);
+    assert.equal(agentPlaces.held, places.filter((place) => place.held).length, 'each place that is given is held by one');
+    assert.deepEqual([...agentPlaces.waiting].sort(), places.flatMap((place) => (place.held ? [] : [place.name])).sort());
+    for (const agent of this.agents) {
+      assert.equal(this.task.places[agent.id]?.held ?? false, agent.place !== 'none', 'agent and task agree about its place');
+      assert.ok(agent.place === 'none' || agent.effectId?.startsWith('eff_'), 'who holds a place works');
+    }
+    const over = ended.has(this.task.status);
+    assert.equal(taskPlaces.held + taskPlaces.waiting.length, over ? 0 : 1);
+    assert.equal(tasksUsed, over && this.wasStarted ? 1 : 0, 'a task that started and ended is used, and no other');
+    if (over) return;
+    assert.equal(tokensUsed, this.task.tokensUsed, 'the account counts what its task counts');
+    assert.equal(
+      workedMs,
+      this.agents.reduce((sum, agent) => sum + agent.reportedMs, 0),
+    );
+    if (limitReached === this.task.limitReached) return;
+    assert.ok(
+      this.effects.some((one) => one.name === 'startedTasks') || this.task.status === 'pending' || this.task.status === 'planning',
+      'a started task has heard of the limit, or will',
+    );
+  }
+
   private assertHeard(agentId: string): void {
     const heard = this.history.get(agentId)!.flatMap((entry) => (entry.role === 'user' ? [entry.text] : []));
     for (const words of this.said.get(agentId) ?? []) assert.ok(heard.includes(`A person says: ${words}`), `"${words}" was not heard`);
   }
 
   private lookAtTask(before: TaskRow | null, after: TaskRow): void {
+    this.wasStarted ||= !['pending', 'cancelled'].includes(after.status);
     assert.ok(after.agents.length <= after.config.max_agents, 'no more agents than allowed');
     assert.equal(after.status === 'paused', after.pauseReason !== null, 'a paused task says why, and no other');
     const { max_credits: max } = after.config;
@@ -196,7 +252,13 @@ export class World {
 }
 
 export const ended = new Set(['complete', 'failed', 'cancelled']);
-const outcomes: Record<string, string> = { plan: 'planned', model: 'modelled', tool: 'toolDone', checkOutput: 'outputChecked' };
+const outcomes: Record<string, string> = {
+  plan: 'planned',
+  model: 'modelled',
+  tool: 'toolDone',
+  checkOutput: 'outputChecked',
+  startedTasks: 'tellTasks',
+};
 
 function byId(a: { id: string }, b: { id: string }): number {
   return a.id < b.id ? -1 : 1;

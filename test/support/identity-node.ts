@@ -44,7 +44,7 @@ export function identityActorsWith(mail: MailProvider, clock: Clock): AnyActor[]
   const tokens = createTokens({ secretKey, clock });
   const resetToken = async (claims: Parameters<Tokens['resetToken']>[0]) => (await tokens).resetToken(claims);
   return [
-    accountActor,
+    accountActor({ startedTasks: null as never }),
     emailAddressActor,
     sessionActor,
     apiKeyActor,

@@ -1,17 +1,167 @@
-/** An account: what a customer has, uses and pays for. Its plan is here; what it owns names it. */
-import { Account, type AccountRow } from '../../storage/entities/identity.ts';
+/**
+ * An account: its plan, what it has used in the billing period, who of its tasks and agents is at work and who waits. Its tasks tell it what
+ * they use and when they end; it gives places to those that wait, and tells its tasks when a limit of the plan is reached and when it is not any more.
+ *
+ * P1 A task or agent that has asked for a place leaves exactly once; places are given in the order of asking, never more than the plan allows.
+ * P2 While a limit is reached no place is given, and every started task hears of it: from a look at all of them, or when it has been planned.
+ * P3 A task that has heard of a limit hears when it holds no longer: who has started is looked up after that is committed, and what is told
+ *    is what holds when it is told.
+ */
+import { plans } from '../../plans.ts';
+import { Account, type AccountRow, AgentUsage } from '../../storage/entities/account.ts';
 import { emailAddress } from '../email-address/messages.ts';
-import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
-import { type AccountContract, account, type CreateAccount } from './messages.ts';
+import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { task } from '../task/messages.ts';
+import { type AccountContract, account as ref, taskOfPlace } from './messages.ts';
+import { periodAt } from './period.ts';
+import { admit, enter, leave, noPlaces } from './places.ts';
+import { inPeriodOf, limitIsReached, limitsFor, planOf } from './standing.ts';
 
-export const accountActor = defineActor<AccountRow, AccountContract>({
-  ref: account,
-  entity: Account,
-  commands: { create },
-  queries: { get: (state) => state },
-});
+type State = AccountRow | null;
 
-function create(state: AccountRow | null, { registrationId, claimedBy }: CreateAccount, ctx: TurnContext): Turn<AccountRow, null> {
-  ctx.send(emailAddress, claimedBy, 'created', { registrationId, part: 'account' });
-  return { state: state ?? ({ id: ctx.id, plan: 'free', createdAt: ctx.nowMs } as AccountRow), reply: null };
+/** Tasks that may wait for their turn; who would add one more is refused at the edge. */
+export const maxWaitingTasks = 10_000;
+/** Given places at once; more in the next turn, so that no batch gets too large. */
+const admittedPerTurn = 500;
+const tellAgainMs = 1_000;
+
+export function accountActor(effects: Record<'startedTasks', EffectDefinition>): ActorDefinition<AccountRow, AccountContract> {
+  return defineActor<AccountRow, AccountContract>({
+    ref,
+    entity: Account,
+    effects,
+    commands: {
+      create(state, { registrationId, claimedBy }, ctx) {
+        ctx.send(emailAddress, claimedBy, 'created', { registrationId, part: 'account' });
+        return { state: state ?? newAccount(ctx), reply: null };
+      },
+
+      taskWaits: changing((account, { taskId }) => ({ ...account, taskPlaces: enter(account.taskPlaces, taskId) })),
+
+      taskEnded: changing((account, { taskId, started, places }) => ({
+        ...account,
+        tasksUsed: account.tasksUsed + (started ? 1 : 0),
+        taskPlaces: leave(account.taskPlaces, taskId),
+        agentPlaces: places.reduce(leave, account.agentPlaces),
+      })),
+
+      planned: changing((account, { taskId, tokens }, ctx) => {
+        // It was told to begin before the limit was reached, and may have begun after those that had begun were told.
+        if (account.limitReached) ctx.send(task, taskId, 'planLimit', { reached: true });
+        return { ...account, tokensUsed: account.tokensUsed + tokens };
+      }),
+
+      agentWaits: changing((account, { place }) => ({ ...account, agentPlaces: enter(account.agentPlaces, place) })),
+
+      agentRests: changing((account, { place }) => ({ ...account, agentPlaces: leave(account.agentPlaces, place) })),
+
+      used: changing((account, { tokens, workedMs, agent }, ctx) => {
+        if (agent !== null) {
+          const of = { accountId: account.id, periodStartsAt: account.periodStartsAt };
+          ctx.append(AgentUsage, { ...of, agentId: agent.id, agentName: agent.name, workedMs: agent.workedMs });
+        }
+        return { ...account, tokensUsed: account.tokensUsed + tokens, workedMs: account.workedMs + workedMs };
+      }),
+
+      limitsChanged: changing((account, { overrides, changedAtMs }) =>
+        (account.overridesChangedAt ?? 0) > changedAtMs ? account : { ...account, overrides, overridesChangedAt: changedAtMs },
+      ),
+
+      changePlan(state, { plan }, ctx) {
+        const next = change(state, ctx, (account) => {
+          if (plans.indexOf(plan) < plans.indexOf(account.plan)) return { ...account, pendingPlan: plan };
+          return { ...account, plan, pendingPlan: null };
+        });
+        return { state: next, reply: next };
+      },
+
+      beginPeriod: changing((account, _input, ctx) => {
+        scheduleNextPeriod(account, ctx);
+        return account;
+      }),
+      goOn: changing((account) => account),
+
+      tellTasks: changing((account, { outcome }, ctx) => {
+        if (outcome.kind !== 'done') {
+          ctx.schedule('tellTasks', ctx.nowMs + tellAgainMs, 'tellTasksAgain', {});
+          return account;
+        }
+        const { ids, areAll } = outcome.value;
+        for (const id of ids) ctx.send(task, id, 'planLimit', { reached: account.limitReached });
+        if (!areAll) ctx.run('startedTasks', { after: ids.at(-1) });
+        return account;
+      }),
+
+      tellTasksAgain: changing((account, _input, ctx) => {
+        ctx.run('startedTasks', { after: '' });
+        return account;
+      }),
+    },
+    queries: { get: (state) => state, hasRoom: (state) => state === null || state.taskPlaces.waiting.length < maxWaitingTasks },
+  });
+}
+
+function changing<I>(of: (account: AccountRow, input: I, ctx: TurnContext) => AccountRow) {
+  return (state: State, input: I, ctx: TurnContext): Turn<AccountRow, void> => ({
+    state: change(state, ctx, (account) => of(account, input, ctx)),
+    reply: undefined,
+  });
+}
+
+/** Begins the period that it is by now, makes the change, and does what follows from it. */
+function change(state: State, ctx: TurnContext, of: (account: AccountRow) => AccountRow): AccountRow {
+  const before = state ?? newAccount(ctx);
+  const current = inPeriodOf(ctx.nowMs, before);
+  if (current !== before) scheduleNextPeriod(current, ctx);
+  const changed = of(current);
+  if (planOf(changed) !== planOf(before)) {
+    ctx.emit({ accountId: changed.id, type: 'plan.changed', data: { plan: planOf(changed), previous_plan: planOf(before) } });
+  }
+  return giveOut(tellOfLimit(changed, ctx), ctx);
+}
+
+function tellOfLimit(account: AccountRow, ctx: TurnContext): AccountRow {
+  const limitReached = limitIsReached(account);
+  if (limitReached === account.limitReached) return account;
+  ctx.run('startedTasks', { after: '' });
+  return { ...account, limitReached };
+}
+
+/** Gives the places there are. */
+function giveOut(account: AccountRow, ctx: TurnContext): AccountRow {
+  if (account.limitReached) return account;
+  const limits = limitsFor(account);
+  const tasks = admit(account.taskPlaces, limits.concurrentTasks, admittedPerTurn);
+  const agents = admit(account.agentPlaces, limits.concurrentAgents, admittedPerTurn);
+  for (const taskId of tasks.admitted) ctx.send(task, taskId, 'begin', {});
+  for (const place of agents.admitted) ctx.send(task, taskOfPlace(place), 'placeGiven', { place });
+  if (tasks.admitted.length === admittedPerTurn || agents.admitted.length === admittedPerTurn) ctx.send(ref, ctx.id, 'goOn', {});
+  if (tasks.admitted.length + agents.admitted.length === 0) return account;
+  return { ...account, taskPlaces: tasks.places, agentPlaces: agents.places };
+}
+
+function newAccount(ctx: TurnContext): AccountRow {
+  const { startsAtMs, endsAtMs } = periodAt(ctx.nowMs, ctx.nowMs);
+  const account = {
+    id: ctx.id,
+    plan: 'free',
+    pendingPlan: null,
+    createdAt: ctx.nowMs,
+    periodStartsAt: startsAtMs,
+    periodEndsAt: endsAtMs,
+    tasksUsed: 0,
+    workedMs: 0,
+    tokensUsed: 0,
+    taskPlaces: noPlaces,
+    agentPlaces: noPlaces,
+    limitReached: false,
+    overrides: null,
+    overridesChangedAt: null,
+  } as AccountRow;
+  scheduleNextPeriod(account, ctx);
+  return account;
+}
+
+function scheduleNextPeriod(account: AccountRow, ctx: TurnContext): void {
+  ctx.schedule('period', account.periodEndsAt, 'beginPeriod', {});
 }

@@ -1,18 +1,61 @@
 /** What can be asked of an account. */
-import type { AccountRow } from '../../storage/entities/identity.ts';
-import { actorRef } from '../runtime/define-actor.ts';
+import type { Plan } from '../../plans.ts';
+import type { AccountOverrideValues, AccountRow } from '../../storage/entities/account.ts';
+import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
 
 export type CreateAccount = { registrationId: string; claimedBy: string };
+
+/** What an agent and its task have used since it was last told. */
+export type Usage = {
+  tokens: number;
+  workedMs: number;
+  /** `workedMs` is what it has worked in all its life; null: it has not worked. */
+  agent: { id: string; name: string; workedMs: number } | null;
+};
+
+/** Tasks that have started and not ended, in the order of their ids. */
+export type StartedTasks = { ids: string[]; areAll: boolean };
 
 export type AccountContract = {
   commands: {
     /** Sent by the e-mail address that registers it; answered with `created`. Told twice it stays as it is. */
     create(input: CreateAccount): null;
+    /** A new task; answered with `begin` when it is its turn. */
+    taskWaits(input: { taskId: string }): void;
+    /** `started`: it counts as used. `places`: those of its agents that it has asked for and not given back. */
+    taskEnded(input: { taskId: string; started: boolean; places: string[] }): void;
+    /** A task wants a place for one of its agents; answered with `placeGiven` when it is its turn. `place` comes from `placeName`. */
+    agentWaits(input: { place: string }): void;
+    agentRests(input: { place: string }): void;
+    /** A task has been planned, which took so many tokens. */
+    planned(input: { taskId: string; tokens: number }): void;
+    used(input: Usage): void;
+    /** What an operator has set, and when; what is older than what is known changes nothing. */
+    limitsChanged(input: { overrides: AccountOverrideValues; changedAtMs: number }): void;
+    /** A better plan holds at once, a lesser one from the next period on. The same one withdraws what was waiting. */
+    changePlan(input: { plan: Plan }): AccountRow;
+    /** By timer; whatever comes first in a new period begins it. */
+    beginPeriod(input: Record<string, never>): void;
+    /** Goes on with what was too much for one turn. */
+    goOn(input: Record<string, never>): void;
+    tellTasks(input: EffectResult<StartedTasks>): void;
+    tellTasksAgain(input: Record<string, never>): void;
   };
   queries: {
     /** null: no such account. */
     get(input: null): AccountRow | null;
+    /** Whether one more task may wait. */
+    hasRoom(input: null): boolean;
   };
 };
 
 export const account = actorRef<AccountContract>('account');
+
+/** A task's name for a place of one of its agents; `number` is never used again by that task. */
+export function placeName(taskId: string, number: number): string {
+  return `${taskId}/${number}`;
+}
+
+export function taskOfPlace(place: string): string {
+  return place.slice(0, place.indexOf('/'));
+}

@@ -30,8 +30,8 @@ function askForTurn(agent: AgentRow, ctx: TurnContext): AgentRow {
   if (agent.turn >= maxTurns) return end(agent, ctx, 'error', `The agent gave up after ${maxTurns} model turns without coming to an end`);
   let next = agent;
   for (const text of agent.guidance) next = record(next, ctx, { role: 'user', text: `A person says: ${text}` });
-  ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id });
-  return { ...next, guidance: [], phase: 'asking', status: 'thinking', currentTool: null, updatedAt: ctx.nowMs };
+  ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id, wants: 'turn' });
+  return { ...next, guidance: [], phase: 'asking', place: 'none', status: 'thinking', currentTool: null, updatedAt: ctx.nowMs };
 }
 
 function nextCall(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow {
@@ -47,7 +47,14 @@ function nextCall(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow
     ctx.send(task, agent.taskId, 'delegate', { agentId: agent.id, callId: call.id, type, prompt });
     return announce({ ...acting, effectId: call.id }, call, ctx);
   }
+  if (agent.place !== 'held') return askToGoOn(agent, ctx);
   return announce({ ...acting, effectId: ctx.run('tool', { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
+}
+
+/** It gave its place back while it waited for a person or another agent, or has been stopped. */
+function askToGoOn(agent: AgentRow, ctx: TurnContext): AgentRow {
+  ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id, wants: 'calls' });
+  return { ...agent, phase: 'queued', place: 'none', updatedAt: ctx.nowMs };
 }
 
 function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext): AgentRow {

@@ -27,11 +27,8 @@ export function agentActor(
   effects: Record<'model' | 'tool' | 'checkOutput', EffectDefinition>,
 ): ActorDefinition<AgentRow, AgentContract> {
   /** Starts what follows, and tells the task what it must show from now on. `before` is the agent as the task was last told of it. */
-  const proceed = (before: AgentRow, agent: AgentRow, ctx: TurnContext): AgentRow => {
-    const next = advance(agent, ctx, toolbox);
-    reportChange(ctx, before, next);
-    return next;
-  };
+  const proceed = (before: AgentRow, agent: AgentRow, ctx: TurnContext): AgentRow =>
+    reportChange(ctx, before, advance(agent, ctx, toolbox));
   const go = (before: AgentRow, agent: AgentRow, ctx: TurnContext) => nothing(proceed(before, agent, ctx));
   const nothing = (state: State): Turn<State, undefined> => ({ state, reply: undefined });
   /** An effect's outcome counts only while the agent waits for just that effect. */
@@ -58,22 +55,28 @@ export function agentActor(
 
       turnGranted(state, _input, ctx) {
         const agent = existing(state);
-        if (agent.phase !== 'asking') return nothing(state);
+        if (agent.phase !== 'asking' && agent.phase !== 'queued') return nothing(state);
+        const wantsTurn = agent.phase === 'asking';
         if (agent.status === 'paused') {
           // The grant goes back; resuming asks for it anew.
-          const back: AgentRow = { ...agent, phase: 'ready' };
-          report(ctx, back, { turn: { tokens: 0, costMillicents: 0, model: null } });
-          return nothing(back);
+          const back: AgentRow = { ...agent, phase: wantsTurn ? 'ready' : 'calling' };
+          return nothing(report(ctx, back, { turn: wantsTurn ? noTurn : null, rests: true }));
         }
+        if (!wantsTurn) return go(agent, { ...agent, phase: 'calling', place: 'held' }, ctx);
         const turn = agent.turn + 1;
-        return nothing({ ...agent, turn, phase: 'modelling', updatedAt: ctx.nowMs, effectId: ctx.run('model', { turn }) });
+        const effectId = ctx.run('model', { turn });
+        return nothing({ ...agent, turn, phase: 'modelling', place: 'held', updatedAt: ctx.nowMs, effectId });
       },
 
-      modelled(state, { effectId, outcome }, ctx) {
+      stop(state) {
+        return nothing(state?.place === 'held' ? { ...state, place: 'stopping' } : state);
+      },
+
+      modelled(state, { effectId, outcome, tookMs }, ctx) {
         if (!awaits(state, effectId)) return nothing(state);
-        const idle: AgentRow = { ...state, effectId: null };
+        let idle: AgentRow = { ...state, effectId: null, workedMs: state.workedMs + tookMs };
         if (outcome.kind !== 'done') {
-          report(ctx, idle, { turn: { tokens: 0, costMillicents: 0, model: null } });
+          idle = report(ctx, idle, { turn: noTurn });
           return go(state, end(idle, ctx, 'error', outcome.kind === 'failed' ? outcome.message : 'The model did not answer'), ctx);
         }
         const reply = outcome.value;
@@ -86,13 +89,13 @@ export function agentActor(
           progress: progressAfter(idle.turn),
           updatedAt: ctx.nowMs,
         };
-        report(ctx, counted, { turn });
-        return go(counted, takeReply(counted, reply, ctx, toolbox), ctx);
+        const reported = report(ctx, counted, { turn });
+        return go(reported, takeReply(reported, reply, ctx, toolbox), ctx);
       },
 
-      toolDone(state, { effectId, outcome }, ctx) {
+      toolDone(state, { effectId, outcome, tookMs }, ctx) {
         if (!awaits(state, effectId) || state.calls.length === 0) return nothing(state);
-        return go(state, callDone(state, ctx, told(outcome)), ctx);
+        return go(state, callDone({ ...state, workedMs: state.workedMs + tookMs }, ctx, told(outcome)), ctx);
       },
 
       delegated(state, { callId, outcome }, ctx) {
@@ -171,11 +174,12 @@ export function agentActor(
   });
 }
 
+const noTurn = { tokens: 0, costMillicents: 0, model: null };
 /** Messages of people that may wait for the next model turn; none is dropped for a newer one. */
 const maxGuidance = 50;
 
 function unpaused(agent: AgentRow, ctx: TurnContext): AgentRow {
-  const status = agent.phase === 'new' ? 'idle' : agent.phase === 'calling' ? 'acting' : 'thinking';
+  const status = agent.phase === 'new' ? 'idle' : agent.phase === 'calling' || agent.phase === 'queued' ? 'acting' : 'thinking';
   return { ...agent, status, updatedAt: ctx.nowMs };
 }
 

@@ -25,7 +25,10 @@ export type AgentContract = {
     create(input: CreateAgent): void;
     /** What it depends on has ended; `context` tells what came of it. */
     begin(input: { context: string }): void;
+    /** What it asked its task for; it has a place at work now. */
     turnGranted(input: Record<string, never>): void;
+    /** Starts nothing more until it is granted a turn anew: a limit of the plan is reached. */
+    stop(input: Record<string, never>): void;
     modelled(input: EffectResult<ModelReply>): void;
     toolDone(input: EffectResult<ToolOutcome>): void;
     outputChecked(input: EffectResult<{ problem: string | null }>): void;

@@ -1,5 +1,6 @@
 /** An agent's state as rules see it, and what it tells others of itself. */
 import { AppError } from '../../errors.ts';
+import { idPrefixes } from '../../ids.ts';
 import type { AgentRow, AgentStatus } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { type AgentReport, task } from '../task/messages.ts';
@@ -15,6 +16,9 @@ export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRo
     turn: 0,
     phase: 'new',
     effectId: null,
+    place: 'none',
+    workedMs: 0,
+    reportedMs: 0,
     calls: [],
     guidance: [],
     approvals: [],
@@ -64,21 +68,34 @@ export function emit(ctx: TurnContext, agent: AgentRow, type: string, data: obje
   });
 }
 
-/** Tells the task what it shows of this agent, and what else it must know. */
-export function report(ctx: TurnContext, agent: AgentRow, news: Partial<Pick<AgentReport, 'turn' | 'approval'>> = {}): void {
-  const { id: agentId, status, currentTool, progress, result, error } = agent;
-  ctx.send(task, agent.taskId, 'report', { agentId, status, currentTool, progress, result, error, turn: null, approval: null, ...news });
+/** Whether a model turn, a tool call or a check of it is in flight. */
+export function isAtWork(agent: AgentRow): boolean {
+  return agent.effectId?.startsWith(idPrefixes.effect) === true;
 }
 
-/** Reports where the task shows something else of the agent as it was before. */
-export function reportChange(ctx: TurnContext, before: AgentRow, after: AgentRow): void {
+/**
+ * Tells the task what it shows of this agent, and what else it must know. What it has worked is told together with a model turn, when it
+ * rests, and at its end: with every tool call would be often.
+ */
+export function report(ctx: TurnContext, agent: AgentRow, news: Partial<Pick<AgentReport, 'turn' | 'approval' | 'rests'>> = {}): AgentRow {
+  const { id: agentId, status, currentTool, progress, result, error, workedMs, reportedMs } = agent;
+  const shown = { agentId, status, currentTool, progress, result, error };
+  const isDue = workedMs > reportedMs && (news.turn != null || news.rests === true || agent.phase === 'ended');
+  const work = isDue ? { ms: workedMs - reportedMs, inAllMs: workedMs } : null;
+  ctx.send(task, agent.taskId, 'report', { ...shown, turn: null, approval: null, rests: false, ...news, work });
+  return isDue ? { ...agent, reportedMs: workedMs } : agent;
+}
+
+/** Reports where the task shows something else of the agent as it was before, or gets back the place of one that has nothing in flight. */
+export function reportChange(ctx: TurnContext, before: AgentRow, after: AgentRow): AgentRow {
+  if (after.place !== 'none' && !isAtWork(after)) return report(ctx, { ...after, place: 'none' }, { rests: true });
   const isSame =
     before.status === after.status &&
     before.currentTool === after.currentTool &&
     before.progress === after.progress &&
     before.result === after.result &&
     before.error === after.error;
-  if (!isSame) report(ctx, after);
+  return isSame ? after : report(ctx, after);
 }
 
 /** Long arguments and results stand whole in the agent's history; an event shows their beginning. */

@@ -24,7 +24,8 @@ export type Turn<S, R> = { state: S; reply: R };
 
 /** What a finished effect tells its actor. `unknown`: it had begun, must not be repeated blindly, and nobody knows how it went. */
 export type EffectOutcome<V = unknown> = { kind: 'done'; value: V } | { kind: 'failed'; message: string } | { kind: 'unknown' };
-export type EffectResult<V = unknown> = { effectId: string; outcome: EffectOutcome<V> };
+/** `tookMs`: how long the run took that had this outcome. */
+export type EffectResult<V = unknown> = { effectId: string; outcome: EffectOutcome<V>; tookMs: number };
 
 export type NewEvent = { accountId: string; type: string; taskId?: string; data: object };
 

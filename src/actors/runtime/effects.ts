@@ -47,7 +47,7 @@ const redeliverMs = 250;
 /** How long one try to bring an outcome to another node may take. */
 const forwardTimeoutMs = 10_000;
 
-type Held = { effect: EffectDraft; controller: AbortController };
+type Held = { effect: EffectDraft; controller: AbortController; tookMs: number };
 
 export class Effects {
   /** For metrics: runs that have ended. */
@@ -172,7 +172,7 @@ export class Effects {
   private take(effect: EffectDraft): boolean {
     if (this.stopped || this.inHand.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
     if (this.inHand.size >= this.maxInHand) return false;
-    const held: Held = { effect, controller: new AbortController() };
+    const held: Held = { effect, controller: new AbortController(), tookMs: 0 };
     this.inHand.set(effect.id, held);
     this.queue.add(held);
     return true;
@@ -227,13 +227,16 @@ export class Effects {
   }
 
   /** Runs it as part of the trace of the turn that recorded it; the turn that takes the outcome goes on there. */
-  private async perform({ effect, controller }: Held, definition: EffectDefinition): Promise<EffectOutcome> {
+  private async perform(held: Held, definition: EffectDefinition): Promise<EffectOutcome> {
+    const { effect, controller } = held;
     const { tracer = null, log } = this.parts;
     const attributes = { 'troupe.actor.kind': effect.kind, 'troupe.actor.id': effect.actorId, 'troupe.effect.id': effect.id };
     const span = tracer?.startSpan(`effect ${effect.kind} ${effect.name}`, effect.trace ?? null, attributes) ?? null;
     if (span !== null) effect.trace = span.traceparent;
     const run = () => runEffect(effect, definition, controller, log);
+    const beganAtMs = performance.now();
     const outcome = await (tracer === null || span === null ? run() : tracer.within(span.traceparent, run));
+    held.tookMs = Math.round(performance.now() - beganAtMs);
     span?.end(outcome.kind === 'done' ? null : outcome.kind);
     this.ran.add([effect.kind, effect.name, outcome.kind]);
     return outcome;
@@ -256,7 +259,7 @@ export class Effects {
     const { system, placement } = this.parts;
     if (this.isOver(held)) return;
     if (placement.epochOf(effect.shard) === null) return void this.forward(held, definition, outcome);
-    const input = { effectId: effect.id, outcome };
+    const input = { effectId: effect.id, outcome, tookMs: held.tookMs };
     const envelope = newEnvelope(definition.outcome, input, Infinity, null, { kind: 'effect', id: effect.id }, effect.trace ?? null);
     envelope.resolve = () => this.letGo(effect.id);
     envelope.reject = () => void setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
@@ -268,7 +271,7 @@ export class Effects {
     const { shard, kind, actorId, id } = held.effect;
     const { placement, clock, log } = this.parts;
     const deadlineMs = clock.nowMs() + forwardTimeoutMs;
-    const input = { effectId: id, outcome };
+    const input = { effectId: id, outcome, tookMs: held.tookMs };
     const ask = {
       kind,
       id: actorId,

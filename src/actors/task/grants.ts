@@ -1,8 +1,13 @@
 /**
- * Model turns are granted by the task, because only it sees what all its agents spend. With a budget, one turn runs at a time, so that
- * the last one is the only one that can go over it. Limits on how many agents work at once belong here too.
+ * What agents start is granted by their task: a model turn, because only the task sees what all its agents spend, and going on with tool calls
+ * after a rest. With a budget, one model turn runs at a time, so that the last one is the only one that can go over it.
+ *
+ * An agent at work holds a place, of which the account's plan allows so many. The task asks the account for it when nothing else is in the
+ * way, and gives it back as soon as something is: who waits for a person, another agent, the budget or a limit holds none. So no place
+ * is held by somebody who waits for one.
  */
-import type { TaskRow } from '../../storage/entities/work.ts';
+import type { TaskRow, TurnRequest } from '../../storage/entities/work.ts';
+import { account, placeName } from '../account/messages.ts';
 import { agent } from '../agent/messages.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 
@@ -15,12 +20,56 @@ export function budgetIsSpent(task: TaskRow): boolean {
   return task.config.max_credits !== undefined && creditsSpent(task) >= task.config.max_credits;
 }
 
-/** Grants turns to those that wait, in order, as far as the budget and the task's state allow. */
+/** Grants what agents wait for, in order, as far as budget, limits, the task's state and places allow. */
 export function grantTurns(task: TaskRow, ctx: TurnContext): TaskRow {
-  if (task.status !== 'running' || budgetIsSpent(task)) return task;
-  const room = task.config.max_credits === undefined ? task.waiting.length : Math.max(0, 1 - task.granted.length);
-  const now = task.waiting.slice(0, room);
-  if (now.length === 0) return task;
-  for (const id of now) ctx.send(agent, id, 'turnGranted', {});
-  return { ...task, waiting: task.waiting.slice(room), granted: [...task.granted, ...now] };
+  return task.waiting.reduce((next, request) => consider(next, request, ctx), task);
+}
+
+/** Takes the place that the account has given; back it goes where the agent may not use it now. */
+export function takePlace(task: TaskRow, name: string, ctx: TurnContext): TaskRow {
+  const [agentId] = Object.entries(task.places).find(([, place]) => place.name === name) ?? [];
+  if (agentId === undefined) return task;
+  return grantTurns({ ...task, places: { ...task.places, [agentId]: { name, held: true } } }, ctx);
+}
+
+/** The agent has nothing in flight: its place goes back. One that was only asked for stays asked for. */
+export function rest(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
+  return task.places[agentId]?.held === true ? giveBack(task, agentId, ctx) : task;
+}
+
+/** The agent has ended and wants nothing any more. */
+export function forget(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
+  const next = task.places[agentId] === undefined ? task : giveBack(task, agentId, ctx);
+  return { ...next, granted: next.granted.filter((id) => id !== agentId), waiting: without(next.waiting, agentId) };
+}
+
+function consider(task: TaskRow, { agentId, wants }: TurnRequest, ctx: TurnContext): TaskRow {
+  const place = task.places[agentId];
+  if (!mayGrant(task, wants)) return place?.held === true ? giveBack(task, agentId, ctx) : task;
+  if (place === undefined) return askForPlace(task, agentId, ctx);
+  if (!place.held) return task;
+  ctx.send(agent, agentId, 'turnGranted', {});
+  return { ...task, waiting: without(task.waiting, agentId), granted: wants === 'turn' ? [...task.granted, agentId] : task.granted };
+}
+
+function mayGrant(task: TaskRow, wants: TurnRequest['wants']): boolean {
+  if (task.limitReached) return false;
+  if (wants === 'calls') return true;
+  return task.status === 'running' && !budgetIsSpent(task) && (task.config.max_credits === undefined || task.granted.length === 0);
+}
+
+function askForPlace(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
+  const name = placeName(task.id, task.placesAsked + 1);
+  ctx.send(account, task.accountId, 'agentWaits', { place: name });
+  return { ...task, placesAsked: task.placesAsked + 1, places: { ...task.places, [agentId]: { name, held: false } } };
+}
+
+function giveBack(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
+  const { [agentId]: place, ...places } = task.places;
+  ctx.send(account, task.accountId, 'agentRests', { place: place!.name });
+  return { ...task, places };
+}
+
+function without(waiting: TurnRequest[], agentId: string): TurnRequest[] {
+  return waiting.filter((request) => request.agentId !== agentId);
 }

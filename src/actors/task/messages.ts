@@ -1,5 +1,5 @@
 /** What can be asked of a task. */
-import type { AgentStatus, Approval, TaskConfig, TaskRow } from '../../storage/entities/work.ts';
+import type { AgentStatus, Approval, TaskConfig, TaskRow, TurnRequest } from '../../storage/entities/work.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
 import type { Planned } from './plan.ts';
 
@@ -25,6 +25,10 @@ export type AgentReport = {
   turn: { tokens: number; costMillicents: number; model: string | null } | null;
   /** An approval that is new or was decided. */
   approval: Approval | null;
+  /** Nothing of it is in flight and it asks for nothing: its place at work is free. */
+  rests: boolean;
+  /** How long it has worked since it was last told, and in all. */
+  work: { ms: number; inAllMs: number } | null;
 };
 
 /** A file that an agent has written, with the content it had then. */
@@ -33,9 +37,15 @@ export type DeliveredFile = { name: string; type: string; sizeBytes: number; sha
 export type TaskContract = {
   commands: {
     create(input: CreateTask): TaskRow;
+    /** From its account: it is this task's turn. */
     begin(input: Record<string, never>): void;
     planned(input: EffectResult<Planned>): void;
-    requestTurn(input: { agentId: string }): void;
+    /** From an agent that has nothing in flight. */
+    requestTurn(input: TurnRequest): void;
+    /** From its account: a place at work that was asked for. */
+    placeGiven(input: { place: string }): void;
+    /** From its account: a limit of the plan is reached, or is not any more. */
+    planLimit(input: { reached: boolean }): void;
     report(input: AgentReport): void;
     delegate(input: { agentId: string; callId: string; type: string; prompt: string }): void;
     delivered(input: DeliveredFile): void;

@@ -1,17 +1,18 @@
 /**
- * A task: it has a plan made, sends its agents to work, grants each model turn so that its budget holds, and ends when they have ended.
- * What it shows of its agents is what they report.
+ * A task: it waits for its turn, has a plan made, sends its agents to work, grants what they start so that budget and limits hold, and ends
+ * when they have ended. What it shows of its agents is what they report.
  */
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
 import { type AgentSummary, Deliverable, Task, type TaskRow } from '../../storage/entities/work.ts';
+import { account } from '../account/messages.ts';
 import { agent } from '../agent/messages.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { workspace } from '../workspace/messages.ts';
 import { withApproval } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
-import { budgetIsSpent, grantTurns } from './grants.ts';
-import { task as ref, type TaskContract } from './messages.ts';
+import { budgetIsSpent, forget, grantTurns, rest, takePlace } from './grants.ts';
+import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
 
 type State = TaskRow | null;
@@ -30,7 +31,7 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         }
         const created = newTask(ctx.id, { ...input, workspaceId }, ctx.nowMs);
         emit(ctx, created, 'task.created', { prompt: created.prompt.slice(0, 1_000), workspace_id: workspaceId });
-        ctx.send(ref, ctx.id, 'begin', {});
+        ctx.send(account, created.accountId, 'taskWaits', { taskId: ctx.id });
         return { state: created, reply: created };
       },
 
@@ -48,27 +49,41 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
           return nothing(fail(idle, ctx, outcome.kind === 'failed' ? outcome.message : 'Planning was interrupted'));
         const { result, tokens, costMillicents } = outcome.value;
         const counted: TaskRow = { ...idle, tokensUsed: idle.tokensUsed + tokens, costMillicents: idle.costMillicents + costMillicents };
+        ctx.send(account, state.accountId, 'planned', { taskId: ctx.id, tokens });
         if ('problem' in result) return nothing(fail(counted, ctx, result.problem));
         const running = employ({ ...counted, status: 'running' }, result.plan, ctx);
         emit(ctx, running, 'task.running', { agents: running.agents.map(({ id, type, title }) => ({ id, type, title })) });
         return nothing(settle(beginReady(running, ctx), ctx));
       },
 
-      requestTurn(state, { agentId }, ctx) {
-        if (state === null || hasEnded(state) || state.waiting.includes(agentId)) return nothing(state);
-        return nothing(grantTurns({ ...state, waiting: [...state.waiting, agentId], updatedAt: ctx.nowMs }, ctx));
+      requestTurn(state, request, ctx) {
+        if (state === null || hasEnded(state) || state.waiting.some((one) => one.agentId === request.agentId)) return nothing(state);
+        return nothing(grantTurns({ ...state, waiting: [...state.waiting, request], updatedAt: ctx.nowMs }, ctx));
+      },
+
+      placeGiven(state, { place }, ctx) {
+        return nothing(state === null ? state : takePlace(state, place, ctx));
+      },
+
+      planLimit(state, { reached }, ctx) {
+        if (state === null || hasEnded(state) || state.limitReached === reached) return nothing(state);
+        if (reached) for (const [id, place] of Object.entries(state.places)) if (place.held) ctx.send(agent, id, 'stop', {});
+        const next: TaskRow = { ...state, limitReached: reached, updatedAt: ctx.nowMs };
+        return nothing(next.agents.length === 0 ? next : settle(next, ctx));
       },
 
       report(state, news, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
-        const { agentId, turn, approval, ...shown } = news;
+        const { agentId, turn, approval, rests, work, ...shown } = news;
         const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...shown, ...usage(one, turn) } : one));
         let next: TaskRow = { ...state, agents, updatedAt: ctx.nowMs };
+        tellUsage(next, news, ctx);
         if (approval !== null) next = { ...next, approvals: withApproval(next.approvals, approval) };
         if (turn !== null) {
           const granted = next.granted.filter((id) => id !== agentId);
           next = { ...next, granted, tokensUsed: next.tokensUsed + turn.tokens, costMillicents: next.costMillicents + turn.costMillicents };
         }
+        if (rests) next = rest(next, agentId, ctx);
         if (agentHasEnded(shown.status)) next = agentEnded(next, agentId, ctx);
         return nothing(settle(next, ctx));
       },
@@ -126,6 +141,14 @@ function usage(one: AgentSummary, turn: { tokens: number; model: string | null }
   return turn === null ? {} : { tokensUsed: one.tokensUsed + turn.tokens, model: turn.model ?? one.model };
 }
 
+function tellUsage(task: TaskRow, { agentId, turn, work }: AgentReport, ctx: TurnContext): void {
+  const tokens = turn?.tokens ?? 0;
+  const one = task.agents.find((other) => other.id === agentId);
+  if (one === undefined || (tokens === 0 && work === null)) return;
+  const of = work === null ? null : { id: agentId, name: one.title, workedMs: work.inAllMs };
+  ctx.send(account, task.accountId, 'used', { tokens, workedMs: work?.ms ?? 0, agent: of });
+}
+
 /** Tells who delegated, and starts those that waited for this agent. */
 function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
   const one = task.agents.find((other) => other.id === agentId);
@@ -140,12 +163,7 @@ function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
           };
     ctx.send(agent, by, 'delegated', { callId, outcome });
   }
-  const gone: TaskRow = {
-    ...task,
-    granted: task.granted.filter((id) => id !== agentId),
-    waiting: task.waiting.filter((id) => id !== agentId),
-  };
-  return beginReady(gone, ctx);
+  return beginReady(forget(task, agentId, ctx), ctx);
 }
 
 /** What follows from the agents' states for the task's own: it ends, pauses, goes on. */
@@ -153,7 +171,7 @@ function settle(task: TaskRow, ctx: TurnContext): TaskRow {
   const working = live(task);
   if (working.length === 0) return conclude(task, ctx);
   const allPaused = working.every((one) => one.status === 'paused');
-  const pauseReason = budgetIsSpent(task) ? 'budget' : allPaused ? 'agents' : null;
+  const pauseReason = task.limitReached ? 'plan_limit' : budgetIsSpent(task) ? 'budget' : allPaused ? 'agents' : null;
   if (pauseReason === task.pauseReason) return grantTurns(task, ctx);
   const next: TaskRow = { ...task, status: pauseReason === null ? 'running' : 'paused', pauseReason };
   if (pauseReason === null) emit(ctx, next, 'task.running');
@@ -181,5 +199,7 @@ function fail(task: TaskRow, ctx: TurnContext, error: string): TaskRow {
 }
 
 function ended(task: TaskRow, status: 'complete' | 'failed' | 'cancelled', ctx: TurnContext): TaskRow {
-  return { ...task, status, pauseReason: null, granted: [], waiting: [], updatedAt: ctx.nowMs, completedAt: ctx.nowMs };
+  const places = Object.values(task.places).map(({ name }) => name);
+  ctx.send(account, task.accountId, 'taskEnded', { taskId: task.id, started: task.status !== 'pending', places });
+  return { ...task, status, pauseReason: null, granted: [], waiting: [], places: {}, updatedAt: ctx.nowMs, completedAt: ctx.nowMs };
 }

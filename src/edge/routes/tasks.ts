@@ -1,5 +1,6 @@
 /** Tasks: create, list, look at, cancel, and their recorded history. */
 import Type from 'typebox';
+import { account } from '../../actors/account/messages.ts';
 import { schemaProblem } from '../../actors/agent/output.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { task } from '../../actors/task/messages.ts';
@@ -59,7 +60,8 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       method: 'POST',
       path: '/tasks',
       summary: 'Create a task',
-      description: 'Agents start working at once. Follow them on the WebSocket stream, by webhook, or by asking for the task.',
+      description:
+        'Agents start working at once; where the plan allows no more at once, or a limit of it is reached, the task waits as pending, first in, first out. Follow them on the WebSocket stream, by webhook, or by asking for the task.',
       scope: 'tasks.write',
       body: CreateTaskBody,
       responses: { 201: TaskSchema },
@@ -69,6 +71,8 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
         const config = configOf(body.config ?? {});
         if (body.workspace_id !== undefined) await ownWorkspace(actors, body.workspace_id, principal);
         const { accountId, userId, mode } = principal;
+        if (!(await actors.query(account, accountId, 'hasRoom', null)))
+          throw new AppError('rate_limited', 'Too many tasks of this account wait for their turn', { retryAfterS: 60 });
         const { id, commandId } = commandIds(context, idPrefixes.task);
         const input = { accountId, userId, mode, prompt: body.prompt, config, workspaceId: body.workspace_id ?? null };
         const created = await actors.ask(task, id, 'create', input, { commandId });

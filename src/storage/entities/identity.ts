@@ -1,37 +1,9 @@
 /**
- * Who calls: accounts, their users, sessions and keys. Passwords, refresh tokens, recovery codes and keys are stored as hashes only, TOTP secrets
+ * Who calls: users, sessions and keys. Passwords, refresh tokens, recovery codes and keys are stored as hashes only, TOTP secrets
  * encrypted.
  */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Plan } from '../../plans.ts';
 import { epochMs, json } from '../column-types.ts';
-
-export const Account = defineEntity({
-  name: 'Account',
-  tableName: 'account',
-  properties: { id: p.text().primary(), plan: p.text().$type<Plan>(), createdAt: epochMs() },
-});
-export type AccountRow = InferEntity<typeof Account>;
-
-/** What an operator has set for one account in place of its plan or of single limits of it. Null: nothing; -1: unlimited. */
-export const AccountOverride = defineEntity({
-  name: 'AccountOverride',
-  tableName: 'account_override',
-  properties: {
-    accountId: p.text().primary(),
-    plan: p.text().$type<Plan>().strictNullable(),
-    requestsPerMinute: p.bigint('number').strictNullable(),
-    concurrentRequests: p.bigint('number').strictNullable(),
-    websockets: p.bigint('number').strictNullable(),
-    tasksLimit: p.bigint('number').strictNullable(),
-    credits: p.bigint('number').strictNullable(),
-    agentMinutes: p.bigint('number').strictNullable(),
-    concurrentTasks: p.bigint('number').strictNullable(),
-    concurrentAgents: p.bigint('number').strictNullable(),
-    changedAt: epochMs(),
-  },
-});
-export type AccountOverrideRow = InferEntity<typeof AccountOverride>;
 
 /** `pending`: the secret was shown, and no code of it has come back. */
 export type SecondFactor = {

@@ -1,4 +1,5 @@
 /** Every entity, for the ORM and for the tables the commit path writes. */
+export * from './account.ts';
 export * from './identity.ts';
 export * from './runtime.ts';
 export * from './webhook.ts';

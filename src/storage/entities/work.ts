@@ -9,9 +9,14 @@ export type ApprovalStatus = 'pending' | 'approved' | 'rejected';
 
 /**
  * What an agent does next, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
- * the task's grant of it), `modelling`, `calling` (tools), `closing` (it has its closing words, and checks its output), `ended`.
+ * the task's grant of it), `modelling`, `calling` (tools), `queued` (for the task's leave to go on calling), `closing` (it has its closing
+ * words, and checks its output), `ended`.
  */
-export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'closing' | 'ended';
+export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'queued' | 'closing' | 'ended';
+/** Whether an agent may start something: `stopping` means only what is in flight may end. */
+export type AgentPlace = 'none' | 'held' | 'stopping';
+/** What an agent asks its task for: a model turn, or to go on with its tool calls. */
+export type TurnRequest = { agentId: string; wants: 'turn' | 'calls' };
 
 /** `config` of a task as the caller gave it, defaults filled in. */
 export type TaskConfig = {
@@ -77,7 +82,12 @@ export const Task = defineEntity({
     /** Agents whose model turn was granted and has not come back. */
     granted: json<string[]>(),
     /** Agents that wait for a grant, first come first served. */
-    waiting: json<string[]>(),
+    waiting: json<TurnRequest[]>(),
+    /** Places at work asked of the account, by agent; and how many have been asked for so far, which numbers them. */
+    places: json<Record<string, { name: string; held: boolean }>>(),
+    placesAsked: p.integer(),
+    /** A limit of the account's plan is reached: nothing is started. */
+    limitReached: p.boolean(),
     deliverables: json<string[]>(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),
@@ -114,6 +124,10 @@ export const Agent = defineEntity({
     phase: p.text().$type<AgentPhase>(),
     /** The effect that runs for this phase. */
     effectId: p.text().strictNullable(),
+    place: p.text().$type<AgentPlace>(),
+    /** How long its model turns and tool calls have taken, and how much of it the task was told. */
+    workedMs: p.bigint('number'),
+    reportedMs: p.bigint('number'),
     /** Tool calls of the last model turn that have no result yet; the first is the one at work. */
     calls: json<PendingCall[]>(),
     /** What people said since the last model turn. */

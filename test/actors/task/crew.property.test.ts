@@ -21,14 +21,17 @@ test('whatever the order of messages, replies, outcomes and people, agents and t
         },
         { requiredKeys: ['max_agents', 'autonomy_level'] },
       ),
+      fc.constantFrom(1, 2, -1),
       fc.array(fc.tuple(fc.nat(99), fc.nat(99)), { maxLength: 400, size: 'max' }),
-      (config, choices) => {
-        const world = new World(config as Partial<TaskConfig>);
+      (config, concurrentAgents, choices) => {
+        const world = new World(config as Partial<TaskConfig>, { concurrentAgents });
         world.largestTurnTokens = tokensPerTurn;
         for (const [what, which] of choices) {
           step(world, what, which);
           world.assertShownTruly();
+          world.assertPlacesTrue();
         }
+        world.setLimits({ concurrentAgents });
         bringToEnd(world);
       },
     ),
@@ -40,6 +43,8 @@ test('whatever the order of messages, replies, outcomes and people, agents and t
 function step(world: World, what: number, which: number): void {
   if (what < 45 && !world.isQuiet) return world.deliver(which);
   if (what < 80 && world.effects.length > 0) return completeOne(world, which, what);
+  if (what === 98)
+    return world.setLimits({ concurrentAgents: world.account.overrides!.concurrentAgents!, tasksLimit: which < 50 ? 0 : -1 });
   const agents = world.task.agents;
   const target = agents[which % Math.max(1, agents.length)];
   const row = target === undefined ? undefined : world.rows.get(target.id);
@@ -114,6 +119,7 @@ function reply(which: number): ModelReply {
 function bringToEnd(world: World): void {
   for (let steps = 0; steps < 3_000; steps++) {
     world.assertShownTruly();
+    world.assertPlacesTrue();
     if (!world.isQuiet) world.deliver(0);
     else if (world.effects.length > 0) {
       const effect = world.effects[0]!;

@@ -1,0 +1,24 @@
+/** What accounts look for between their turns: their tasks that have started. They are many, so they stand in the tasks' own rows alone. */
+import type { Database } from '../../storage/database.ts';
+import type { EffectDefinition } from '../runtime/define-actor.ts';
+import type { StartedTasks } from './messages.ts';
+
+export const tasksPerPage = 500;
+
+export function accountEffects({ database }: { database: Database }): Record<'startedTasks', EffectDefinition> {
+  return {
+    startedTasks: {
+      outcome: 'tellTasks',
+      timeoutMs: 30_000,
+      repeatable: () => true,
+      async run({ after }: { after: string }, { actorId }): Promise<StartedTasks> {
+        const { rows } = await database.read({
+          name: 'started_tasks',
+          text: `select id from task where account_id = $1 and status in ('planning', 'running', 'paused') and id > $2 order by id limit ${tasksPerPage}`,
+          values: [actorId, after],
+        });
+        return { ids: rows.map(({ id }) => id), areAll: rows.length < tasksPerPage };
+      },
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** Billing periods: months from the day of signing up, in UTC. Who signed up on a 31st has periods that begin on the last day of shorter months. */
+
+/** `endsAtMs` is the first moment of the next. */
+export type Period = { startsAtMs: number; endsAtMs: number };
+
+/** The period that `nowMs` falls into; before the day of signing up, the first. */
+export function periodAt(signedUpAtMs: number, nowMs: number): Period {
+  const signedUp = new Date(signedUpAtMs);
+  const now = new Date(nowMs);
+  const months = (now.getUTCFullYear() - signedUp.getUTCFullYear()) * 12 + now.getUTCMonth() - signedUp.getUTCMonth();
+  const number = Math.max(0, periodStart(signedUp, months) > nowMs ? months - 1 : months);
+  return { startsAtMs: periodStart(signedUp, number), endsAtMs: periodStart(signedUp, number + 1) };
+}
+
+function periodStart(signedUp: Date, number: number): number {
+  const [year, month] = [signedUp.getUTCFullYear(), signedUp.getUTCMonth() + number];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  return Date.UTC(year, month, Math.min(signedUp.getUTCDate(), lastDay));
+}

@@ -1,0 +1,65 @@
+/** How an account stands: what holds for it, and what it has used of it. */
+import { limitsOf, type Plan, type PlanLimits, planLimits, unlimited } from '../../plans.ts';
+import type { AccountRow } from '../../storage/entities/account.ts';
+import { periodAt } from './period.ts';
+
+const tokensPerCredit = 1_000;
+const msPerMinute = 60_000;
+
+/** The plan that holds: an operator's, else the subscribed one. */
+export function planOf(account: Pick<AccountRow, 'plan' | 'overrides'>): Plan {
+  return account.overrides?.plan ?? account.plan;
+}
+
+export function limitsFor(account: Pick<AccountRow, 'plan' | 'overrides'>): PlanLimits {
+  return account.overrides === null ? planLimits[account.plan] : limitsOf(account.plan, account.overrides);
+}
+
+/** Whether tasks, agent minutes or credits of the period are used up. */
+export function limitIsReached(account: AccountRow): boolean {
+  const { tasksLimit, agentMinutes, credits } = limitsFor(account);
+  const isUp = (used: number, limit: number) => limit !== unlimited && used >= limit;
+  return (
+    isUp(account.tasksUsed, tasksLimit) ||
+    isUp(account.workedMs / msPerMinute, agentMinutes) ||
+    isUp(account.tokensUsed / tokensPerCredit, credits)
+  );
+}
+
+/** The account as it is in the period of `nowMs`: a new period begins with nothing used, and on the plan that was waiting for it. */
+export function inPeriodOf(nowMs: number, account: AccountRow): AccountRow {
+  if (nowMs < account.periodEndsAt) return account;
+  const { startsAtMs: periodStartsAt, endsAtMs: periodEndsAt } = periodAt(account.createdAt, nowMs);
+  const plan = account.pendingPlan ?? account.plan;
+  return { ...account, plan, pendingPlan: null, periodStartsAt, periodEndsAt, tasksUsed: 0, workedMs: 0, tokensUsed: 0 };
+}
+
+export type Standing = {
+  plan: Plan;
+  periodStartsAtMs: number;
+  periodEndsAtMs: number;
+  tasksUsed: number;
+  tasksLimit: number;
+  minutesUsed: number;
+  creditsRemaining: number;
+};
+
+/** As it is shown; `unlimited` stays what it is. */
+export function standingOf(row: AccountRow, nowMs: number): Standing {
+  const account = inPeriodOf(nowMs, row);
+  const { tasksLimit, credits } = limitsFor(account);
+  return {
+    plan: planOf(account),
+    periodStartsAtMs: account.periodStartsAt,
+    periodEndsAtMs: account.periodEndsAt,
+    tasksUsed: account.tasksUsed,
+    tasksLimit,
+    minutesUsed: minutes(account.workedMs),
+    creditsRemaining: credits === unlimited ? unlimited : Math.max(0, (credits * tokensPerCredit - account.tokensUsed) / tokensPerCredit),
+  };
+}
+
+/** With two decimals. */
+export function minutes(workedMs: number): number {
+  return Math.round(workedMs / (msPerMinute / 100)) / 100;
+}

@@ -1,0 +1,85 @@
+/** What a customer has, uses and pays for, and what operators have set otherwise. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Plan } from '../../plans.ts';
+import { epochMs, json } from '../column-types.ts';
+
+/** How many hold a place, and who waits for one, first come first served. */
+export type Places = { held: number; waiting: string[] };
+
+export const Account = defineEntity({
+  name: 'Account',
+  tableName: 'account',
+  properties: {
+    id: p.text().primary(),
+    /** The subscribed one; an operator may have set another for the time being. */
+    plan: p.text().$type<Plan>(),
+    /** Takes its place when the period ends. */
+    pendingPlan: p.text().$type<Plan>().strictNullable(),
+    createdAt: epochMs(),
+    /** The billing period: from its first moment to the first of the next. */
+    periodStartsAt: epochMs(),
+    periodEndsAt: epochMs(),
+    /** Of the period. */
+    tasksUsed: p.integer(),
+    workedMs: p.bigint('number'),
+    tokensUsed: p.bigint('number'),
+    /** Tasks that have started and not ended, by their ids. */
+    taskPlaces: json<Places>(),
+    /** Agents at work, by the names their tasks have given their places. */
+    agentPlaces: json<Places>(),
+    /** Its tasks were told that a limit of the plan is reached, and not that they may go on. */
+    limitReached: p.boolean(),
+    /** What an operator has set, as far as it is known here; null: nothing ever. */
+    overrides: json<AccountOverrideValues>().strictNullable(),
+    overridesChangedAt: epochMs().strictNullable(),
+  },
+});
+export type AccountRow = InferEntity<typeof Account>;
+
+/** What an operator has set for one account in place of its plan or of single limits of it. Null: nothing; -1: unlimited. */
+export const AccountOverride = defineEntity({
+  name: 'AccountOverride',
+  tableName: 'account_override',
+  properties: {
+    accountId: p.text().primary(),
+    plan: p.text().$type<Plan>().strictNullable(),
+    requestsPerMinute: p.bigint('number').strictNullable(),
+    concurrentRequests: p.bigint('number').strictNullable(),
+    websockets: p.bigint('number').strictNullable(),
+    tasksLimit: p.bigint('number').strictNullable(),
+    credits: p.bigint('number').strictNullable(),
+    agentMinutes: p.bigint('number').strictNullable(),
+    concurrentTasks: p.bigint('number').strictNullable(),
+    concurrentAgents: p.bigint('number').strictNullable(),
+    changedAt: epochMs(),
+  },
+});
+export type AccountOverrideRow = InferEntity<typeof AccountOverride>;
+export type AccountOverrideValues = Readonly<
+  Pick<
+    AccountOverrideRow,
+    | 'plan'
+    | 'requestsPerMinute'
+    | 'concurrentRequests'
+    | 'websockets'
+    | 'tasksLimit'
+    | 'credits'
+    | 'agentMinutes'
+    | 'concurrentTasks'
+    | 'concurrentAgents'
+  >
+>;
+
+/** What an agent has worked in a billing period: one row an agent and period. */
+export const AgentUsage = defineEntity({
+  name: 'AgentUsage',
+  tableName: 'agent_usage',
+  properties: {
+    agentId: p.text().primary(),
+    periodStartsAt: epochMs().primary(),
+    accountId: p.text(),
+    agentName: p.text(),
+    /** In all its life until then; what it was before the period stands in the row of an earlier one. */
+    workedMs: p.bigint('number'),
+  },
+});
