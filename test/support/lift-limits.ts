@@ -1,19 +1,20 @@
 /**
- * Accounts that may ask as often as they like: what an operator would set for each by `troupe account set`, set for every account of a database when
+ * Accounts that may ask and work as much as they like: what an operator would set for each by `troupe account set`, set for every account of a database when
  * it is made. For tests and benches, which ask a service more than people do.
  */
 import pg from 'pg';
 
 const unlimited = `
 create or replace function lift_limits() returns trigger language plpgsql as $$ begin
-  insert into account_override (account_id, requests_per_minute, concurrent_requests, websockets, changed_at) values (new.id, 100000000, 1000000, 1000000, clock_timestamp())
-    on conflict do nothing;
+  insert into account_override (account_id, requests_per_minute, concurrent_requests, websockets, tasks_limit, credits, agent_minutes,
+      concurrent_tasks, concurrent_agents, changed_at)
+    values (new.id, 100000000, 1000000, 1000000, -1, -1, -1, -1, -1, clock_timestamp()) on conflict do nothing;
   return null;
 end $$;
 create or replace trigger lift_limits after insert on account for each row execute function lift_limits();
 `;
 
-/** Of the limits of plans those on requests and sockets are lifted. The tables must be there: a node must have started. */
+/** All limits of plans are lifted. The tables must be there: a node must have started. */
 export async function liftLimits(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
