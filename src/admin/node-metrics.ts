@@ -1,6 +1,7 @@
 /** The metrics of one node: which number of which part is told under which name. Everything is read when Prometheus asks. */
 import { statfs } from 'node:fs/promises';
 import type { Runtime } from '../actors/runtime/runtime.ts';
+import type { Couriers } from '../actors/webhook/couriers.ts';
 import type { Placement } from '../cluster/placement.ts';
 import type { RequestStats } from '../edge/http/request-stats.ts';
 import type { Stream } from '../edge/stream/stream.ts';
@@ -26,6 +27,7 @@ export type NodeParts = {
   database: Database;
   hub: StreamHub;
   stream: Stream;
+  couriers: Couriers;
   events: EventStats;
   model: ModelStats;
   tools: ToolStats;
@@ -40,7 +42,14 @@ export function addNodeMetrics(metrics: Metrics, parts: NodeParts): void {
   addCommits(metrics, parts);
   addActors(metrics, parts);
   addStreams(metrics, parts);
+  addWebhooks(metrics, parts);
   addAgents(metrics, parts);
+}
+
+function addWebhooks(metrics: Metrics, { couriers }: NodeParts): void {
+  metrics.gauge('troupe_webhooks', 'Webhooks whose events this node delivers', () => couriers.size.couriers);
+  metrics.gauge('troupe_webhook_deliveries_running', 'Deliveries that wait for their receiver', () => couriers.size.onTheirWay);
+  metrics.counter('troupe_webhook_deliveries_total', 'Deliveries that were tried, by outcome', () => couriers.tries.read());
 }
 
 function addNode(metrics: Metrics, parts: NodeParts): void {
@@ -180,7 +189,7 @@ function addActors(metrics: Metrics, { runtime }: NodeParts): void {
 
 function addStreams(metrics: Metrics, { hub, stream, events }: NodeParts): void {
   metrics.gauge('troupe_stream_connections', 'Open WebSockets', () => stream.connections);
-  metrics.gauge('troupe_stream_subscribers', 'WebSockets that said who they are and follow an account', () => hub.subscribers);
+  metrics.gauge('troupe_stream_subscribers', 'WebSockets and webhooks that follow an account', () => hub.subscribers);
   metrics.gauge('troupe_stream_accounts', 'Accounts that somebody on this node listens to', () => hub.listening.size);
   metrics.counter('troupe_stream_gaps_filled_total', 'Gaps that lasted and were filled from PostgreSQL', () => hub.counts.gapsFilled);
   metrics.counter(

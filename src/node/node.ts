@@ -136,6 +136,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     database,
     hub,
     stream,
+    couriers,
     traces,
   };
   await openAdminPort(config, parts, cluster && { ...cluster, relay: relay! }, log, stops);

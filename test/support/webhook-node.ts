@@ -13,6 +13,7 @@ import { AccountFeed } from '../../src/edge/stream/account-feed.ts';
 import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
+import { webhookSecrets } from '../../src/node/webhooks.ts';
 import type { Mail } from '../../src/providers/mail/port.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import type { Resolve } from '../../src/providers/outbound/resolve.ts';
@@ -49,6 +50,8 @@ export class MovedClock implements Clock {
   }
 }
 
+export const secrets = webhookSecrets('a secret key of thirty-two characters or so');
+
 export type DeliveringOptions = {
   database: Database;
   placement: Placement;
@@ -68,7 +71,8 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
   const mail = { send: async (sent: Mail) => ({ detail: String(mails.push(sent)) }) };
   const { actors } = runtime;
   const feed = new AccountFeed({ hub, database, log: silentLog });
-  const couriers = new Couriers({ actors, database, placement, feed, outbound, keyOf: keyOfSecret, clock, log: silentLog, timeoutMs });
+  const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
+  const couriers = new Couriers({ actors, database, placement, feed, outbound, keyOf, clock, log: silentLog, timeoutMs });
   runtime.register([crierActor, webhookActor({ actors, mail, changed: (id) => couriers.changed(id) })]);
   return { hub, outbound, mails, couriers };
 }
@@ -103,6 +107,9 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     get actors() {
       return part.runtime.actors;
     },
+    get outbound() {
+      return part.outbound;
+    },
     get database() {
       return part.database;
     },
@@ -112,10 +119,10 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     get mails() {
       return part.mails;
     },
-    /** A registered webhook; its secret is kept as it is. */
+    /** A registered webhook. */
     async register(url: string, given: Partial<CreateWebhook> = {}) {
       const id = newId('wh_');
-      const secret = newWebhookSecret();
+      const secret = secrets.seal(newWebhookSecret(), id);
       await node.actors.ask(webhook, id, 'create', {
         accountId: 'acct_1',
         userId: 'usr_1',
@@ -125,7 +132,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
         cursor: 0,
         ...given,
       });
-      return { id, secret };
+      return { id };
     },
     async cry(events: (Partial<NewEvent> & { n?: number })[], accountId = 'acct_1'): Promise<void> {
       const whole = events.map(({ n, ...event }) => ({ accountId, type: 'task.running', data: { n }, ...event }));

@@ -164,20 +164,22 @@ export class Courier {
     this.deliverAsked(this.row);
     while (this.mayBegin && this.lanes.hasWork && this.slots.take(this.atOnce === 1, this.pump)) {
       const work = this.lanes.next()!;
-      this.onTheirWay++;
-      void (work.kind === 'send' ? this.deliver(this.lanes, work.lane, work.event) : this.read(this.lanes, work)).finally(() =>
-        this.oneLess(),
-      );
+      this.oneMore(work.kind === 'send' ? this.deliver(this.lanes, work.lane, work.event) : this.read(this.lanes, work));
     }
     if (this.feed !== null && this.hasRoom) this.feed.resume();
     this.planWake();
   }
 
-  private oneLess(): void {
-    this.onTheirWay--;
-    this.slots.free();
-    if (this.state === 'working') this.work();
-    this.settleIdle();
+  /** A place was taken for it. */
+  private oneMore(going: Promise<void>): void {
+    this.onTheirWay++;
+    const oneLess = () => {
+      this.onTheirWay--;
+      this.slots.free();
+      if (this.state === 'working') this.work();
+      this.settleIdle();
+    };
+    going.catch((err) => this.parts.log.error({ id: this.id, err }, 'a delivery failed unexpectedly')).finally(oneLess);
   }
 
   private async deliver(lanes: Lanes, lane: Lane, event: FeedEvent): Promise<void> {
@@ -213,9 +215,8 @@ export class Courier {
     for (const one of asked) {
       if (this.state !== 'working' || this.inHand.has(one.id) || this.byHand.has(one.id)) continue;
       this.inHand.add(one.id);
-      this.onTheirWay++;
       this.slots.taken++;
-      void this.deliverByHand(one).finally(() => this.oneLess());
+      this.oneMore(this.deliverByHand(one));
     }
   }
 
@@ -252,13 +253,15 @@ export class Courier {
     return { id: eventId, seq: 0, type, taskId: null, createdAtMs: createdAt, envelope };
   }
 
-  private send({ id, type, envelope }: FeedEvent): Promise<Outcome> {
+  private async send({ id, type, envelope }: FeedEvent): Promise<Outcome> {
     const isRenamed = chosenName(this.row!.events, type) === approvalNeeded;
     const body = isRenamed ? JSON.stringify({ ...JSON.parse(envelope), type: approvalNeeded }) : envelope;
     const { oldSecretExpiresAt } = this.row!;
     if (this.receiver.keys.length > 1 && oldSecretExpiresAt! <= this.parts.clock.nowMs()) this.readReceiver(this.row!);
     const { outbound, clock, timeoutMs = defaultTimeoutMs } = this.parts;
-    return attempt(outbound, this.receiver, id, body, clock, timeoutMs);
+    const outcome = await attempt(outbound, this.receiver, id, body, clock, timeoutMs);
+    this.parts.tries.add([outcome.kind]);
+    return outcome;
   }
 
   // Telling the actor

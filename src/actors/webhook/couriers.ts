@@ -2,6 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import { shardOf } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
+import { CountBy } from '../../counts.ts';
 import type { Log } from '../../log.ts';
 import type { Outbound } from '../../providers/outbound/port.ts';
 import type { Database } from '../../storage/database.ts';
@@ -26,7 +27,7 @@ export type CouriersOptions = {
   /** How long a receiver may take for its whole answer; default 10 s. */
   timeoutMs?: number;
 };
-export type CouriersParts = CouriersOptions & { ended(courier: Courier): void };
+export type CouriersParts = CouriersOptions & { ended(courier: Courier): void; tries: CountBy };
 
 const pageSize = 500;
 const maxOnTheirWay = 2_048;
@@ -35,6 +36,8 @@ const againMs = 1_000;
 const readAtOnce = 16;
 
 export class Couriers {
+  /** For metrics: deliveries that were tried. */
+  readonly tries = new CountBy(['outcome']);
   private readonly parts: CouriersParts;
   private readonly couriers = new Map<string, Courier>();
   private readonly slots = new Slots(maxOnTheirWay);
@@ -42,7 +45,8 @@ export class Couriers {
   private state: 'open' | 'finishing' | 'stopped' = 'open';
 
   constructor(options: CouriersOptions) {
-    this.parts = { ...options, ended: (courier) => this.couriers.get(courier.id) === courier && this.couriers.delete(courier.id) };
+    const ended = (courier: Courier) => this.couriers.get(courier.id) === courier && this.couriers.delete(courier.id);
+    this.parts = { ...options, ended, tries: this.tries };
     const { placement } = options;
     placement.onAcquired((shards) => void this.takeUp(shards));
     placement.onSealing(async (shards) => this.drop(new Set(shards)));

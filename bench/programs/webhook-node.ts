@@ -1,0 +1,75 @@
+/** A node that delivers webhooks as the service does: its own runtime, hub, feed and couriers. Each account has one webhook. */
+import { setTimeout as after } from 'node:timers/promises';
+import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { webhook } from '../../src/actors/webhook/messages.ts';
+import { newWebhookSecret } from '../../src/actors/webhook/signature.ts';
+import { systemClock } from '../../src/clock.ts';
+import { SingleNode } from '../../src/cluster/single-node.ts';
+import { newId } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
+import { crier, deliveringParts, secrets } from '../../test/support/webhook-node.ts';
+import { machineMs } from '../support/machine-clock.ts';
+import { serveCalls } from '../support/program.ts';
+
+const tasksEach = 10;
+const tickMs = 2;
+const url = process.env.BENCH_DATABASE_URL!;
+const log = createLog('warn');
+const database = new Database(url);
+const placement = new SingleNode(url, 'bench', log);
+const runtime = new Runtime({ database, placement, log });
+/** Triples of account, number of the event, time of its commit; null while they are not wanted. */
+let commits: number[] | null = null;
+
+serveCalls({
+  async start(): Promise<void> {
+    await database.migrate();
+    const { hub } = deliveringParts({ database, placement, runtime, clock: systemClock });
+    runtime.onEvents((events, seqs) => {
+      if (commits !== null) {
+        const nowMs = machineMs();
+        for (let i = 0; i < events.length; i++) commits.push(Number(events[i]!.accountId.slice(5)), seqs[i]!, nowMs);
+      }
+      hub.publish(events, seqs);
+    });
+    await runtime.start();
+  },
+
+  /** One webhook for each port; accounts are counted from `first`. */
+  async register({ first, ports }: { first: number; ports: number[] }): Promise<void> {
+    await Promise.all(
+      ports.map((port, i) => {
+        const id = newId('wh_');
+        const secret = secrets.seal(newWebhookSecret(), id);
+        const accountId = `acct_${first + i}`;
+        const input = { accountId, userId: 'usr_1', url: `http://127.0.0.1:${port}/`, events: ['*'], secret, cursor: 0 };
+        return runtime.actors.ask(webhook, id, 'create', input);
+      }),
+    );
+  },
+
+  /** Commits at a steady rate for a time and notes when each commit was known. */
+  async pace({ first, count, eventsPerSecond, ms }: { first: number; count: number; eventsPerSecond: number; ms: number }) {
+    commits = [];
+    const beganMs = performance.now();
+    const asked: Promise<unknown>[] = [];
+    for (let elapsedMs = 0; elapsedMs < ms; elapsedMs = performance.now() - beganMs) {
+      while (asked.length < (elapsedMs * eventsPerSecond) / 1_000) asked.push(cry(first, count, asked.length));
+      await after(tickMs);
+    }
+    await Promise.all(asked);
+    const noted = Float64Array.from(commits);
+    commits = null;
+    return noted;
+  },
+
+  cpuMs: () => process.cpuUsage().user / 1_000 + process.cpuUsage().system / 1_000,
+});
+
+function cry(first: number, count: number, n: number): Promise<null> {
+  const account = first + (n % count);
+  const taskId = `task_${account}_${Math.floor(n / count) % tasksEach}`;
+  const event = { accountId: `acct_${account}`, taskId, type: 'task.running', data: { n } };
+  return runtime.actors.ask(crier, taskId, 'cry', { events: [event] });
+}
