@@ -45,7 +45,12 @@ const variables = {
   drainGraceMs: number('DRAIN_GRACE_MS', 0, 600_000, 2000, 'milliseconds from 0 to 600000'),
   secretKey: secret('SECRET_KEY', '^[^\\u0000]{32,4096}$', '32 characters or more, e.g. what `openssl rand -hex 32` prints'),
   acceptedKeys: {
-    ...list('SECRET_KEYS_ACCEPTED', Type.String({ pattern: '^[^\\u0000,]{32,4096}$' }), [], 'keys of 32 characters or more with commas between'),
+    ...list(
+      'SECRET_KEYS_ACCEPTED',
+      Type.String({ pattern: '^[^\\u0000,]{32,4096}$' }),
+      [],
+      'keys of 32 characters or more with commas between',
+    ),
     kind: 'secret' as const,
   },
   modelBaseUrl: url('MODEL_BASE_URL', ['http', 'https'], 'an http or https URL of an OpenAI-compatible service, usually ending in /v1'),

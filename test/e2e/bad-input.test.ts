@@ -3,7 +3,10 @@
  * covered by itself; only a new kind of resource needs an example in `resourcesOf` (described-service.ts).
  */
 import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'node:test';
+import { TOTP } from 'otpauth';
 import { example, type JsonSchema, type Operation } from '../support/described-api.ts';
 import {
   api,
@@ -331,6 +334,43 @@ async function answersGoodRequests(site: Site): Promise<void> {
   const fresh = (await post('/auth/refresh', { refresh_token })).json;
   const logout = { path: '/v1/auth/logout', headers: json, body: JSON.stringify({ refresh_token: fresh.refresh_token }) };
   expect(await site.send(api(site, 'POST', logout.path), logout, fresh.access_token), 200, api(site, 'POST', logout.path), 'signing out');
+  await answersWhoTheyAre(site, person);
+}
+
+/** A person who has signed up before. */
+async function answersWhoTheyAre(site: Site, person: { email: string; password: string }): Promise<void> {
+  const as = async (token: string | null, method: string, path: string, body?: unknown): Promise<any> => {
+    const sent = body === undefined ? {} : { headers: json, body: JSON.stringify(body) };
+    const answer = await site.send(api(site, method, path), { method, path, ...sent }, token);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.json;
+  };
+  await as(site.ann.token, 'PATCH', '/v1/settings', { timezone: 'Europe/Berlin' });
+  let token = (await as(null, 'POST', '/v1/auth/login', person)).access_token;
+  await as(token, 'PATCH', '/v1/auth/me', { name: 'Carl' });
+  const { secret } = await as(token, 'POST', '/v1/auth/2fa/enroll');
+  const { recovery_codes: codes } = await as(token, 'POST', '/v1/auth/2fa/confirm', { code: new TOTP({ secret }).generate() });
+  const { challenge_token } = await as(null, 'POST', '/v1/auth/login', person);
+  token = (await as(null, 'POST', '/v1/auth/login/2fa', { challenge_token, code: codes[0] })).access_token;
+  await as(token, 'POST', '/v1/auth/2fa/disable', { code: codes[1] });
+  await as(null, 'POST', '/v1/auth/session', person);
+  await as(null, 'POST', '/v1/auth/forgot-password', { email: person.email });
+  const reset = { token: await mailedToken(site), password: 'another long password' };
+  await as(null, 'POST', '/v1/auth/reset-password', reset);
+  token = (await as(null, 'POST', '/v1/auth/login', { ...person, password: reset.password })).access_token;
+  await as(token, 'DELETE', '/v1/auth/session');
+}
+
+/** Of the mail that is kept where no mail server is configured. */
+async function mailedToken({ service }: Site): Promise<string> {
+  for (;;) {
+    const folder = join(service.dataDir, 'mail');
+    const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith('req_') && name.endsWith('.eml'));
+    if (names.length === 0) continue;
+    // The mail's lines are folded (quoted-printable).
+    const text = (await readFile(join(folder, names[0]!), 'utf8')).replace(/=\r\n/g, '').replaceAll('=3D', '=');
+    return /^v4\.public\.\S+/m.exec(text)![0];
+  }
 }
 
 function guarded(site: Site): Operation[] {
