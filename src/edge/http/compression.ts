@@ -31,11 +31,14 @@ export function compressed(request: HttpRequest, response: HttpResponse): HttpRe
 
 /** Whether Accept-Encoding names the coding, and not with a weight of nothing. */
 export function accepts(acceptEncoding: string, coding: 'gzip' | 'br'): boolean {
-  if (!acceptEncoding.includes(coding)) return false;
-  return acceptEncoding.split(',').some((part) => {
-    const [name = '', ...parameters] = part.split(';');
-    return name.trim().toLowerCase() === coding && !parameters.some((parameter) => /^\s*q=0(\.0*)?\s*$/i.test(parameter));
-  });
+  if (acceptEncoding === '') return false;
+  return acceptEncoding
+    .toLowerCase()
+    .split(',')
+    .some((part) => {
+      const [name = '', ...parameters] = part.split(';');
+      return name.trim() === coding && !parameters.some((parameter) => /^\s*q=0(\.0*)?\s*$/.test(parameter));
+    });
 }
 
 async function compressLater(response: HttpResponse, body: string): Promise<HttpResponse> {
