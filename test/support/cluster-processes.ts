@@ -50,6 +50,7 @@ export class ClusterProcesses {
   private readonly links: boolean;
   private readonly closing: Closing;
   private named = 0;
+  private limitsLifted = false;
 
   private constructor(parts: {
     postgres: OwnPostgres | null;
@@ -112,7 +113,6 @@ export class ClusterProcesses {
     try {
       await Promise.all(Array.from({ length: nodes }, () => cluster.add()));
       await cluster.untilReady();
-      if (nodes > 0) await liftLimits(databaseUrl());
       return cluster;
     } catch (error) {
       await cluster.close();
@@ -148,9 +148,12 @@ export class ClusterProcesses {
     return found;
   }
 
-  /** Every node that is up is ready. */
+  /** Every node that is up is ready; accounts made from the first time on have no limits on requests. */
   async untilReady(withinMs = 30_000): Promise<void> {
     await Promise.all(this.up.map((node) => node.untilReady(withinMs)));
+    if (this.limitsLifted || this.up.length === 0) return;
+    this.limitsLifted = true;
+    await liftLimits(this.databaseUrl());
   }
 
   /** Who owns the shards, as the database says: their numbers by the node's name. */

@@ -3,7 +3,8 @@
  * are millionths of a token in whole numbers, and what has come back is rounded down, so that no sequence of requests gains a fraction.
  */
 
-export type Bucket = { spent: number; atUs: number };
+/** `perMinute`: of the last request; what has come back since came at that rate. */
+export type Bucket = { spent: number; atUs: number; perMinute: number };
 
 /** How a caller stands with its rate after a request: what `X-RateLimit-*` says. */
 export type Standing = {
@@ -31,8 +32,9 @@ export function spentAfter(spent: number, elapsedUs: number, perMinute: number):
 
 /** Takes a token where one is there. @param capacity tokens; refilled at `perMinute` */
 export function takeFrom(bucket: Bucket, nowUs: number, perMinute: number, capacity = perMinute): boolean {
-  const spent = Math.min(spentAfter(bucket.spent, nowUs - bucket.atUs, perMinute), capacity * tokenSize);
+  const spent = Math.min(spentAfter(bucket.spent, nowUs - bucket.atUs, bucket.perMinute), capacity * tokenSize);
   bucket.atUs = Math.max(bucket.atUs, nowUs);
+  bucket.perMinute = perMinute;
   const allowed = spent + tokenSize <= capacity * tokenSize;
   bucket.spent = allowed ? spent + tokenSize : spent;
   return allowed;

@@ -14,6 +14,10 @@ export class Concurrency {
     return true;
   }
 
+  countOf(caller: string): number {
+    return this.#underWay.get(caller) ?? 0;
+  }
+
   /** Callers with requests under way. */
   get callers(): number {
     return this.#underWay.size;

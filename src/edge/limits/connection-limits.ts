@@ -14,7 +14,7 @@ export interface ConnectionLimits {
   close(lease: ConnectionLease): void;
 }
 
-export function createConnectionLimits(entitlements: Entitlements, counts: SocketCounts): ConnectionLimits {
+export function createConnectionLimits(entitlements: Pick<Entitlements, 'of'>, counts: SocketCounts): ConnectionLimits {
   return {
     async open(principal) {
       const { websockets } = await entitlements.of(principal.accountId);

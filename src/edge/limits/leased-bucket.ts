@@ -103,7 +103,7 @@ export class LeasedBucket {
   /** The question to Redis, from now on under way. */
   ask(nowUs: number, nodes: number, want: number, back: number): Omit<RateAsk, 'node' | 'n' | 'leaseMs'> {
     this.asking = true;
-    this.#asksLeft--;
+    if (this.#isLeased(nodes)) this.#asksLeft--;
     const pace = Math.max(this.#now, this.#before);
     const wish = this.#isLeased(nodes) && this.#now + this.#before >= busyRequests && back === 0 ? 4 * pace : 0;
     const debt = this.#alone === null ? 0 : this.#aloneSpent(nowUs, nodes);
@@ -130,7 +130,7 @@ export class LeasedBucket {
     const share = Math.max(1, Math.floor(this.perMinute / nodes));
     if (this.#alone === null) {
       const spent = Math.floor(this.#spentNow(nowUs) / nodes) - this.held * tokenSize;
-      this.#alone = { spent: Math.max(0, Math.min(spent, share * tokenSize)), atUs: nowUs };
+      this.#alone = { spent: Math.max(0, Math.min(spent, share * tokenSize)), atUs: nowUs, perMinute: this.perMinute / nodes };
       this.held = 0;
     }
     const allowed = this.perMinute > 0 && takeFrom(this.#alone, nowUs, this.perMinute / nodes, share);

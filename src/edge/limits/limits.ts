@@ -33,7 +33,7 @@ const largestRate = 100_000_000;
 const ratePerPlace = 6;
 
 export type LimitsOptions = {
-  entitlements: Entitlements;
+  entitlements: Pick<Entitlements, 'of'>;
   rates: Rates;
   concurrency: Concurrency;
   /** Of an address without key or session. */
@@ -45,7 +45,7 @@ export type RefusalReason = 'rate' | 'concurrency' | 'address_rate' | 'address_c
 export class RequestLimits implements Limits {
   /** Refused requests by reason. */
   readonly refused: Record<RefusalReason, number> = { rate: 0, concurrency: 0, address_rate: 0, address_concurrency: 0 };
-  readonly #entitlements: Entitlements;
+  readonly #entitlements: Pick<Entitlements, 'of'>;
   readonly #rates: Rates;
   readonly #concurrency: Concurrency;
   readonly #anonymous: Pick<Entitlement, 'requestsPerMinute' | 'concurrentRequests'>;

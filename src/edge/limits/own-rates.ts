@@ -17,14 +17,14 @@ export class OwnRates implements Rates {
   take(caller: string, perMinute: number): Taken {
     const nowUs = this.#nowUs();
     let bucket = this.#buckets.get(caller);
-    if (bucket === undefined) this.#buckets.set(caller, (bucket = { spent: 0, atUs: nowUs }));
+    if (bucket === undefined) this.#buckets.set(caller, (bucket = { spent: 0, atUs: nowUs, perMinute }));
     const allowed = takeFrom(bucket, nowUs, perMinute);
     return { allowed, standing: standingOf(bucket.spent, perMinute), retryAfterS: allowed ? 0 : retryAfterS(bucket.spent, perMinute) };
   }
 
   peek(caller: string, perMinute: number): Standing {
     const bucket = this.#buckets.peek(caller);
-    return standingOf(bucket === undefined ? 0 : spentAfter(bucket.spent, this.#nowUs() - bucket.atUs, perMinute), perMinute);
+    return standingOf(bucket === undefined ? 0 : spentAfter(bucket.spent, this.#nowUs() - bucket.atUs, bucket.perMinute), perMinute);
   }
 
   stop(): void {}

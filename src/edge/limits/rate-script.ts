@@ -6,7 +6,7 @@
  * R2 A lease is at most level / (2 × nodes) and ends; what a node has not used by then stays spent, unless it gives it back before.
  * R3 A bucket that is new, because a minute has passed or because Redis lost it, starts from what its first askers know of the one before.
  *
- * bucket: hash of `spent` (millionths of a token), `at` (Redis's clock), `born` (who made it) and `lease/<node>`: tokens held, until when, the number
+ * bucket: hash of `spent` (millionths of a token), `at` (Redis's clock), `perMinute` (what came back since comes at that rate), `born` (who made it) and `lease/<node>`: tokens held, until when, the number
  * of the node's latest question. It ends by itself when it would be full.
  */
 
@@ -66,7 +66,7 @@ for i = 1, #fields, 2 do
 end
 local born = bucket.born or (ask.node .. ' ' .. ask.n)
 local elapsedUs = math.max(0, math.min(nowUs - tonumber(bucket.at or nowUs), 60000000))
-local spent = math.max(0, tonumber(bucket.spent or 0) - math.floor(elapsedUs * ask.perMinute / 60))
+local spent = math.max(0, tonumber(bucket.spent or 0) - math.floor(elapsedUs * (bucket.perMinute or ask.perMinute) / 60))
 if born ~= ask.born then spent = math.max(spent, ask.spent) end
 spent = spent + ask.debt - math.min(ask.back, own) * token
 local capacity = ask.perMinute * token
@@ -79,7 +79,8 @@ local waitUs = 0
 if spent + token > capacity then
   waitUs = ask.perMinute > 0 and math.ceil((spent + token - capacity) * 60 / ask.perMinute) or 60000000
 end
-redis.call('HSET', KEYS[1], 'spent', string.format('%.0f', spent), 'at', string.format('%.0f', nowUs), 'born', born, 'lease/' .. ask.node,
+redis.call('HSET', KEYS[1], 'spent', string.format('%.0f', spent), 'at', string.format('%.0f', nowUs), 'born', born,
+  'perMinute', string.format('%.0f', ask.perMinute), 'lease/' .. ask.node,
   string.format('%.0f %.0f %.0f', ask.held + granted, nowUs + ask.leaseMs * 1000, ask.n))
 redis.call('PEXPIRE', KEYS[1], ${fullAgainMs} + ask.leaseMs)
 return {granted, string.format('%.0f', spent), born, waitUs}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { networkOf, TrustedProxies } from '../../../src/edge/http/client-address.ts';
+
+const forwarded = (...values: string[]) => values.flatMap((value) => ['x-forwarded-for', value]);
+
+test('without configured proxies nobody is believed', () => {
+  assert.equal(new TrustedProxies().clientOf('203.0.113.9', forwarded('198.51.100.1')), '203.0.113.9');
+});
+
+test('what a trusted proxy says is believed up to the right-most hop that is none', () => {
+  const proxies = new TrustedProxies(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']);
+  const cases: [string, string[], string][] = [
+    ['10.0.0.1', ['198.51.100.1'], '198.51.100.1'],
+    ['203.0.113.9', ['198.51.100.1'], '203.0.113.9'],
+    ['10.0.0.1', ['6.6.6.6, 198.51.100.1, 10.9.9.9'], '198.51.100.1'],
+    ['10.0.0.1', ['6.6.6.6', '198.51.100.1', '192.0.2.7'], '198.51.100.1'],
+    ['10.0.0.1', ['10.0.0.2, 10.0.0.3'], '10.0.0.2'],
+    ['10.0.0.1', [], '10.0.0.1'],
+    ['0000:0000:0000:0000:0000:ffff:0a00:0001', ['::ffff:198.51.100.1'], '198.51.100.1'],
+    ['fd00::1', ['[2001:db8::5]:4711'], '2001:db8::5'],
+    ['10.0.0.1', ['198.51.100.1:443'], '198.51.100.1'],
+  ];
+  for (const [remote, header, client] of cases) assert.equal(proxies.clientOf(remote, forwarded(...header)), client, `${remote} ${header}`);
+});
+
+test('a header of garbage changes nothing, and says nothing beyond its last words that are addresses', () => {
+  const proxies = new TrustedProxies(['10.0.0.0/8']);
+  for (const header of ['', ',,,', 'unknown', 'evil, 999.1.1.1', '<script>', `${'1.2.3.4, '.repeat(5_000)}x`])
+    assert.equal(proxies.clientOf('10.0.0.1', forwarded(header)), '10.0.0.1', header.slice(0, 20));
+  const hops = Array.from({ length: 100 }, () => '10.1.1.1').join(', ');
+  assert.equal(proxies.clientOf('10.0.0.1', forwarded(`6.6.6.6, ${hops}`)), '10.1.1.1');
+  fc.assert(fc.property(fc.string(), (text) => typeof networkOf(proxies.clientOf('10.0.0.1', forwarded(text))) === 'string'));
+});
+
+test('addresses of one IPv6 network count as one, in whatever form they are written; IPv4 addresses each count', () => {
+  const full = '2001:0db8:0000:0001:0000:0000:0000:0001';
+  for (const other of ['2001:db8:0:1::1', '2001:db8:0:1:ffff::', full]) assert.equal(networkOf(other), '2001:db8:0:1::/64', other);
+  assert.equal(networkOf('::1'), '0:0:0:0::/64');
+  assert.notEqual(networkOf('2001:db8:0:2::1'), networkOf(full));
+  assert.equal(networkOf('198.51.100.1'), '198.51.100.1');
+});

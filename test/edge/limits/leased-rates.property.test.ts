@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import fc from 'fast-check';
+import type { LeasedRates } from '../../../src/edge/limits/leased-rates.ts';
+import { testRedis, withoutRedis } from '../../support/redis.ts';
+import { handStore, ratesNode, SharedClock, type Way } from './shared-rates.ts';
+
+type Step =
+  | { kind: 'requests'; node: number; count: number }
+  | { kind: 'time'; ms: number }
+  | { kind: 'die' | 'sweep' | 'lose answer'; node: number };
+
+const nodeCount = 3;
+const node = fc.nat(nodeCount - 1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('requests' as const), node, count: fc.integer({ min: 1, max: 120 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('time' as const),
+      ms: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 400, max: 30_000 })),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('die' as const, 'sweep' as const, 'lose answer' as const), node }) },
+);
+const histories = fc.record({
+  perMinute: fc.constantFrom(7, 60, 300, 1_000, 5_000),
+  steps: fc.array(step, { minLength: 5, maxLength: 40 }),
+});
+
+const closing: (() => unknown)[] = [];
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+after(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+test('three nodes together never grant more than capacity and refill in any window, whatever dies and whatever answer is lost', {
+  skip: withoutRedis,
+}, async (t) => {
+  t.diagnostic(`seed ${seed}`);
+  const redis = await testRedis({ after: (close) => closing.push(close as () => unknown) });
+  const store = await handStore(redis.url);
+  closing.push(() => store.end());
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(histories, async ({ perMinute, steps }) => {
+      const granted = await run(`caller-${++runs}`, perMinute, steps, store);
+      assertWithinQuota(granted, perMinute);
+    }),
+    { numRuns: 60, seed },
+  );
+});
+
+type Grant = { us: number; count: number };
+
+async function run(caller: string, perMinute: number, steps: Step[], store: Awaited<ReturnType<typeof handStore>>): Promise<Grant[]> {
+  const clock = new SharedClock();
+  const ways: Way[] = [];
+  const nodes: LeasedRates[] = [];
+  let named = 0;
+  const begin = (at: number) => {
+    ways[at] = { manner: 'well' };
+    nodes[at] = ratesNode(`n${++named}`, () => nodeCount, clock, ways[at], store);
+  };
+  for (let at = 0; at < nodeCount; at++) begin(at);
+  const granted: Grant[] = [];
+  for (const step of steps) {
+    if (step.kind === 'time') clock.us += step.ms * 1_000 + 1;
+    else if (step.kind === 'die') {
+      nodes[step.node]!.stop();
+      begin(step.node);
+    } else if (step.kind === 'sweep') {
+      nodes[step.node]!.sweep();
+    } else if (step.kind === 'requests') {
+      let count = 0;
+      for (let i = 0; i < step.count; i += 8) {
+        const taken = await Promise.all(
+          Array.from({ length: Math.min(8, step.count - i) }, () => nodes[step.node]!.take(caller, perMinute)),
+        );
+        count += taken.filter(({ allowed }) => allowed).length;
+      }
+      granted.push({ us: clock.us, count });
+    } else {
+      // What a lost question grants is nobody's. The node then gives out its share until it is heard again, which is told apart from the quota.
+      ways[step.node]!.manner = 'answer lost';
+      await store.ask(caller, {
+        ...{ node: `n${step.node}-lost`, n: 1, perMinute, nodes: nodeCount, want: 3, wish: 50, held: 0, back: 0 },
+        ...{ leaseMs: 2_000, born: '', spent: 0, debt: 0, nowUs: clock.us },
+      });
+      ways[step.node]!.manner = 'well';
+    }
+  }
+  for (const node of nodes) node.stop();
+  return granted;
+}
+
+/** Every window between two grants. */
+function assertWithinQuota(granted: Grant[], perMinute: number): void {
+  for (let from = 0; from < granted.length; from++) {
+    let sum = 0;
+    for (let to = from; to < granted.length; to++) {
+      sum += granted[to]!.count;
+      const quota = perMinute + Math.floor(((granted[to]!.us - granted[from]!.us) * perMinute) / 60_000_000);
+      assert.ok(sum <= quota, `${sum} granted, ${quota} allowed, from step ${from} to ${to}`);
+    }
+  }
+}

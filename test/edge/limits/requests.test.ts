@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, before, test } from 'node:test';
+import Type from 'typebox';
+import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
+import { Concurrency } from '../../../src/edge/limits/concurrency.ts';
+import type { Entitlement } from '../../../src/edge/limits/entitlements.ts';
+import { RequestLimits } from '../../../src/edge/limits/limits.ts';
+import { OwnRates } from '../../../src/edge/limits/own-rates.ts';
+import { startEdge, type TestEdge } from '../../support/http-edge.ts';
+
+let nowUs = 0;
+const concurrency = new Concurrency();
+const entitlement: { -readonly [L in keyof Entitlement]: number } = { requestsPerMinute: 60, concurrentRequests: 3, websockets: 1 };
+const limits = new RequestLimits({
+  entitlements: { of: () => entitlement },
+  rates: new OwnRates(() => nowUs),
+  concurrency,
+  anonymousPerMinute: 12,
+});
+let edge: TestEdge;
+let release: () => void = () => {};
+
+const routes: AnyRoute[] = [
+  route({
+    method: 'GET',
+    path: '/me',
+    summary: 'x',
+    scope: 'any',
+    responses: { 200: Type.Object({}) },
+    handler: () => ({ status: 200 as const, json: {} }),
+  }),
+  route({
+    method: 'GET',
+    path: '/open',
+    summary: 'x',
+    scope: null,
+    responses: { 200: Type.Object({}) },
+    handler: () => ({ status: 200 as const, json: {} }),
+  }),
+  route({
+    method: 'GET',
+    path: '/health',
+    summary: 'x',
+    scope: null,
+    limited: false,
+    responses: { 200: Type.Object({}) },
+    handler: () => ({ status: 200 as const, json: {} }),
+  }),
+  route({
+    method: 'GET',
+    path: '/slow',
+    summary: 'x',
+    scope: 'any',
+    responses: { 200: Type.Object({}) },
+    handler: () => new Promise<{ status: 200; json: object }>((resolve) => (release = () => resolve({ status: 200 as const, json: {} }))),
+  }),
+  route({
+    method: 'GET',
+    path: '/fails',
+    summary: 'x',
+    scope: 'any',
+    responses: { 200: Type.Object({}) },
+    handler: async () => {
+      throw new TypeError('a bug');
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/stream',
+    summary: 'x',
+    scope: 'any',
+    responses: { 200: null },
+    // As long as somebody reads.
+    handler: () => ({ status: 200, headers: null, body: new Readable({ read() {} }) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/body',
+    summary: 'x',
+    scope: 'any',
+    body: Type.Object({}),
+    responses: { 201: Type.Object({}) },
+    handler: () => ({ status: 201 as const, json: {} }),
+  }),
+];
+
+before(async () => {
+  edge = await startEdge(routes, { limits });
+});
+after(() => edge.server.close(0));
+
+const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+const head = (path: string, more = '', method = 'GET') =>
+  `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer key\r\n${more}\r\n`;
+
+/** A raw connection that has sent `text`. */
+async function send(text: string): Promise<Socket> {
+  const socket = connect(edge.port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(text);
+  socket.on('error', () => {});
+  return socket;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** A minute later all buckets are full. */
+function later(): void {
+  nowUs += 61_000_000;
+}
+
+test('sixty requests a minute and not one more, then one each second; every answer says how the caller stands', async () => {
+  later();
+  const statuses: number[] = [];
+  for (let i = 0; i < 61; i++) statuses.push((await fetch(`${edge.url}/me`, as('all'))).status);
+  assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [60, 429]);
+  const refused = await fetch(`${edge.url}/me`, as('all'));
+  const header = (name: string) => refused.headers.get(name);
+  assert.deepEqual(
+    [header('retry-after'), header('x-ratelimit-limit'), header('x-ratelimit-remaining'), header('x-ratelimit-reset')],
+    ['1', '60', '0', '60'],
+  );
+  assert.deepEqual(Object.keys((await refused.json()) as object), ['detail']);
+  nowUs += 999_999;
+  assert.equal((await fetch(`${edge.url}/me`, as('all'))).status, 429);
+  nowUs += 1;
+  assert.equal((await fetch(`${edge.url}/me`, as('all'))).status, 200);
+  assert.equal((await fetch(`${edge.url}/me`, as('key'))).status, 200, 'another caller has a bucket of its own');
+});
+
+test('refused, unknown and wrong requests carry the headers too; what has no token is counted by address; health counts nothing', async () => {
+  later();
+  const seen: [number, string | null][] = [];
+  for (const [path, init] of [
+    ['/me', as('nobody')],
+    ['/nowhere', {}],
+    ['/me', { method: 'DELETE' }],
+    ['/open', {}],
+    ['/health', {}],
+    ['/me', { method: 'OPTIONS' }],
+  ] as const) {
+    const answer = await fetch(edge.url + path, init);
+    seen.push([answer.status, answer.headers.get('x-ratelimit-remaining')]);
+  }
+  assert.deepEqual(seen, [
+    [401, '11'],
+    [404, '10'],
+    [405, '9'],
+    [200, '8'],
+    [200, '8'],
+    [204, '8'],
+  ]);
+  for (let i = 0; i < 8; i++) await fetch(`${edge.url}/me`, as('nobody'));
+  for (const path of ['/me', '/nowhere', '/open']) assert.equal((await fetch(edge.url + path)).status, 429, path);
+  assert.equal((await fetch(`${edge.url}/health`)).status, 200);
+  assert.equal((await fetch(`${edge.url}/me`, as('key'))).status, 200, 'who has a key is not refused for its address');
+});
+
+test('a caller has its number of requests at once; each gives its place back however it ends', async () => {
+  later();
+  const full = async () => {
+    const answer = await fetch(`${edge.url}/me`, as('key'));
+    return [answer.status, answer.headers.get('retry-after')];
+  };
+  const endings: [string, string][] = [
+    ['a client that goes while it is answered', head('/slow')],
+    ['a client that goes in the middle of a stream', head('/stream')],
+    ['a client that goes in the middle of its body', head('/body', 'Content-Type: application/json\r\nContent-Length: 100\r\n', 'POST')],
+  ];
+  for (const [name, request] of endings) {
+    const sockets = await Promise.all([send(request), send(request), send(request)]);
+    await until(() => concurrency.countOf('key-1') === 3);
+    assert.deepEqual(await full(), [429, '1'], name);
+    assert.equal((await fetch(`${edge.url}/me`, as('all'))).status, 200, 'others have places of their own');
+    for (const socket of sockets) socket.destroy();
+    await until(() => concurrency.countOf('key-1') === 0);
+    assert.equal((await full())[0], 200, name);
+  }
+  const slow = fetch(`${edge.url}/slow`, as('key'));
+  await until(() => concurrency.countOf('key-1') === 1);
+  release();
+  await slow;
+  for (let i = 0; i < 5; i++) assert.equal((await fetch(`${edge.url}/fails`, as('key'))).status, 500);
+  await fetch(`${edge.url}/nowhere`, { method: 'POST', body: 'x'.repeat(100_000) }).catch(() => {});
+  await until(() => concurrency.callers === 0);
+});
+
+test('a hundred requests that end in every way at random leave no place taken', async () => {
+  later();
+  entitlement.requestsPerMinute = -1;
+  entitlement.concurrentRequests = -1;
+  const requests = [
+    head('/me'),
+    head('/slow'),
+    head('/stream'),
+    head('/fails'),
+    head('/body', 'Content-Length: 9\r\n', 'POST'),
+    head('/nowhere'),
+  ];
+  await Promise.all(
+    Array.from({ length: 100 }, async (_, i) => {
+      const socket = await send(requests[i % requests.length]!);
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
+      socket.destroy();
+      await once(socket, 'close');
+    }),
+  );
+  await until(() => concurrency.callers === 0);
+  const answer = await fetch(`${edge.url}/me`, as('key'));
+  assert.deepEqual([answer.headers.get('x-ratelimit-limit'), answer.headers.get('x-ratelimit-reset')], ['2147483647', '0']);
+});

@@ -1,0 +1,148 @@
+/** Limits of callers on real nodes that share a real Redis, in real time. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { ClusterProcesses } from '../support/cluster-processes.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { Caller } from '../support/service.ts';
+
+const options = { skip: withoutRedis, timeout: 90_000 };
+let cluster: ClusterProcesses;
+let database: pg.Client;
+
+before(async () => {
+  if (withoutRedis) return;
+  cluster = await ClusterProcesses.start({ nodes: 3, redis: true });
+  database = new pg.Client({ connectionString: cluster.databaseUrl() });
+  await database.connect();
+});
+after(async () => {
+  await database?.end();
+  await cluster?.close();
+});
+
+/** Somebody whose account has these limits. */
+async function caller(limits: { requests?: number | null; sockets?: number | null }): Promise<Caller & { account: string }> {
+  const made = await Caller.register(cluster.up[0]!);
+  const { account_id: account } = await made.json('GET', '/v1/auth/me');
+  await set(account, limits);
+  return Object.assign(made, { account });
+}
+
+async function set(account: string, { requests = -1, sockets = -1 }: { requests?: number | null; sockets?: number | null }): Promise<void> {
+  await database.query(
+    `update account_override set requests_per_minute = $2, websockets = $3, concurrent_requests = -1, changed_at = clock_timestamp() where account_id = $1`,
+    [account, requests, sockets],
+  );
+  // What is set holds within a second.
+  await pause(1_000);
+}
+
+async function ask(who: Caller, n: number): Promise<Response> {
+  const response = await who.at(cluster.up[n % cluster.up.length]!).fetch('GET', '/v1/tasks');
+  await response.arrayBuffer();
+  return response;
+}
+
+async function untilCount(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(50);
+}
+
+test('three nodes grant a quota once, to the last request, and what comes back while they do', options, async () => {
+  const free = await caller({ requests: null });
+  const key = (await free.json('POST', '/v1/api-keys', { name: 'k', scopes: ['tasks.read'] })).key;
+  const program = Object.assign(free.at(cluster.up[0]!), { token: key });
+  const beganMs = performance.now();
+  const statuses = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(program, n).then(({ status }) => status)));
+  const granted = statuses.filter((status) => status === 200).length;
+  const came = Math.ceil((performance.now() - beganMs) / 1_000);
+  assert.ok(granted >= 60 && granted <= 60 + came, `${granted} of 60, and ${came} for the time`);
+  assert.equal(statuses.length - granted, statuses.filter((status) => status === 429).length);
+});
+
+test('a large quota is granted once too, though nodes lease of it', options, async () => {
+  const business = await caller({ requests: 2_000 });
+  const beganMs = performance.now();
+  const before = await leased();
+  let granted = 0;
+  for (let round = 0; round < 30; round++) {
+    const answers = await Promise.all(Array.from({ length: 90 }, (_, n) => ask(business, n)));
+    granted += answers.filter(({ status }) => status === 200).length;
+  }
+  const came = ((performance.now() - beganMs) * 2_000) / 60_000;
+  assert.ok(granted <= 2_000 + came && granted > 1_950, `${granted} of 2,000 and ${came.toFixed()}`);
+  const questions = (await leased()) - before;
+  assert.ok(questions < 270, `${questions} questions for 2,700 requests`);
+});
+
+async function leased(): Promise<number> {
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await cluster.redis!.client.info('commandstats'))?.[1] ?? 0);
+}
+
+test('what an operator sets holds at every node within a second, in both directions', options, async () => {
+  const one = await caller({ requests: 5 });
+  const statuses = async () => Promise.all(Array.from({ length: 12 }, (_, n) => ask(one, n).then(({ status }) => status)));
+  assert.ok((await statuses()).filter((status) => status === 200).length <= 6);
+  await set(one.account, { requests: 1_000 });
+  assert.deepEqual([...new Set(await statuses())], [200]);
+  await set(one.account, { requests: 5 });
+  assert.ok((await statuses()).filter((status) => status === 200).length <= 6);
+});
+
+test('with Redis killed requests go on, each node counting its share; with Redis back they are counted together', options, async () => {
+  const one = await caller({ requests: 60 });
+  await ask(one, 0);
+  await cluster.redis!.kill();
+  await untilCount(async () => {
+    const answers = await Promise.all(Array.from({ length: 3 }, (_, n) => ask(one, n)));
+    assert.ok(answers.every(({ status }) => status === 200 || status === 429));
+    return answers.every(({ status }) => status === 429);
+  });
+  const other = await caller({ requests: 60 });
+  const granted = await Promise.all(Array.from({ length: 90 }, (_, n) => ask(other, n)));
+  const count = granted.filter(({ status }) => status === 200).length;
+  assert.ok(count >= 57 && count <= 66, `${count} of three times 20`);
+  await cluster.redis!.restart();
+  const third = await caller({ requests: 60 });
+  await untilCount(async () => {
+    await ask(third, 0);
+    return (await cluster.redis!.client.keys('*rate:usr_*')).length > 0;
+  });
+  assert.ok((await ask(other, 1)).headers.has('x-ratelimit-limit'));
+});
+
+async function open(who: Caller, n: number): Promise<{ socket: WebSocket; first: 'auth_ok' | number }> {
+  const socket = new WebSocket(`${cluster.up[n]!.url.replace('http', 'ws')}/v1/ws`);
+  const first = await new Promise<'auth_ok' | number>((resolve) => {
+    socket.onopen = () => socket.send(JSON.stringify({ type: 'auth', token: who.token }));
+    socket.onmessage = ({ data }) => resolve(JSON.parse(String(data)).type);
+    socket.onclose = ({ code }) => resolve(code);
+  });
+  return { socket, first };
+}
+
+test('connections count across nodes: one more is closed with 4429, a closed one makes room', options, async () => {
+  const one = await caller({ sockets: 2 });
+  const [a, b] = [await open(one, 0), await open(one, 1)];
+  assert.deepEqual([a.first, b.first], ['auth_ok', 'auth_ok']);
+  assert.equal((await open(one, 2)).first, 4429);
+  a.socket.close();
+  await untilCount(async () => {
+    const next = await open(one, 2);
+    return next.first === 'auth_ok';
+  });
+  b.socket.close();
+});
+
+test('a node that is killed frees the connections of its callers within fifteen seconds', options, async () => {
+  const one = await caller({ sockets: 1 });
+  const doomed = cluster.up.at(-1)!;
+  assert.equal((await open(one, cluster.up.length - 1)).first, 'auth_ok');
+  assert.equal((await open(one, 0)).first, 4429);
+  await doomed.kill();
+  const killedAtMs = performance.now();
+  await untilCount(async () => (await open(one, 0)).first === 'auth_ok');
+  const afterMs = performance.now() - killedAtMs;
+  assert.ok(afterMs < 15_000, `after ${afterMs} ms`);
+});
