@@ -300,13 +300,21 @@ export class ClusterNode implements Placement {
 
   private takeView(view: View): void {
     if (this.phase === 'stopped') return;
+    const isolatedBefore = [...this.neighbours.isolated].join();
     this.neighbours.take(view);
+    if ([...this.neighbours.isolated].join() !== isolatedBefore) this.tellIsolated();
     if (this.phase === 'out' && this.neighbours.member(this.owner) !== null) this.phase = 'in';
     for (const incarnation of this.known.take(view, this.neighbours.isolated)) {
       this.watch.forget(incarnation);
       this.relay.forget(incarnation);
     }
     void this.keeper.settle();
+  }
+
+  private tellIsolated(): void {
+    const nodes = [...this.neighbours.isolated].map((incarnation) => this.neighbours.member(incarnation)!.name);
+    if (nodes.length > 0) this.options.log.warn({ nodes }, 'nodes are isolated: the others do not reach them, and are given their shards');
+    else this.options.log.info({}, 'no node is isolated any more');
   }
 
   /** It slept, or could not be heard, for longer than its lease. Whatever it has in memory may be old. */

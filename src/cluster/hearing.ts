@@ -10,8 +10,8 @@
 
 export type HearingOptions = { doubtAfter: number; trustAfter: number; longestTrust: number; mostReported: number };
 
-/** At four looks a second: 1.5 s, 5 s, 80 s. */
-export const defaultHearing: HearingOptions = { doubtAfter: 6, trustAfter: 20, longestTrust: 320, mostReported: 64 };
+/** At four looks a second: 1.5 s, 5 s, 40 s. */
+export const defaultHearing: HearingOptions = { doubtAfter: 6, trustAfter: 20, longestTrust: 160, mostReported: 64 };
 
 /** `looks`: in a row that spoke against what is reported. `trustAfter`: what it takes this time. `trustedFor`: looks since it was trusted. */
 type Ear = { unheard: boolean; looks: number; trustAfter: number; trustedFor: number };

@@ -64,6 +64,7 @@ export const faults: readonly Fault[] = [
   { name: 'postgres slow', fits: always, run: (stage) => slow(stage, 'postgresLink', stage.random.between(20, 100)) },
   { name: 'node cut off', fits: severalNodes, run: (stage) => cutOff(stage, 'cut') },
   { name: 'node unheard', fits: severalNodes, run: (stage) => cutOff(stage, 'silence') },
+  { name: 'cluster in two parts', fits: ({ cluster }) => cluster.redis !== null && cluster.up.length > 3, run: inTwoParts },
   { name: 'pair cut', fits: severalNodes, run: (stage) => betweenTwo(stage, 'cut') },
   { name: 'pair silent', fits: severalNodes, run: (stage) => betweenTwo(stage, 'silence') },
   { name: 'pair silent one way', fits: severalNodes, run: (stage) => betweenTwo(stage, 'one way') },
@@ -240,12 +241,25 @@ async function postgresSilent({ cluster }: Stage, forMs: number): Promise<string
 
 function cutOff(stage: Stage, manner: 'cut' | 'silence'): Promise<string> {
   return onNode(stage, async (node) => {
+    // From less than it takes to be noticed to longer than it takes to hand everything over.
     const forMs = stage.random.between(500, 8_000);
     const heal = stage.cluster.isolate(node, manner);
     await pause(forMs);
     heal();
     return `${manner === 'cut' ? 'cut off' : 'unheard'} for ${forMs} ms`;
   });
+}
+
+/** Two nodes and the rest. */
+async function inTwoParts({ cluster, random }: Stage): Promise<string> {
+  const first = random.pick(cluster.up);
+  const part = [first, random.pick(cluster.up.filter((node) => node !== first))];
+  const rest = cluster.up.filter((node) => !part.includes(node));
+  const forMs = random.between(500, 8_000);
+  const heals = part.flatMap((node) => rest.map((other) => cluster.sever(node, other, 'cut')));
+  await pause(forMs);
+  for (const heal of heals) heal();
+  return `${part.map(({ name }) => name).join(' and ')} apart from the rest for ${forMs} ms`;
 }
 
 async function betweenTwo({ cluster, random }: Stage, manner: 'cut' | 'silence' | 'one way'): Promise<string> {

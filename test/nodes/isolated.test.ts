@@ -1,0 +1,119 @@
+/** Nodes that lose every way to the others and none to Redis and PostgreSQL: callers of the others are answered again, inside their deadlines. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Heal } from '../support/link.ts';
+import type { NodeProcess } from '../support/node-process.ts';
+import { untilAnswered } from '../support/probes.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { World } from './world.ts';
+
+const options = { skip: withoutRedis || (process.platform !== 'linux' && 'who dialled is known on Linux alone'), timeout: 120_000 };
+
+/** Fewer than one account may ask for at once. */
+const atOnce = 5;
+
+test(
+  'a node cut off from the two others: writes to its actors go on there, none is lost or doubled, and it comes back',
+  options,
+  async (t) => {
+    const world = await World.open();
+    t.after(() => world.close());
+    const { cluster } = world;
+    const victim = world.node(3);
+    await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+    const [before, ownerBefore] = [await cluster.epochs(), await cluster.ownerOfShards()];
+    const writes = new Writes(world, world.others(victim), await world.ownedBy(victim));
+    await writes.rounds(1);
+    const heal = cluster.isolate(victim, 'cut');
+    t.diagnostic(`cut: written to again after ${await writes.untilAllWrote()} ms at most`);
+    await isolated(victim);
+    await world.untilBalanced(['node-1', 'node-2']);
+    const moved = await cluster.epochs();
+    moved.forEach((epoch, shard) =>
+      assert.equal(epoch - before[shard]!, ownerBefore[shard] === victim.name ? 2 : 0, 'given up, then taken'),
+    );
+    await back(world, victim, heal, ['node-1', 'node-2', 'node-3']);
+    await writes.end();
+    (await cluster.epochs()).forEach((epoch, shard) =>
+      assert.equal(epoch - moved[shard]!, moved[shard]! - before[shard]!, 'and back once'),
+    );
+    assert.doesNotMatch(victim.log, /"level":"error"/);
+  },
+);
+
+test('of two nodes that no longer hear each other the older one answers for everything', options, async (t) => {
+  const world = await World.open({ nodes: 1 });
+  t.after(() => world.close());
+  const { cluster, caller } = world;
+  const second = await cluster.add();
+  await second.untilReady();
+  await world.untilBalanced(['node-1', 'node-2']);
+  const owned = await world.ownedBy(second);
+  const writes = new Writes(world, [world.node(1)], owned);
+  await writes.rounds(1);
+  const heal = cluster.isolate(second, 'silence');
+  t.diagnostic(`silent: written to again after ${await writes.untilAllWrote()} ms at most`);
+  await isolated(second);
+  await world.untilBalanced(['node-1']);
+  await back(world, second, heal, ['node-1', 'node-2']);
+  await writes.end();
+  await untilAnswered(caller, [second], world.paths);
+});
+
+async function isolated(node: NodeProcess): Promise<void> {
+  await node.untilReadiness((status) => status === 503);
+  assert.match((await node.readiness()).words, /^isolated: /);
+}
+
+async function back(world: World, node: NodeProcess, heal: Heal, names: readonly string[]): Promise<void> {
+  heal();
+  await node.untilReady();
+  await world.untilBalanced(names);
+}
+
+/** One file in each of some workspaces, written again and again; each write is asked for once, and has to be answered inside its deadline. */
+class Writes {
+  private readonly versions: number[];
+  private isOver = false;
+  private readonly running: Promise<unknown>;
+
+  constructor(world: World, places: readonly NodeProcess[], owned: readonly string[]) {
+    const workspaces = owned.slice(0, atOnce);
+    assert.ok(workspaces.length > 0);
+    this.versions = workspaces.map(() => 0);
+    this.running = Promise.all(
+      workspaces.map(async (id, i) => {
+        for (let n = 1; !this.isOver; n++) {
+          const body = new FormData();
+          body.set('file', new Blob([`${n}`]), 'register.txt');
+          const key = { 'idempotency-key': `${id} ${n}` };
+          const response = await world.caller.at(places[(i + n) % places.length]!).fetch('POST', `/v1/workspaces/${id}/files`, body, key);
+          const text = await response.text();
+          assert.equal(response.status, 201, text);
+          assert.equal(JSON.parse(text).version, n, 'each write is made once');
+          this.versions[i] = n;
+        }
+      }),
+    );
+    this.running.catch(() => {});
+  }
+
+  /** Resolves when each has been written so many times more. */
+  async rounds(times: number): Promise<void> {
+    const until = this.versions.map((version) => version + times);
+    while (!this.versions.every((version, i) => version >= until[i]!))
+      await Promise.race([this.running, new Promise((resolve) => setTimeout(resolve, 5))]);
+  }
+
+  /** Resolves with how long it took, in milliseconds, until each write that began before or soon after the call was answered. */
+  async untilAllWrote(): Promise<number> {
+    const beganMs = performance.now();
+    await this.rounds(2);
+    return Math.round(performance.now() - beganMs);
+  }
+
+  async end(): Promise<void> {
+    this.isOver = true;
+    await this.running;
+  }
+}
