@@ -2,23 +2,39 @@
  * How admitted requests fare when far more is asked than can be done: commands and lists offered at the rate that is just kept up with, and
  * at five times that; and commands of many accounts beside those of one that floods its event counter from several nodes.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { testRedis } from '../test/support/redis.ts';
+import type { Offer, Offered } from './programs/flooder.ts';
+import { splitCpus } from './support/cpus.ts';
 import { Customer } from './support/customer.ts';
 import type { Driven } from './support/drive.ts';
 import { Program } from './support/program.ts';
-import { makeRow, type Row } from './support/row.ts';
+import { makeRow, type Reach, type Row } from './support/row.ts';
 import { Service } from './support/service.ts';
 import { percentile } from './support/statistics.ts';
 import type { Surroundings } from './support/surroundings.ts';
 
-const maxConnections = 10_000;
+const maxConnections = 9_000;
+const proberConnections = 1_000;
 const times = 5;
-const warmUpMs = 5_000;
+/** More than can be done on any machine this runs on, but not so much that refusing is all the work. */
+const tooMuch = { commands: 10_000, lists: 1_500 } as const;
+/** The part of a load whose latency is measured. */
+const probed = 0.1;
+/** What comes in the first moment is a burst, which waits in line: the steady state after it is measured. */
+const burstMs = 1_000;
 const nodes = 3;
 const hotInFlight = 64;
 const inFlight = 8;
 
-type Offered = { admittedPerSecond: number; p99Ms: number; refused: number; failed: number };
+type Fared = {
+  /** Done. */
+  perSecond: number;
+  refusedShare: number;
+  /** Of those let in, as the prober saw it, and as the flood itself did. */
+  p99Ms: number;
+  newcomersP99Ms: number;
+};
 type Contended = { hot: Driven; others: Driven };
 
 export async function benchOverload(surroundings: Surroundings): Promise<Row[]> {
@@ -26,36 +42,65 @@ export async function benchOverload(surroundings: Surroundings): Promise<Row[]> 
 }
 
 async function requests(surroundings: Surroundings): Promise<Row[]> {
+  const cpus = splitCpus();
   const service = await Service.start({
     dataDir: await surroundings.emptyFolder('overload'),
     nodeOptions: surroundings.profiled('overload'),
+    cpus: cpus.service,
   });
-  const client = new Program('programs/flooder.ts');
+  const [flooder, prober] = [1, 2].map(() => new Program('programs/flooder.ts', { cpus: cpus.clients })) as [Program, Program];
   try {
     const customer = await Customer.register(service.url, 'overload@example.com');
     const authorization = `Bearer ${await customer.apiKey()}`;
     for (let i = 0; i < 100; i++) await customer.post('/v1/workspaces', { name: `there ${i}` });
     const rows: Row[] = [];
-    for (const what of ['commands', 'lists']) {
-      const offer = (perSecond: number, ms: number) =>
-        client.call<Offered>('offer', { url: service.url, authorization, what, perSecond, ms, maxConnections });
-      const ms = surroundings.seconds * 1_000;
+    // Lists first: commands make their table longer.
+    for (const what of ['lists', 'commands'] as const) {
+      const offer = async (perSecond: number): Promise<Fared> => {
+        const ms = surroundings.seconds * 1_000;
+        const offered = { url: service.url, authorization, what };
+        const flooded = flooder.call<Offered>('offer', {
+          ...offered,
+          perSecond: perSecond * (1 - probed),
+          ms: burstMs + ms,
+          maxConnections,
+          standingConnections: 0,
+        } satisfies Offer);
+        await pause(burstMs);
+        const connections = { maxConnections: proberConnections, standingConnections: proberConnections };
+        const theirs = await prober.call<Offered>('offer', {
+          ...offered,
+          perSecond: perSecond * probed,
+          ms,
+          ...connections,
+        } satisfies Offer);
+        const all = [await flooded, theirs];
+        const failed = all.reduce((sum, one) => sum + one.failed, 0);
+        if (failed > 0) throw new Error(`${failed} requests were neither done nor refused`);
+        const refused = all.reduce((sum, one) => sum + one.refused, 0);
+        const admitted = all.reduce((sum, one) => sum + one.admitted, 0);
+        return {
+          perSecond: (all[0]!.admitted * 1_000) / (burstMs + ms) + (theirs.admitted * 1_000) / ms,
+          refusedShare: refused / (refused + admitted),
+          p99Ms: theirs.p99Ms,
+          newcomersP99Ms: all[0]!.p99Ms,
+        };
+      };
+      await offer(tooMuch[what]);
       // What is done of too much is what can be done.
-      const tooMuch = what === 'commands' ? 6_000 : 600;
-      await offer(tooMuch, warmUpMs);
-      const { admittedPerSecond: most } = await offer(tooMuch, ms);
-      const kept = await offer(0.8 * most, ms);
-      const over = await offer(times * most, ms);
-      if (kept.failed + over.failed > 0) throw new Error(`${kept.failed + over.failed} requests were neither done nor refused`);
-      const about = { bench: 'overload', noisy: kept.refused > 0 };
-      const rates = { ours: over.admittedPerSecond, limit: kept.admittedPerSecond };
-      const p99s = { ours: over.p99Ms, limit: kept.p99Ms };
-      rows.push(makeRow({ ...about, ...rates, row: `${what} done, ${times} times too many`, unit: '/s', reach: { atLeast: 0.5 } }));
-      rows.push(makeRow({ ...about, ...p99s, row: `p99 of ${what} done, ${times} times too many`, unit: 'ms', reach: { atMost: 3 } }));
+      const { perSecond: most } = await offer(tooMuch[what]);
+      const kept = await offer(0.8 * most);
+      const over = await offer(times * most);
+      const about = { bench: 'overload', noisy: kept.refusedShare > 0.01 };
+      const row = (name: string, unit: string, of: (fared: Fared) => number, reach: Reach | null): void =>
+        void rows.push(makeRow({ ...about, row: name, unit, ours: of(over), limit: of(kept), reach }));
+      row(`${what} done, ${times} times too many`, '/s', ({ perSecond }) => perSecond, { atLeast: 0.5 });
+      row(`p99 of ${what} done, ${times} times too many`, 'ms', ({ p99Ms }) => p99Ms, { atMost: 3 });
+      row(`p99 of ${what}, first second, new connections`, 'ms', ({ newcomersP99Ms }) => newcomersP99Ms, null);
     }
     return rows;
   } finally {
-    await Promise.all([service.stop(), client.end()]);
+    await Promise.all([service.stop(), flooder.end(), prober.end()]);
   }
 }
 

@@ -2,7 +2,7 @@
  * Programs that are measured, ours and the limits alike, run in processes of their own, so that neither warms up or litters the other's heap.
  * A program serves named calls over the channel to its parent; `Program` is the parent's side.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
@@ -38,7 +38,7 @@ export class Program {
   private nextId = 1;
 
   /** @param file below bench/ */
-  constructor(file: string, options: { nodeOptions?: string[]; env?: NodeJS.ProcessEnv } = {}) {
+  constructor(file: string, options: { nodeOptions?: string[]; env?: NodeJS.ProcessEnv; cpus?: string | undefined } = {}) {
     this.child = fork(fileURLToPath(new URL(`../${file}`, import.meta.url)), {
       execArgv: ['--disable-warning=ExperimentalWarning', ...(options.nodeOptions ?? [])],
       env: { ...process.env, ...options.env },
@@ -46,6 +46,7 @@ export class Program {
       // What a program prints is no row.
       stdio: ['ignore', 2, 'inherit', 'ipc'],
     });
+    if (options.cpus !== undefined) execFileSync('taskset', ['-acp', options.cpus, String(this.child.pid)]);
     this.child.on('message', (message: Answer & { notice?: unknown }) => {
       if (message.notice !== undefined) return this.onNotice(message.notice);
       const call = this.waiting.get(message.id);

@@ -19,6 +19,8 @@ export type ServiceOptions = {
   launcher?: boolean;
   nodeOptions?: string[];
   env?: NodeJS.ProcessEnv;
+  /** Processors for it and its PostgreSQL, as `taskset` takes them. Default: all. */
+  cpus?: string | undefined;
 };
 
 export class Service {
@@ -36,10 +38,11 @@ export class Service {
   }
 
   /** Rejects with what the service printed when it ends, or is not ready within a minute. */
-  static async start({ dataDir, launcher = false, nodeOptions = [], env = {} }: ServiceOptions): Promise<Service> {
+  static async start({ dataDir, launcher = false, nodeOptions = [], env = {}, cpus }: ServiceOptions): Promise<Service> {
     const beganMs = machineMs();
     const entry = launcher ? ['scripts/run.mjs', 'src/main.ts'] : ['--disable-warning=ExperimentalWarning', ...nodeOptions, 'src/main.ts'];
-    const child = spawn(process.execPath, entry, {
+    const [command, ...args] = [...(cpus === undefined ? [] : ['taskset', '-c', cpus]), process.execPath, ...entry];
+    const child = spawn(command!, args, {
       cwd: root,
       env: {
         PATH: process.env.PATH,

@@ -42,7 +42,8 @@ export class Database {
     this.url = url;
     const applicationName = options.applicationName ?? 'troupe';
     const listPoolSize = options.listPoolSize ?? 4;
-    this.lists = new Gate({ maxInside: listPoolSize, maxWaiting: maxWaitingLists, maxWaitMs: listWaitMs, full: tooManyReads });
+    const line = { maxWaiting: maxWaitingLists, maxWaitMs: listWaitMs, burstMs: listBurstMs };
+    this.lists = new Gate({ maxInside: listPoolSize, ...line, full: tooManyReads });
     this.orm = new MikroORM({
       clientUrl: url,
       entities: [
@@ -170,6 +171,8 @@ const migrationLock = 7_081_735;
 const maxWaitingReads = 1_000;
 const maxWaitingLists = 64;
 const listWaitMs = 1_000;
+/** Lists that find no room for longer than this are no burst. */
+const listBurstMs = 100;
 const tooManyReads = 'The database has too much to read; try again shortly';
 const connectTimeoutMs = 5_000;
 const listTimeoutMs = 30_000;

@@ -1,4 +1,7 @@
-/** Lets a few pieces of work in at a time; the rest wait in line, and past a bound, of their number or their time, are turned away. */
+/**
+ * Lets a few pieces of work in at a time; the rest wait in line, and past a bound, of their number or their time, are turned away. A long
+ * line takes up a burst. One that stands only makes everybody late: it is kept so short that nobody waits for much longer than his work takes.
+ */
 import { AppError } from '../errors.ts';
 
 export type GateOptions = {
@@ -6,24 +9,33 @@ export type GateOptions = {
   maxWaiting: number;
   /** In line. Default: as long as it takes. */
   maxWaitMs?: number;
+  /** Where no place has been free for longer than this, no more than `maxInside` may wait. Default: it never matters. */
+  burstMs?: number;
   /** What whoever is turned away is told. */
   full: string;
+  /** Monotonic, milliseconds. */
+  now?: () => number;
 };
 
 type Waiting = { enter(): void; timer: NodeJS.Timeout | null };
 
 export class Gate {
   readonly #options: GateOptions;
+  /** Made once: whoever is turned away costs as little as possible. */
+  readonly #turnedAway: AppError;
   readonly #waiting = new Set<Waiting>();
   #inside = 0;
+  /** Since when there has been no free place. */
+  #fullSinceMs = 0;
 
   constructor(options: GateOptions) {
     this.#options = options;
+    this.#turnedAway = new AppError('overloaded', options.full, { retryAfterS: 2 });
   }
 
   /** Runs `work` when it is its turn. Rejects with what it rejects with, or `overloaded` when the line is full or too slow. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#inside < this.#options.maxInside) this.#inside++;
+    if (this.#inside < this.#options.maxInside) this.#takeFree();
     else await this.#turn();
     try {
       return await work();
@@ -38,19 +50,34 @@ export class Gate {
     }
   }
 
+  #takeFree(): void {
+    this.#inside++;
+    if (this.#inside === this.#options.maxInside) this.#fullSinceMs = this.#nowMs();
+  }
+
   #turn(): Promise<void> {
-    const { maxWaiting, maxWaitMs, full } = this.#options;
-    const turnedAway = (): AppError => new AppError('overloaded', full, { retryAfterS: 2 });
-    if (this.#waiting.size >= maxWaiting) throw turnedAway();
+    const { maxWaitMs } = this.#options;
+    if (this.#waiting.size >= this.#room()) throw this.#turnedAway;
     return new Promise((enter, reject) => {
       const waiting: Waiting = { enter, timer: null };
       this.#waiting.add(waiting);
       if (maxWaitMs === undefined) return;
       waiting.timer = setTimeout(() => {
         this.#leave(waiting);
-        reject(turnedAway());
+        reject(this.#turnedAway);
       }, maxWaitMs);
     });
+  }
+
+  /** How many may wait now. */
+  #room(): number {
+    const { maxInside, maxWaiting, burstMs = Infinity } = this.#options;
+    return this.#nowMs() - this.#fullSinceMs > burstMs ? Math.min(maxInside, maxWaiting) : maxWaiting;
+  }
+
+  #nowMs(): number {
+    const { now = monotonicMs } = this.#options;
+    return now();
   }
 
   #leave(waiting: Waiting): void {
@@ -58,3 +85,5 @@ export class Gate {
     if (waiting.timer !== null) clearTimeout(waiting.timer);
   }
 }
+
+const monotonicMs = (): number => performance.now();

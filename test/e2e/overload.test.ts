@@ -34,9 +34,11 @@ test('commands and lists far beyond what the service can do are done or refused 
     flood({
       ...load,
       perSecond: 6_000,
-      request: (n) => ({ line: 'POST /v1/workspaces', headers, body: JSON.stringify({ name: `during ${n}` }) }),
+      line: 'POST /v1/workspaces',
+      headers,
+      body: (n) => JSON.stringify({ name: `during ${n}` }),
     }),
-    flood({ ...load, perSecond: 1_500, request: () => ({ line: 'GET /v1/workspaces?limit=100', headers }) }),
+    flood({ ...load, perSecond: 1_500, line: 'GET /v1/workspaces?limit=100', headers }),
   ]);
   over = true;
   await watch;

@@ -1,6 +1,6 @@
 /**
  * More requests than a service can answer, sent when they are due and not when there is an answer to the last one: each takes a connection
- * that is free, or a new one. Raw sockets, so that the flood costs less than what it floods.
+ * that is free, or a new one. Raw sockets, one buffer and bytes made beforehand, so that the flood costs less than what it floods.
  */
 import { connect, type Socket } from 'node:net';
 
@@ -10,8 +10,13 @@ export type FloodOptions = {
   ms: number;
   /** Open at once; what is due beyond is not sent, and counted. */
   maxConnections: number;
-  /** The n-th request: its first line without the version, headers, and body. */
-  request(n: number): { line: string; headers: Record<string, string>; body?: string };
+  /** Opened before the first request is due. Default: each when it is needed. */
+  standingConnections?: number;
+  /** First line of all requests, without the version. */
+  line: string;
+  headers: Record<string, string>;
+  /** JSON of the n-th request, ASCII. Default: requests have no body. */
+  body?: (n: number) => string;
 };
 
 export type FloodOutcome = {
@@ -27,16 +32,21 @@ export type FloodOutcome = {
   /** From the moment it was due, of those answered with 2xx and of those refused. */
   admittedMs: number[];
   refusedMs: number[];
+  /** How long after they were due requests were sent, at most: what is this side's own part of the times above. */
+  latestSentMs: number;
 };
 
 /** A request that nobody answers is a broken one after so long. */
 const answerWithinMs = 30_000;
 const tickMs = 2;
+/** One read at a time is handed on, so all sockets read into the same bytes. */
+const readBytes = 64 * 1024;
 
 /** Resolves when every request that was sent is answered or broken. */
 export async function flood(options: FloodOptions): Promise<FloodOutcome> {
-  const { url, perSecond, ms, maxConnections, request } = options;
-  const { hostname, port, host } = new URL(url);
+  const { url, perSecond, ms, maxConnections, standingConnections = 0, body } = options;
+  const { hostname, port } = new URL(url);
+  const headOf = heads(options);
   const outcome: FloodOutcome = {
     statuses: {},
     withoutRetryAfter: 0,
@@ -45,7 +55,9 @@ export async function flood(options: FloodOptions): Promise<FloodOutcome> {
     connections: 0,
     admittedMs: [],
     refusedMs: [],
+    latestSentMs: 0,
   };
+  const buffer = Buffer.allocUnsafe(readBytes);
   const free: Line[] = [];
   const all = new Set<Line>();
   let open = 0;
@@ -77,26 +89,30 @@ export async function flood(options: FloodOptions): Promise<FloodOutcome> {
     free.push(line);
     settled();
   };
+  const newLine = (): Line => {
+    const line = new Line(hostname, Number(port), buffer, answeredBy, ended);
+    all.add(line);
+    outcome.connections = Math.max(outcome.connections, all.size);
+    return line;
+  };
   const send = (n: number, dueMs: number): void => {
     let line = free.pop();
     if (line === undefined) {
       if (all.size >= maxConnections) return void outcome.unsent++;
-      line = new Line(connect({ host: hostname, port: Number(port), noDelay: true }), answeredBy, ended);
-      all.add(line);
-      outcome.connections = Math.max(outcome.connections, all.size);
+      line = newLine();
     }
-    const { line: first, headers, body = '' } = request(n);
-    let text = `${first} HTTP/1.1\r\nHost: ${host}\r\n`;
-    for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
-    if (body !== '') text += `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+    const text = body?.(n) ?? '';
     open++;
-    line.ask(`${text}\r\n${body}`, dueMs);
+    line.ask(headOf(text.length) + text, dueMs);
   };
 
+  for (let i = 0; i < standingConnections; i++) free.push(newLine());
+  await Promise.all(free.map((line) => line.stands));
   const beganMs = performance.now();
   let sent = 0;
-  while (performance.now() - beganMs < ms) {
-    const due = Math.floor(((performance.now() - beganMs) * perSecond) / 1_000);
+  for (let nowMs = beganMs; nowMs - beganMs < ms; nowMs = performance.now()) {
+    const due = Math.floor(((nowMs - beganMs) * perSecond) / 1_000) + 1;
+    if (sent < due) outcome.latestSentMs = Math.max(outcome.latestSentMs, nowMs - beganMs - (sent * 1_000) / perSecond);
     while (sent < due) send(sent, beganMs + (sent++ * 1_000) / perSecond);
     await new Promise((resolve) => setTimeout(resolve, tickMs));
   }
@@ -112,19 +128,46 @@ export async function flood(options: FloodOptions): Promise<FloodOutcome> {
   return outcome;
 }
 
+/** Everything before the body, made once for each of its lengths. */
+function heads({ url, line, headers, body }: FloodOptions): (bodyBytes: number) => string {
+  const all = { Host: new URL(url).host, ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+  const common = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const start = `${line} HTTP/1.1\r\n${common.join('')}`;
+  if (body === undefined) return () => `${start}\r\n`;
+  const made = new Map<number, string>();
+  return (bodyBytes) => {
+    const known = made.get(bodyBytes);
+    if (known !== undefined) return known;
+    const head = `${start}Content-Length: ${bodyBytes}\r\n\r\n`;
+    made.set(bodyBytes, head);
+    return head;
+  };
+}
+
 /** One connection with one request on it at most. */
 class Line {
   busy = false;
   dueMs = 0;
+  /** Resolves when it is open, or never will be. */
+  readonly stands: Promise<void>;
   private head = '';
   private missing = -1;
   private readonly socket: Socket;
 
-  constructor(socket: Socket, onAnswer: (line: Line, head: string) => void, onEnd: (line: Line) => void) {
-    this.socket = socket;
-    socket.on('data', (bytes) => this.arrive(bytes) && this.done(onAnswer));
-    socket.on('error', () => {});
-    socket.on('close', () => onEnd(this));
+  constructor(host: string, port: number, buffer: Buffer, onAnswer: (line: Line, head: string) => void, onEnd: (line: Line) => void) {
+    const callback = (bytes: number): boolean => {
+      if (this.arrive(buffer, bytes)) this.done(onAnswer);
+      return true;
+    };
+    this.socket = connect({ host, port, noDelay: true, onread: { buffer, callback } });
+    this.socket.on('error', () => {});
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.stands = promise;
+    this.socket.on('connect', resolve);
+    this.socket.on('close', () => {
+      resolve();
+      onEnd(this);
+    });
   }
 
   ask(text: string, dueMs: number): void {
@@ -132,7 +175,7 @@ class Line {
     this.dueMs = dueMs;
     this.head = '';
     this.missing = -1;
-    this.socket.write(text);
+    this.socket.write(text, 'latin1');
   }
 
   close(): void {
@@ -140,12 +183,12 @@ class Line {
   }
 
   /** True when the answer is whole. */
-  private arrive(bytes: Buffer): boolean {
+  private arrive(buffer: Buffer, bytes: number): boolean {
     if (this.missing >= 0) {
-      this.missing -= bytes.length;
+      this.missing -= bytes;
       return this.missing <= 0;
     }
-    this.head += bytes.toString('latin1');
+    this.head += buffer.toString('latin1', 0, bytes);
     const end = this.head.indexOf('\r\n\r\n');
     if (end < 0) return false;
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.head)?.[1] ?? 0);

@@ -1,7 +1,7 @@
 /** Every ask that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { Admission, lookEveryMs, slowAfterMs } from './admission.ts';
+import { Admission, lateAfterMs, lookEveryMs } from './admission.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
 import type { Envelope } from './envelope.ts';
 
@@ -13,6 +13,8 @@ export class PendingAsks {
   private readonly admission: Admission;
   /** Since the last look. */
   private answered = 0;
+  /** Of these. What was asked of another node is not counted: that node sheds for itself. */
+  private late = 0;
   private empty: (() => void) | null = null;
 
   /** @param most without an answer at once */
@@ -42,7 +44,10 @@ export class PendingAsks {
   settle(envelope: Envelope, error: unknown, reply: unknown): void {
     if (envelope.settled) return;
     envelope.settled = true;
-    if (this.waiting.delete(envelope)) this.answered++;
+    if (this.waiting.delete(envelope)) {
+      this.answered++;
+      if (this.isLate(envelope, this.clock.nowMs())) this.late++;
+    }
     if (envelope.deferredKey !== null) this.deferred.forget(envelope);
     if (error === undefined) envelope.resolve(reply);
     else envelope.reject(error as AppError);
@@ -63,15 +68,19 @@ export class PendingAsks {
 
   private expire(): void {
     const nowMs = this.clock.nowMs();
-    let slow = 0;
+    const { answered, late } = this;
+    let lateWaiting = 0;
     for (const envelope of this.waiting) {
-      if (envelope.deadlineMs <= nowMs) {
-        this.settle(envelope, unanswered(envelope), undefined);
-        this.answered--;
-      } else if (!envelope.elsewhere && nowMs - envelope.askedAtMs > slowAfterMs) slow++;
+      if (envelope.deadlineMs <= nowMs) this.settle(envelope, unanswered(envelope), undefined);
+      else if (this.isLate(envelope, nowMs)) lateWaiting++;
     }
-    this.admission.look(this.waiting.size, slow, this.answered);
+    this.admission.look(this.waiting.size, answered, answered === 0 ? lateWaiting : late);
     this.answered = 0;
+    this.late = 0;
+  }
+
+  private isLate({ elsewhere, askedAtMs }: Envelope, nowMs: number): boolean {
+    return !elsewhere && nowMs - askedAtMs > lateAfterMs;
   }
 }
 
