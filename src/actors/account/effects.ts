@@ -10,6 +10,8 @@ export function accountEffects({ database }: { database: Database }): Record<'st
     startedTasks: {
       outcome: 'tellTasks',
       timeoutMs: 30_000,
+      // Tasks go on using until they hear.
+      isBrief: true,
       repeatable: () => true,
       async run({ after }: { after: string }, { actorId }): Promise<StartedTasks> {
         const { rows } = await database.read({

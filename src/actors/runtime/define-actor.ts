@@ -73,6 +73,8 @@ export type EffectDefinition = {
   /** May run again after a crash. When false for an input, an interrupted run is not repeated: its outcome is `unknown`. */
   repeatable: (input: any) => boolean;
   timeoutMs: number;
+  /** It takes a moment and asks nothing of the outside world: it does not wait until others that run have ended. */
+  isBrief?: boolean;
   /** The command that takes an `EffectResult`. */
   outcome: string;
 };

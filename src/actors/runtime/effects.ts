@@ -174,7 +174,8 @@ export class Effects {
     if (this.inHand.size >= this.maxInHand) return false;
     const held: Held = { effect, controller: new AbortController(), tookMs: 0 };
     this.inHand.set(effect.id, held);
-    this.queue.add(held);
+    if (this.definitionOf(effect)?.isBrief) this.begin(held);
+    else this.queue.add(held);
     return true;
   }
 
@@ -192,20 +193,28 @@ export class Effects {
     for (const held of this.queue) {
       if (this.running >= this.maxRunning) return;
       this.queue.delete(held);
-      this.running++;
-      void this.run(held)
-        .catch((error) => this.parts.log.error({ ...about(held), err: error }, 'an effect could not be run'))
-        .finally(() => {
-          this.running--;
-          this.next();
-        });
+      this.begin(held);
     }
+  }
+
+  private begin(held: Held): void {
+    this.running++;
+    void this.run(held)
+      .catch((error) => this.parts.log.error({ ...about(held), err: error }, 'an effect could not be run'))
+      .finally(() => {
+        this.running--;
+        this.next();
+      });
+  }
+
+  private definitionOf({ kind, name }: EffectDraft): EffectDefinition | undefined {
+    return this.parts.system.kinds.get(kind)?.definition.effects?.[name];
   }
 
   private async run(held: Held): Promise<void> {
     const { effect, controller } = held;
-    const { system, log } = this.parts;
-    const definition = system.kinds.get(effect.kind)?.definition.effects?.[effect.name] as EffectDefinition | undefined;
+    const { log } = this.parts;
+    const definition = this.definitionOf(effect);
     if (definition === undefined) {
       // A version that knows it will find it; nothing is lost meanwhile.
       log.error(
