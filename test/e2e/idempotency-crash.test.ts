@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { randomFrom } from '../support/random.ts';
+import { Caller, startService } from '../support/service.ts';
+
+const rounds = 2;
+/** As many at once as the plan allows. */
+const requestsPerRound = 8;
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+type Asked = { key: string; path: string; body: object; answer: any };
+
+test(`commands under way when their node is killed (-9) have their effect once, and give what they gave (seed ${seed})`, {
+  timeout: 120_000,
+}, async (t) => {
+  t.diagnostic(`seed ${seed}`);
+  const random = randomFrom(seed);
+  const service = await startService(t);
+  const caller = await Caller.register(service);
+  const all: Asked[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const asked = Array.from({ length: requestsPerRound }, (_, i): Asked => {
+      const key = `${round}-${i}`;
+      // A second workspace of the same name would be refused, a second key would show in the list.
+      return i % 2 === 0
+        ? { key, path: '/v1/workspaces', body: { name: `w ${key}` }, answer: null }
+        : { key, path: '/v1/api-keys', body: { name: `k ${key}`, scopes: ['tasks.read'] }, answer: null };
+    });
+    const underWay = asked.map((one) => ask(caller, one).catch(() => null));
+    // Some are answered, some are committed and not, some have not begun.
+    await pause(random.between(0, 30));
+    await service.kill();
+    await Promise.all(underWay);
+    await service.restart();
+    all.push(...asked);
+    await Promise.all(asked.map((one) => settle(caller, one)));
+  }
+  const [workspaces, keys] = [await caller.json('GET', '/v1/workspaces?limit=100'), await caller.json('GET', '/v1/api-keys?limit=100')];
+  const named = (list: any): string[] => (Array.isArray(list) ? list : (list.data ?? list.workspaces)).map(({ name }: any) => name).sort();
+  const expected = (path: string): string[] =>
+    all
+      .filter((one) => one.path === path)
+      .map(({ body }: any) => body.name)
+      .sort();
+  assert.deepEqual(
+    named(workspaces).filter((name) => name.startsWith('w ')),
+    expected('/v1/workspaces'),
+  );
+  assert.deepEqual(named(keys), expected('/v1/api-keys'));
+});
+
+/** Remembers the answer; one that was given must be given again. */
+async function ask(caller: Caller, one: Asked): Promise<boolean> {
+  const response = await caller.fetch('POST', one.path, one.body, { 'idempotency-key': one.key });
+  const answer: any = await response.json();
+  if (response.status !== 201) {
+    // The first may still run as far as the node knows, or the node has just begun; nothing else may be said.
+    assert.ok([409, 429, 503, 504].includes(response.status), `${one.key}: ${response.status} ${JSON.stringify(answer)}`);
+    if (response.status === 409) assert.match(answer.detail, /still running/);
+    return false;
+  }
+  if (one.answer !== null) assert.deepEqual(answer, one.answer, 'the secret of a key included');
+  one.answer = answer;
+  return true;
+}
+
+async function settle(caller: Caller, one: Asked): Promise<void> {
+  for (let tries = 0; !(await ask(caller, one)); tries++) {
+    assert.ok(tries < 60, `${one.key} is still not answered`);
+    await pause(500);
+  }
+}
