@@ -1,44 +1,165 @@
-/** What the API reference says before its operations: what every caller needs to know once. Markdown. */
+/** What the API reference says before its operations: what every caller needs to know once, and what each chapter is about. Markdown. */
+import { apiExamples } from './api-examples.ts';
+import type { OpenApiOptions } from './http/openapi.ts';
 
 export const apiDescription = `
-Give Troupe a prompt; it plans, sends AI agents to work with real tools, asks people before anything that cannot be taken back, streams
-every step, and delivers files.
+Give Troupe a prompt: it plans the work, sends AI agents to do it with real tools, asks a person before anything that cannot be taken back,
+streams every step, and delivers files. Around the agents it keeps workspaces, integrations, virtual cards, purchase orders, a wallet, trading
+and deployments, all behind this one API.
 
-### Authentication
+## First task in three steps
 
-Send \`Authorization: Bearer <token>\` with an API key (\`mk_live_…\`, made by \`POST /api-keys\`) or the access token of a session
-(\`POST /auth/register\` or \`/auth/login\`; good for 60 minutes). Each operation names the scope that a key needs. What belongs to another
-account does not exist for you: 404.
+**1. Get a key.** Sign up, and make a key with the token you are answered:
 
-### First task
+\`\`\`sh
+TOKEN=$(curl -s http://127.0.0.1:8080/v1/auth/register -H 'Content-Type: application/json' \\
+  -d '{"email": "ann@example.com", "password": "a long enough password"}' | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')
 
-\`POST /tasks {"prompt": "Summarise the attached report"}\` answers at once with status \`pending\`. Upload files to a workspace first and pass
-its \`workspace_id\` to let agents read them. Follow the task on the WebSocket or by \`GET /tasks/{id}\`; fetch what it made from
-\`GET /tasks/{id}/deliverables\`.
+curl -s http://127.0.0.1:8080/v1/api-keys -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
+  -d '{"name": "first", "scopes": ["tasks.read", "tasks.write", "agents.write"]}'
+\`\`\`
 
-### Live events
+**2. Create a task.** The answer comes at once; the work goes on by itself:
 
-Connect to \`/ws\` and send \`{"type": "auth", "token": "…"}\` within 10 seconds. The answer is \`{"type": "auth_ok", "account_id", "seq", "resumed"}\`,
-then every event of your account follows as \`{"type": "event", "prev", "event": {"id", "seq", "type", "account_id", "created_at", "data"}}\`.
-\`seq\` counts up by one for the account; \`prev\` is the \`seq\` of the event sent before this one, so you can see that none is missing. After a break
-send \`resume_from\` with the last \`seq\` you have: what you missed is replayed, \`{"type": "replayed", "seq"}\` ends the replay. When that is too
-old, \`{"type": "reset", "oldest_seq"}\` tells you to read the state anew. \`{"type": "subscribe", "topics": ["task:task_…", "type:approval.*"]}\`
-narrows; \`{"type": "ping"}\` is answered with a pong. Close codes 4430 (too slow) and 1012 (leaving) mean reconnect and resume; 4400, 4401, 4408
-and 4429 mean don't.
+\`\`\`sh
+curl -s http://127.0.0.1:8080/v1/tasks -H 'Authorization: Bearer mk_live_…' -H 'Content-Type: application/json' \\
+  -d '{"prompt": "Compute the first 20 prime numbers and write a short report about them"}'
+\`\`\`
 
-### Repeating requests
+**3. Fetch what it made**, once its status is \`complete\`. Each file has a \`download_url\` that opens without a key for an hour:
 
-Send an \`Idempotency-Key\` with any POST: the same key and body within 24 hours has its effect once and gets the first answer again, with
-\`Idempotency-Replayed: true\`. The same key with another body is 422; while the first still runs, 409.
+\`\`\`sh
+curl -s http://127.0.0.1:8080/v1/tasks/task_…/deliverables -H 'Authorization: Bearer mk_live_…'
+\`\`\`
 
-### Errors
+To try requests on this page, paste a key or an access token above; \`Bearer\` is added for you.
 
-Errors are \`{"detail": "…"}\`. Invalid input is 422 with a list: \`{"detail": [{"loc", "msg", "type", "input", "ctx"}]}\`. 503 comes with
-\`Retry-After\` and nothing was done; 504 means that it may have happened: ask again with the same Idempotency-Key. Every answer carries
-\`X-Request-Id\`; send your own to find your requests in the logs.
+## Authentication
 
-### Paths
+Send \`Authorization: Bearer <token>\`, where the token is one of
 
-Every path is served with and without the prefix \`/v1\`. Where the two forms of an answer cannot be merged, \`/v1\` answers the first (the file
-list of a workspace is an array) and the bare path the second (an object with \`files\` and \`total\`).
+| | | |
+|---|---|---|
+| **API key** | \`mk_live_…\`, \`mk_test_…\` | for programs; made by \`POST /api-keys\`, shown once, does what its scopes allow. A test key moves no money and deploys nothing |
+| **Access token** | \`v4.public.…\` | for people; answered by \`POST /auth/register\`, \`/auth/login\` and \`/auth/refresh\`, good for 60 minutes, holds every scope |
+
+Each operation names the scope that a key needs. What belongs to another account does not exist for you: 404. A revoked key and an ended session are
+refused within a second. Browsers may use cookies instead (\`POST /auth/session\`); with them, whatever changes something needs the header
+\`X-CSRF-Token\` too.
+
+## Limits
+
+Every answer tells how you stand: \`X-RateLimit-Limit\` requests a minute, \`X-RateLimit-Remaining\` of them now, all of them again in
+\`X-RateLimit-Reset\` seconds. Beyond it you hear 429 with \`Retry-After\`.
+
+| plan | requests a minute | at once | WebSockets | tasks at work |
+|---|---|---|---|---|
+| free | 60 | 10 | 1 | 1 |
+| pro | 300 | 50 | 5 | 5 |
+| power | 1,000 | 100 | 20 | 20 |
+| business | 5,000 | 500 | 100 | unlimited |
+
+A limit counts for each key, and for the whole cluster. JSON bodies hold up to 1 MiB, uploads 50 MiB.
+
+## Repeating requests safely
+
+Send an \`Idempotency-Key\` (any text of 1 to 255 characters, e.g. a UUID) with a POST. The same key with the same request has its effect once, within 24 hours, whatever is
+repeated, at whichever node, also after a crash; the repeat is answered as the first was, with \`Idempotency-Replayed: true\`. The same key with another
+request is 422; while the first still runs, 409.
+
+## Errors
+
+Errors are \`{"detail": "…"}\`, a sentence for people. Invalid input is 422 with a list, one entry a field:
+
+\`\`\`json
+{"detail": [{"loc": ["body", "prompt"], "msg": "Field required", "type": "missing", "input": null, "ctx": {}}]}
+\`\`\`
+
+| status | what to do |
+|---|---|
+| 400, 413, 415, 422 | change the request |
+| 401, 403 | use another token |
+| 402 | change the plan |
+| 404 | there is none, or it is another account's |
+| 409 | look at the state first |
+| 429, 503 | wait \`Retry-After\` seconds; nothing was done |
+| 500 | tell us the \`X-Request-Id\` |
+| 504 | it may have been done: repeat it with the same \`Idempotency-Key\` |
+
+Every answer carries \`X-Request-Id\`; send your own to find your requests in the logs. What you have already comes as 304 when you send its \`ETag\` as \`If-None-Match\`.
+
+## Live events
+
+Open a WebSocket at \`/v1/ws\` and send, within 10 seconds:
+
+\`\`\`json
+{"type": "auth", "token": "mk_live_…"}
+\`\`\`
+
+You are answered \`{"type": "auth_ok", "account_id", "seq", "resumed"}\`, then every event of your account as it happens:
+
+\`\`\`json
+{"type": "event", "prev": 41, "event": {"id": "evt_…", "seq": 42, "type": "agent.action", "account_id": "acct_…", "created_at": "…", "data": {}}}
+\`\`\`
+
+\`seq\` grows by one with each event of the account. \`prev\` is the \`seq\` of the event sent before this one, so you can see that you missed none. After a break send
+\`"resume_from": 42\` with \`auth\`: what you missed is replayed, then comes \`{"type": "replayed", "seq"}\`, then what is new. Events are kept for seven days;
+where that is not enough you hear \`{"type": "reset", "oldest_seq"}\`: read the state anew. \`{"type": "subscribe", "topics": ["task:task_…", "type:approval.*"]}\` narrows the stream, \`{"type": "ping"}\`
+is answered with a pong.
+
+| closed with | |
+|---|---|
+| 4430 too slow, 1012 the node leaves | connect again and resume; nothing is lost |
+| 4400 bad message, 4401 bad token, 4408 no \`auth\`, 4429 too many | do not |
+
+## Webhooks
+
+Events also come by POST to an address of yours (\`POST /api-keys/webhooks\`): at least once, in order for each task, tried again for 24 hours. Verify each one with
+the secret you were shown:
+
+\`\`\`js
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+
+/** body: the bytes as they came; header: X-Troupe-Signature, "t=1772357400,v1=5f2b…" */
+function isGenuine(body, header) {
+  const parts = header.split(',').map((part) => part.split('='));
+  const sentAt = parts.find(([name]) => name === 't')[1];
+  if (Math.abs(Date.now() / 1000 - sentAt) > 300) return false;
+  const expected = createHmac('sha256', key).update(sentAt + '.').update(body).digest();
+  return parts.some(([name, value]) => {
+    const given = Buffer.from(name === 'v1' ? value : '', 'hex');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+\`\`\`
+
+Each delivery carries the headers of [Standard Webhooks](https://www.standardwebhooks.com) as well, \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\`, so its
+libraries verify it, too. The same \`webhook-id\` is the same event: take it once.
+
+## Paths and forms
+
+Every path is served with and without the prefix \`/v1\`. Where two forms of an answer cannot be merged, \`/v1\` answers the first (the file list of a workspace
+is an array) and the bare path the second (an object with \`files\` and \`total\`). Ids are a prefix and 26 characters, times are ISO 8601 in UTC, money is a number of
+major units with at most two decimals. Lists take \`limit\` and \`offset\`, newest first. Unknown fields are ignored.
 `;
+
+const chapters = [
+  { name: 'Tasks', paths: ['/tasks'], description: 'A prompt, the agents that work on it, what they ask, and what they deliver.' },
+  { name: 'Agents', paths: ['/agents'], description: 'One agent at work: pause it, guide it, answer what it asks, cancel it.' },
+  { name: 'Workspaces', paths: ['/workspaces'], description: 'Files that agents read and write, shared by tasks.' },
+  { name: 'Integrations', paths: ['/integrations'], description: 'Outside accounts whose tools agents use.' },
+  { name: 'Deployments', paths: ['/deployments'], description: 'Builds of a workspace, published at a hosting provider.' },
+  { name: 'Commerce', paths: ['/commerce'], description: 'Virtual cards, purchase orders, the wallet and what may be spent.' },
+  { name: 'Trading', paths: ['/trading'], description: 'Brokers, strategies, orders, positions and backtests.' },
+  { name: 'Billing', paths: ['/billing'], description: 'The plan, what was used of it, invoices and upgrades.' },
+  { name: 'Webhooks', paths: ['/api-keys/webhooks'], description: 'Events by POST to an address of yours, and how their deliveries went.' },
+  { name: 'API keys', paths: ['/api-keys'], description: 'Keys for programs: what they may do is what their scopes say.' },
+  { name: 'Sign-in', paths: ['/auth'], description: 'People: signing up, in and out, passwords and second factors.' },
+  { name: 'Settings', paths: ['/settings'], description: 'What an account has chosen. Needs a person’s session.' },
+  { name: 'Health', paths: ['/health'], description: 'For balancers and for you. Counts against no limit.' },
+  { name: 'Reference', paths: ['/openapi.json', '/docs'], description: 'This description and this page.' },
+];
+
+export const apiReference: Omit<OpenApiOptions, 'publicUrl'> = { description: apiDescription, chapters, examples: apiExamples };

@@ -39,16 +39,15 @@ export class DescribedApi {
   readonly operations: Operation[];
   /** `GET /tasks` for each operation that was seen to succeed. */
   readonly succeeded = new Set<string>();
-  private readonly components: Record<string, JsonSchema>;
   private readonly validators = new Map<object, Validator>();
 
-  constructor(document: any) {
-    this.components = document.components.schemas;
+  constructor(described: any) {
+    const document = resolved(described);
     this.operations = Object.entries(document.paths as Record<string, Record<string, any>>).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, described]) => ({
         method: method.toUpperCase(),
         path,
-        scope: described['x-scope'] ?? null,
+        scope: scopeOf(described),
         parameters: described.parameters ?? [],
         body: bodyOf(described.requestBody?.content),
         responses: described.responses,
@@ -99,16 +98,39 @@ export class DescribedApi {
   validatorOf(schema: JsonSchema): Validator {
     let validator = this.validators.get(schema);
     if (validator === undefined) {
-      validator = Schema.Compile(this.resolved(schema) as never) as unknown as Validator;
+      validator = Schema.Compile(schema as never) as unknown as Validator;
       this.validators.set(schema, validator);
     }
     return validator;
   }
+}
 
-  private resolved(schema: unknown): unknown {
-    const ref = (schema as { $ref?: string }).$ref;
-    return ref === undefined ? schema : this.components[ref.split('/').at(-1)!];
-  }
+/** The document with whatever its references name in their places. */
+function resolved(document: any): any {
+  const known = new Map<string, unknown>();
+  const resolve = (value: any): any => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value.$ref !== 'string') return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, resolve(inner)]));
+    const path = value.$ref as string;
+    if (!known.has(path))
+      known.set(
+        path,
+        resolve(
+          path
+            .slice(2)
+            .split('/')
+            .reduce((inside, name) => inside[name], document),
+        ),
+      );
+    return known.get(path);
+  };
+  return resolve(document);
+}
+
+function scopeOf(operation: any): string | null {
+  if (operation.security?.length === 0) return null;
+  return operation['x-session'] === true ? 'session' : (operation['x-scopes'][0] ?? 'any');
 }
 
 function bodyOf(content: Record<string, { schema: JsonSchema }> | undefined): Operation['body'] {

@@ -1,95 +1,110 @@
 /** The OpenAPI 3.1 description, made from the route declarations that also validate requests. */
 import type { TObject, TSchema } from 'typebox';
-import { type AnyRoute, errorStatuses, isIdempotent, isTagged, parameterSchema } from './route.ts';
-import { statusLine } from './status.ts';
+import { answersOf, json, sharedAnswers } from './described-answers.ts';
+import { exampleOf, type KnownExamples } from './examples.ts';
+import { type AnyRoute, isIdempotent, isTagged, parameterSchema } from './route.ts';
+
+/** A chapter of the reference: the operations whose paths begin with one of `paths`; of several, the longest decides. */
+export type Chapter = { name: string; description: string; paths: readonly string[] };
 
 export type OpenApiOptions = {
   /** Where the service is reached, e.g. `http://127.0.0.1:8080`. */
   publicUrl: string;
   description?: string;
+  /** In the order of the reference. A path of none has a chapter of its own, named after its first part. */
+  chapters?: readonly Chapter[];
+  examples?: KnownExamples;
+  /** What the service sends of its own accord. */
+  webhooks?: object;
 };
 
 type Json = Record<string, unknown>;
 
 /** @returns a document that is plain JSON */
-export function openApiDocument(routes: readonly AnyRoute[], { publicUrl, description }: OpenApiOptions): Json {
+export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOptions): Json {
+  const { publicUrl, description, chapters = [], examples = {}, webhooks } = options;
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
-    paths[route.path]![route.method.toLowerCase()] = operation(route);
+    paths[route.path]![route.method.toLowerCase()] = operation(route, chapterOf(route, chapters), examples);
   }
-  const document = {
+  const used = new Set(routes.map((route) => chapterOf(route, chapters)));
+  const known = chapters.filter(({ name }) => used.delete(name)).map(({ name, description: about }) => ({ name, description: about }));
+  const { schemas, document } = withNamedSchemas({
     openapi: '3.1.0',
     info: { title: 'Troupe', version: '0.1.0', description: description ?? 'Natural-language tasks, run by AI agents.' },
     servers: [
       { url: `${publicUrl}/v1`, description: 'Variant A of every answer' },
       { url: publicUrl, description: 'Variant B where the two cannot be merged' },
     ],
-    security: [{ bearer: [] }],
-    tags: [...new Set(routes.map(tag))].map((name) => ({ name })),
+    security: [{ bearer: [] }, { cookie: [] }],
+    tags: [...known, ...[...used].map((name) => ({ name }))],
     paths,
-    components: {
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key (mk_live_…, mk_test_…) or the access token of a session' },
-      },
-      schemas: { Error: errorSchema, ValidationError: validationErrorSchema },
-      headers: {
-        RequestId: { description: "Names this request in logs; the caller's own where it sent one", schema: { type: 'string' } },
-        ETag: { description: 'Changes with the answer; send it as If-None-Match', schema: { type: 'string' } },
-      },
-    },
-  };
-  // Schemas carry functions and hidden marks of the validator; what remains is JSON Schema 2020-12, the dialect of OpenAPI 3.1.
-  return JSON.parse(JSON.stringify(document)) as Json;
+    ...(webhooks === undefined ? {} : { webhooks }),
+    components: { securitySchemes, ...sharedAnswers },
+  });
+  return { ...document, components: { ...(document.components as Json), schemas } };
 }
 
-const errorSchema = {
-  type: 'object',
-  required: ['detail'],
-  properties: { detail: { type: 'string' } },
-};
+/**
+ * Schemas carry functions and hidden marks of the validator; what remains is JSON Schema 2020-12, the dialect of OpenAPI 3.1. Objects with a title
+ * are told once, under that name. Throws where two have the same.
+ */
+function withNamedSchemas(document: Json): { schemas: Json; document: Json } {
+  const schemas: Json = {};
+  const plain = JSON.parse(JSON.stringify(document), (_, value) => {
+    if (typeof value?.title !== 'string' || value.properties === undefined) return value;
+    const { title } = value;
+    if (schemas[title] !== undefined && JSON.stringify(schemas[title]) !== JSON.stringify(value))
+      throw new Error(`Two schemas have the title ${title}`);
+    schemas[title] = value;
+    return { $ref: `#/components/schemas/${title}` };
+  });
+  return { schemas, document: plain };
+}
 
-const validationErrorSchema = {
-  type: 'object',
-  required: ['detail'],
-  properties: {
-    detail: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['loc', 'msg', 'type'],
-        properties: {
-          loc: { type: 'array', items: { type: ['string', 'integer'] } },
-          msg: { type: 'string' },
-          type: { type: 'string' },
-          input: {},
-          ctx: { type: 'object' },
-        },
-      },
-    },
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key (`mk_live_…`, `mk_test_…`) or the access token of a session. The reference puts `Bearer` before it.',
+  },
+  cookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'troupe_session',
+    description:
+      'Set by `POST /auth/session`. What changes something needs the header `X-CSRF-Token` as well, equal to the cookie `troupe_csrf`.',
   },
 };
 
-function operation(route: AnyRoute): Json {
-  const { scope } = route;
+function operation(route: AnyRoute, tag: string, known: KnownExamples): Json {
+  const { scope, path } = route;
   const parameters = [
-    ...parametersOf('path', parameterSchema(route)),
-    ...parametersOf('query', route.query),
-    ...parametersOf('header', route.headers),
+    ...parametersOf('path', parameterSchema(route), { ...known, ...pathExamples(path, known) }),
+    ...parametersOf('query', route.query, known),
+    ...parametersOf('header', route.headers, known),
     ...(isIdempotent(route) ? [idempotencyKey] : []),
     ...(isTagged(route) ? [ifNoneMatch] : []),
   ];
   return {
     operationId: operationId(route),
-    tags: [tag(route)],
+    tags: [tag],
     summary: route.summary,
-    ...(route.description === undefined && scope === null ? {} : { description: describe(route) }),
+    description: describe(route),
     ...(route.extension === true ? { 'x-extension': true } : {}),
-    ...(scope === null ? { security: [] } : { 'x-scope': scope }),
+    ...access(scope),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body) }),
-    responses: responses(route),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, known) }),
+    responses: answersOf(route, known),
   };
+}
+
+/** `x-session`: a key has no way in, whatever its scopes. */
+function access(scope: AnyRoute['scope']): Json {
+  if (scope === null) return { security: [] };
+  const needed = scope === 'any' || scope === 'session' ? [] : [scope];
+  return { security: [{ bearer: needed }, { cookie: [] }], 'x-scopes': needed, ...(scope === 'session' ? { 'x-session': true } : {}) };
 }
 
 const idempotencyKey = {
@@ -98,6 +113,7 @@ const idempotencyKey = {
   required: false,
   description: 'The same key with the same request answers as the first time did and changes nothing more',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+  example: '5f0c1b9e-7a43-4d0b-9a3e-0d5f2f1c8e11',
 };
 
 const ifNoneMatch = {
@@ -108,10 +124,12 @@ const ifNoneMatch = {
   schema: { type: 'string' },
 };
 
-function describe({ description, scope }: AnyRoute): string {
-  const access: Record<string, string> = { any: 'Needs a token.', session: 'Needs a user session.' };
+function describe({ description, scope, extension }: AnyRoute): string {
+  const access: Record<string, string> = { any: 'Needs a token.', session: 'Needs a user session; API keys are refused.' };
   const needs = scope === null ? 'Needs no token.' : (access[scope] ?? `Needs the scope \`${scope}\`.`);
-  return description === undefined ? needs : `${description}\n\n${needs}`;
+  return [description, extension === true ? `${needs} Goes beyond the interface specification.` : needs]
+    .filter((text) => text !== undefined)
+    .join('\n\n');
 }
 
 /** `GET /tasks/{id}/deliverables` → `getTasksByIdDeliverables`: unique because method and path are. */
@@ -127,54 +145,42 @@ function capital(word: string): string {
     .join('');
 }
 
-function tag({ path }: AnyRoute): string {
-  return path.split('/')[1]!;
+function chapterOf({ path }: AnyRoute, chapters: readonly Chapter[]): string {
+  let found = { name: capital(path.split('/')[1]!), prefix: '' };
+  for (const { name, paths } of chapters)
+    for (const prefix of paths) if (`${path}/`.startsWith(`${prefix}/`) && prefix.length > found.prefix.length) found = { name, prefix };
+  return found.name;
 }
 
-function parametersOf(place: 'path' | 'query' | 'header', schema: TObject | undefined): Json[] {
+/** Of a parameter by the path up to it: `/tasks/{id}`. */
+function pathExamples(path: string, known: KnownExamples): KnownExamples {
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(({ 0: braces, 1: name, index }) => [
+    name!,
+    known[path.slice(0, index + braces.length)],
+  ]);
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined));
+}
+
+function parametersOf(place: 'path' | 'query' | 'header', schema: TObject | undefined, known: KnownExamples): Json[] {
   if (schema === undefined) return [];
   const required = new Set<string>(schema.required);
-  return Object.entries(schema.properties as Record<string, TSchema>).map(([name, field]) => ({
+  return Object.entries(schema.properties as Record<string, TSchema & { description?: string }>).map(([name, field]) => ({
     name,
     in: place,
-    required: required.has(name),
+    required: place === 'path' || (required.has(name) && !Object.hasOwn(field, 'default')),
+    ...(field.description === undefined ? {} : { description: field.description }),
     schema: field,
+    ...(place === 'path' ? { example: exampleOf(field, known, name) } : {}),
   }));
 }
 
-function requestBody(body: TSchema | 'multipart'): Json {
-  if (body !== 'multipart') return { required: ((body as { required?: string[] }).required?.length ?? 0) > 0, content: json(body) };
+function requestBody(body: TSchema | 'multipart', known: KnownExamples): Json {
+  if (body !== 'multipart')
+    return { required: ((body as { required?: string[] }).required?.length ?? 0) > 0, content: json(body, exampleOf(body, known)) };
   const schema = {
     type: 'object',
     required: ['file'],
-    properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } },
+    properties: { file: { type: 'string', contentMediaType: 'application/octet-stream', description: 'With its name, e.g. `report.csv`' } },
   };
   return { required: true, content: { 'multipart/form-data': { schema } } };
-}
-
-function responses(route: AnyRoute): Json {
-  const headers = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
-  const all: Record<string, Json> = {};
-  for (const [status, schema] of Object.entries(route.responses)) {
-    const raw = route.contentTypes?.[Number(status)];
-    const content = raw === undefined ? schema && json(schema) : { [raw]: {} };
-    all[status] = { description: reason(Number(status)), headers, ...(content === null ? {} : { content }) };
-  }
-  if (isTagged(route)) {
-    all[200]!.headers = { ...headers, ETag: { $ref: '#/components/headers/ETag' } };
-    all[304] = { description: reason(304), headers };
-  }
-  for (const status of errorStatuses(route)) {
-    const name = status === 422 ? 'ValidationError' : 'Error';
-    all[status] ??= { description: reason(status), headers, content: json({ $ref: `#/components/schemas/${name}` }) };
-  }
-  return all;
-}
-
-function json(schema: unknown): Json {
-  return { 'application/json': { schema } };
-}
-
-function reason(status: number): string {
-  return statusLine(status).slice(4);
 }

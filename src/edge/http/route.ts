@@ -81,16 +81,16 @@ type Declaration = {
   summary: string;
   description?: string;
   scope: Scope;
-  /** Failures beyond those that follow from the rest (401, 403, 404 with a parameter, 400, 409, 413, 415, 422, 429, 504), e.g. [402, 409]. */
+  /** Failures beyond those that follow from the rest (401 and 403 with a scope, 404 with a parameter, 400, 409, 413, 415, 422, 429, 504), e.g. [402, 409]. */
   errors?: readonly number[];
   /** Goes beyond the interface specification: `x-extension: true` in the description. */
   extension?: boolean;
   /** Whether `Idempotency-Key` has an effect; true for every POST outside /auth that does not say otherwise. */
   idempotent?: boolean;
-  /** Fields of its answer, at whatever depth, that are shown once: its replay holds null there after 24 hours. The answer is JSON then. */
-  secretFields?: readonly string[];
   /** false: asked as often as anybody likes, and counted against nothing. */
   limited?: boolean;
+  /** Fields of its answer, at whatever depth, that are shown once: its replay holds null there after 24 hours. The answer is JSON then. */
+  secretFields?: readonly string[];
   /** Content types of answers that are no JSON, by status, e.g. {200: 'application/octet-stream'}. */
   contentTypes?: { readonly [status: number]: string };
 };
@@ -157,8 +157,8 @@ export function errorStatuses(declared: AnyRoute): number[] {
   const statuses = new Set<number>([...errors, 429, 500, 503]);
   if (declared.method !== 'GET') statuses.add(504);
   if (isIdempotent(declared)) for (const status of [409, 422]) statuses.add(status);
-  if (scope !== null) statuses.add(401);
-  if (scope !== null && scope !== 'any') statuses.add(403);
+  // Whoever is known may still lack a scope, hold no more than a download link, or a cookie without its CSRF token.
+  if (scope !== null) for (const status of [401, 403]) statuses.add(status);
   if (parameterNames(declared.path).length > 0) statuses.add(404);
   if (body !== undefined) for (const status of [400, 413, 415, 422]) statuses.add(status);
   if (declared.query !== undefined || declared.headers !== undefined || declared.params !== undefined) statuses.add(422);

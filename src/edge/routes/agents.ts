@@ -9,7 +9,7 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { answer } from './answer.ts';
 import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
 
-const ActionSchema = Type.Object({ id: Type.String(), status: AgentStatus, message: Type.String() });
+const ActionSchema = Type.Object({ id: Type.String(), status: AgentStatus, message: Type.String() }, { title: 'AgentAction' });
 const maxGuidanceChars = 2_000;
 const Guidance = Type.String({ minLength: 1, maxLength: maxGuidanceChars, pattern: '\\S' });
 

@@ -23,12 +23,18 @@ const described = {
   mode: Mode,
   created_at: Type.String({ format: 'date-time' }),
 };
-const CreatedKey = Type.Object({ ...described, key: Type.String({ description: 'The secret; it is not shown again' }) });
-const ListedKey = Type.Object({
-  ...described,
-  last_four: Type.String(),
-  last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'To the minute' }),
-});
+const CreatedKey = Type.Object(
+  { ...described, key: Type.String({ description: 'The secret; it is not shown again' }) },
+  { title: 'CreatedApiKey' },
+);
+const ListedKey = Type.Object(
+  {
+    ...described,
+    last_four: Type.String(),
+    last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'To the minute' }),
+  },
+  { title: 'ApiKey' },
+);
 
 export function apiKeyRoutes({ actors, database, secrets, clock }: ApiKeyRoutesOptions): AnyRoute[] {
   const create = route({

@@ -13,29 +13,38 @@ export const Code = Type.String({
   maxLength: 64,
   description: 'The six digits of the authenticator app, or a recovery code',
 });
-export const Message = Type.Object({ message: Type.String() });
+export const Message = Type.Object({ message: Type.String() }, { title: 'Message' });
 export const RefreshToken = Type.Object({ refresh_token: Type.String({ maxLength: 256 }) });
 
-export const TokenResponse = Type.Object({
-  access_token: Type.String({ description: 'A PASETO v4.public token' }),
-  refresh_token: Type.String({ description: 'Good once, within seven days' }),
-  token_type: Type.Literal('bearer'),
-  expires_in: Type.Integer({ description: 'Life of the access token in seconds' }),
-});
+export const TokenResponse = Type.Object(
+  {
+    access_token: Type.String({ description: 'A PASETO v4.public token' }),
+    refresh_token: Type.String({ description: 'Good once, within seven days' }),
+    token_type: Type.Literal('bearer'),
+    expires_in: Type.Integer({ description: 'Life of the access token in seconds' }),
+  },
+  { title: 'TokenResponse' },
+);
 
 /** The password was right, and there is a second factor. */
-export const Challenge = Type.Object({
-  two_factor_required: Type.Literal(true),
-  challenge_token: Type.String({ description: 'For POST /auth/login/2fa, together with a code' }),
-  expires_in: Type.Literal(challengeLifeMs / 1000),
-});
+export const Challenge = Type.Object(
+  {
+    two_factor_required: Type.Literal(true),
+    challenge_token: Type.String({ description: 'For POST /auth/login/2fa, together with a code' }),
+    expires_in: Type.Literal(challengeLifeMs / 1000),
+  },
+  { title: 'Challenge' },
+);
 
-export const CurrentUser = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  name: Type.Union([Type.String(), Type.Null()]),
-  account_id: Type.String(),
-  plan: Type.Enum([...plans]),
-  two_factor_enabled: Type.Boolean(),
-  created_at: Type.String({ format: 'date-time' }),
-});
+export const CurrentUser = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.Union([Type.String(), Type.Null()]),
+    account_id: Type.String(),
+    plan: Type.Enum([...plans]),
+    two_factor_enabled: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'User' },
+);

@@ -12,14 +12,17 @@ import { answer } from './answer.ts';
 import type { DownloadLinks } from './download-link.ts';
 import { PageQuery, totalCount } from './page.ts';
 
-const DeliverableView = Type.Object({
-  id: Type.String(),
-  name: Type.String({ description: 'Original file name' }),
-  type: Type.String({ description: 'MIME type' }),
-  size_bytes: Type.Integer(),
-  download_url: Type.String({ description: 'Usable for an hour without an Authorization header' }),
-  created_at: Type.String({ format: 'date-time' }),
-});
+const DeliverableView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String({ description: 'Original file name' }),
+    type: Type.String({ description: 'MIME type' }),
+    size_bytes: Type.Integer(),
+    download_url: Type.String({ description: 'Usable for an hour without an Authorization header' }),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Deliverable' },
+);
 
 export function deliverableRoutes({ database, files, links }: { database: Database; files: FileStore; links: DownloadLinks }): AnyRoute[] {
   async function viewOf(row: DeliverableRow, principal: Principal): Promise<Static<typeof DeliverableView>> {
@@ -58,8 +61,10 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       path: '/tasks/{id}/deliverables/{file_id}/download',
       summary: 'Download a deliverable',
       scope: 'tasks.read',
-      responses: { 200: null },
-      contentTypes: { 200: 'application/octet-stream' },
+      description: 'Its bytes with its own content type, as an attachment. Takes `Range`. A `download_url` opens it without a token.',
+      errors: [416],
+      responses: { 200: null, 206: null, 304: null },
+      contentTypes: { 200: '*/*', 206: '*/*' },
       async handler({ principal, params, request }) {
         const where = { id: params.file_id, taskId: params.id, accountId: principal.accountId };
         const row = await database.list((em) => em.findOne(Deliverable, where));

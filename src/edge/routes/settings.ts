@@ -27,7 +27,7 @@ const described = {
   redirect_uris: Type.Array(RedirectUri, { maxItems: maxRedirectUris, uniqueItems: true, description: 'Where OAuth flows may return to' }),
   timezone: TimeZone,
 };
-const SettingsView = Type.Object(described);
+const SettingsView = Type.Object(described, { title: 'Settings' });
 
 export function settingsRoutes({ actors }: { actors: ActorSystem }): AnyRoute[] {
   const get = route({

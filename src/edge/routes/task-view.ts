@@ -11,60 +11,72 @@ const Timestamp = Type.String({ format: 'date-time' });
 export const TaskStatus = Type.Enum(taskStatuses);
 export const AgentStatus = Type.Enum(['idle', 'thinking', 'acting', 'waiting', 'complete', 'error', 'paused', 'cancelled']);
 
-export const AgentSchema = Type.Object({
-  id: Type.String(),
-  task_id: Type.String(),
-  type: Type.String(),
-  title: Type.String(),
-  status: AgentStatus,
-  current_tool: nullable(Type.String()),
-  progress: Type.Integer({ minimum: 0, maximum: 100 }),
-  result: nullable(Type.String()),
-  error: nullable(Type.String()),
-});
+export const AgentSchema = Type.Object(
+  {
+    id: Type.String(),
+    task_id: Type.String(),
+    type: Type.String(),
+    title: Type.String(),
+    status: AgentStatus,
+    current_tool: nullable(Type.String()),
+    progress: Type.Integer({ minimum: 0, maximum: 100 }),
+    result: nullable(Type.String()),
+    error: nullable(Type.String()),
+  },
+  { title: 'Agent' },
+);
 
-export const ApprovalSchema = Type.Object({
-  id: Type.String(),
-  agent_id: Type.String(),
-  task_id: Type.String(),
-  action: Type.String(),
-  arguments: Type.Unknown(),
-  status: Type.Enum(['pending', 'approved', 'rejected']),
-  reason: nullable(Type.String()),
-  created_at: Timestamp,
-  decided_at: nullable(Timestamp),
-});
+export const ApprovalSchema = Type.Object(
+  {
+    id: Type.String(),
+    agent_id: Type.String(),
+    task_id: Type.String(),
+    action: Type.String(),
+    arguments: Type.Unknown(),
+    status: Type.Enum(['pending', 'approved', 'rejected']),
+    reason: nullable(Type.String()),
+    created_at: Timestamp,
+    decided_at: nullable(Timestamp),
+  },
+  { title: 'Approval' },
+);
 
-export const TaskSchema = Type.Object({
-  id: Type.String(),
-  status: TaskStatus,
-  prompt: Type.String(),
-  config: Type.Object({}, { additionalProperties: true }),
-  agents: Type.Array(AgentSchema),
-  subtasks: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      agent_type: Type.String(),
-      prompt: Type.String(),
-      status: Type.String(),
-      tokens_used: Type.Integer(),
-      model_used: nullable(Type.String()),
-    }),
-  ),
-  cost: Type.Number({ description: 'Credits spent; 1 credit is 1,000 tokens' }),
-  total_tokens_used: Type.Integer(),
-  total_cost_cents: Type.Integer({ description: 'US cents by the model’s list prices, rounded' }),
-  deliverables_count: Type.Integer(),
-  workspace_id: Type.String(),
-  approvals: Type.Array(ApprovalSchema),
-  pause_reason: nullable(Type.String({ description: 'agents, budget or plan_limit' })),
-  error: nullable(Type.String()),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  completed_at: nullable(Timestamp),
-});
+export const TaskSchema = Type.Object(
+  {
+    id: Type.String(),
+    status: TaskStatus,
+    prompt: Type.String(),
+    config: Type.Object({}, { additionalProperties: true }),
+    agents: Type.Array(AgentSchema),
+    subtasks: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        agent_type: Type.String(),
+        prompt: Type.String(),
+        status: Type.String(),
+        tokens_used: Type.Integer(),
+        model_used: nullable(Type.String()),
+      }),
+    ),
+    cost: Type.Number({ description: 'Credits spent; 1 credit is 1,000 tokens' }),
+    total_tokens_used: Type.Integer(),
+    total_cost_cents: Type.Integer({ description: 'US cents by the model’s list prices, rounded' }),
+    deliverables_count: Type.Integer(),
+    workspace_id: Type.String(),
+    approvals: Type.Array(ApprovalSchema),
+    pause_reason: nullable(Type.String({ description: 'agents, budget or plan_limit' })),
+    error: nullable(Type.String()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    completed_at: nullable(Timestamp),
+  },
+  { title: 'Task' },
+);
 
-export const TaskSummarySchema = Type.Object({ id: Type.String(), status: TaskStatus, prompt: Type.String(), created_at: Timestamp });
+export const TaskSummarySchema = Type.Object(
+  { id: Type.String(), status: TaskStatus, prompt: Type.String(), created_at: Timestamp },
+  { title: 'TaskSummary' },
+);
 
 export function taskView(task: TaskRow): Static<typeof TaskSchema> {
   return {

@@ -43,14 +43,17 @@ const CreateTaskBody = Type.Object({
   workspace_id: Type.Optional(Type.String({ description: 'Agents read and write here; without it the task gets a workspace of its own' })),
 });
 
-const EventSchema = Type.Object({
-  id: Type.String(),
-  seq: Type.Integer(),
-  type: Type.String(),
-  account_id: Type.String(),
-  created_at: Type.String({ format: 'date-time' }),
-  data: Type.Unknown(),
-});
+const EventSchema = Type.Object(
+  {
+    id: Type.String(),
+    seq: Type.Integer(),
+    type: Type.String(),
+    account_id: Type.String(),
+    created_at: Type.String({ format: 'date-time' }),
+    data: Type.Unknown(),
+  },
+  { title: 'Event' },
+);
 
 export type TaskRouteParts = { actors: ActorSystem; database: Database };
 

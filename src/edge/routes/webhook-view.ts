@@ -20,26 +20,32 @@ const described = {
   created_at: Timestamp,
 };
 
-export const WebhookSchema = Type.Object(described);
-export const WebhookWithSecret = Type.Object({
-  ...described,
-  secret: Type.String({ description: '`whsec_` and a key in base64, which signs deliveries; it is not shown again' }),
-});
+export const WebhookSchema = Type.Object(described, { title: 'Webhook' });
+export const WebhookWithSecret = Type.Object(
+  {
+    ...described,
+    secret: Type.String({ description: '`whsec_` and a key in base64, which signs deliveries; it is not shown again' }),
+  },
+  { title: 'CreatedWebhook' },
+);
 
-export const DeliverySchema = Type.Object({
-  id: Type.String(),
-  event_id: Type.String({ description: 'The `webhook-id` header: the same for every try' }),
-  event_type: Type.String(),
-  status: Type.Enum(['pending', 'delivered', 'failed']),
-  attempts: Type.Integer(),
-  response_status: orNull(Type.Integer(), 'What the receiver answered last; null: nothing'),
-  response_body: orNull(Type.String(), 'The first 1,024 bytes of it'),
-  error: orNull(Type.String(), 'Why the last try failed'),
-  duration_ms: orNull(Type.Integer(), 'How long the last try took'),
-  created_at: Timestamp,
-  attempted_at: orNull(Timestamp, 'When it was tried last'),
-  next_attempt_at: orNull(Timestamp, 'When it is tried again; null: not by itself'),
-});
+export const DeliverySchema = Type.Object(
+  {
+    id: Type.String(),
+    event_id: Type.String({ description: 'The `webhook-id` header: the same for every try' }),
+    event_type: Type.String(),
+    status: Type.Enum(['pending', 'delivered', 'failed']),
+    attempts: Type.Integer(),
+    response_status: orNull(Type.Integer(), 'What the receiver answered last; null: nothing'),
+    response_body: orNull(Type.String(), 'The first 1,024 bytes of it'),
+    error: orNull(Type.String(), 'Why the last try failed'),
+    duration_ms: orNull(Type.Integer(), 'How long the last try took'),
+    created_at: Timestamp,
+    attempted_at: orNull(Timestamp, 'When it was tried last'),
+    next_attempt_at: orNull(Timestamp, 'When it is tried again; null: not by itself'),
+  },
+  { title: 'Delivery' },
+);
 
 export function webhookView(row: WebhookRow): Static<typeof WebhookSchema> {
   const { id, url, events, status, disabledReason, createdAt } = row;

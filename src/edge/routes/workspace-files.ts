@@ -18,18 +18,21 @@ import { answer } from './answer.ts';
 import { PageQuery, totalCount } from './page.ts';
 import { ownWorkspace, type WorkspaceRoutesParts } from './workspaces.ts';
 
-const FileView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  filename: Type.String(),
-  type: Type.String({ description: 'MIME type' }),
-  mime_type: Type.String(),
-  size_bytes: Type.Integer(),
-  size: Type.Integer(),
-  version: Type.Integer(),
-  download_url: Type.String({ description: 'Usable for an hour without an Authorization header' }),
-  created_at: Type.String({ format: 'date-time' }),
-});
+const FileView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    filename: Type.String(),
+    type: Type.String({ description: 'MIME type' }),
+    mime_type: Type.String(),
+    size_bytes: Type.Integer(),
+    size: Type.Integer(),
+    version: Type.Integer(),
+    download_url: Type.String({ description: 'Usable for an hour without an Authorization header' }),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'File' },
+);
 
 const FileList = Type.Union([Type.Array(FileView), Type.Object({ files: Type.Array(FileView), total: Type.Integer() })], {
   description: 'An array under /v1; an object without the prefix',
@@ -109,8 +112,11 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       path: '/workspaces/{id}/files/{file}',
       summary: 'Download a file, by name or id',
       scope: 'workspaces.read',
-      responses: { 200: null },
-      contentTypes: { 200: 'application/octet-stream' },
+      description:
+        'Its bytes with its own content type, as an attachment, or where to get them. Takes `Range`. A `download_url` opens it without a token.',
+      errors: [416],
+      responses: { 200: null, 206: null, 302: null, 304: null },
+      contentTypes: { 200: '*/*', 206: '*/*' },
       async handler({ principal, params, request }) {
         const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
         const response = await whileCurrent(

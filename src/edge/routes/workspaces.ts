@@ -19,15 +19,18 @@ import { workspaceFileRoutes } from './workspace-files.ts';
 
 export type WorkspaceRoutesParts = { actors: ActorSystem; database: Database; files: FileStore; links: DownloadLinks };
 
-const WorkspaceView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.Union([Type.String(), Type.Null()]),
-  storage_path: Type.String(),
-  status: Type.Literal('active'),
-  file_count: Type.Integer(),
-  created_at: Type.String({ format: 'date-time' }),
-});
+const WorkspaceView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    description: Type.Union([Type.String(), Type.Null()]),
+    storage_path: Type.String(),
+    status: Type.Literal('active'),
+    file_count: Type.Integer(),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Workspace' },
+);
 
 const NewWorkspace = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 200, description: 'Unique within the account' }),

@@ -1,0 +1,64 @@
+/** Examples for the description, made from the schemas: what a field is called and what may stand in it say enough for most. */
+import { Check } from 'typebox/schema';
+
+/** A value for a field by its name, `limit`, or by its name in a schema of a title, `Task.id`; one that its schema refuses is passed over. */
+export type KnownExamples = Readonly<Record<string, unknown>>;
+
+type Schema = {
+  title?: string;
+  type?: string | string[];
+  format?: string;
+  const?: unknown;
+  default?: unknown;
+  examples?: unknown[];
+  enum?: unknown[];
+  anyOf?: Schema[];
+  allOf?: Schema[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  minItems?: number;
+  minimum?: number;
+  exclusiveMinimum?: number;
+  minLength?: number;
+};
+
+const formats: Record<string, string> = {
+  email: 'ann@example.com',
+  date: '2026-03-01',
+  'date-time': '2026-03-01T09:30:00.000Z',
+  uri: 'https://example.com',
+};
+
+/**
+ * A value that the schema accepts, with every field that may be there; its own `examples` come first.
+ *
+ * @param name of the field it stands in; empty for a whole body
+ * @param within title of the schema around it
+ */
+export function exampleOf(schema: unknown, known: KnownExamples, name = '', within = ''): unknown {
+  const { title = within, ...given } = schema as Schema;
+  if (given.examples !== undefined) return given.examples[0];
+  if ('const' in given) return given.const;
+  for (const key of [`${within}.${name}`, name]) if (Object.hasOwn(known, key) && Check(schema as never, known[key])) return known[key];
+  if ('default' in given) return given.default;
+  if (given.enum !== undefined) return given.enum[0];
+  if (given.anyOf !== undefined) return exampleOf(given.anyOf[0], known, name, within);
+  if (given.allOf !== undefined) return Object.assign({}, ...given.allOf.map((part) => exampleOf(part, known, name, within)));
+  switch (Array.isArray(given.type) ? given.type[0] : given.type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(given.properties ?? {}).map(([field, inner]) => [field, exampleOf(inner, known, field, title)]),
+      );
+    case 'array':
+      return [exampleOf(given.items ?? {}, known, name, within)];
+    case 'integer':
+    case 'number':
+      return given.minimum ?? (given.exclusiveMinimum === undefined ? 1 : given.exclusiveMinimum + 1);
+    case 'boolean':
+      return true;
+    case 'string':
+      return formats[given.format ?? ''] ?? 'text'.padEnd(given.minLength ?? 0, ' and more');
+    default:
+      return null;
+  }
+}
