@@ -9,17 +9,21 @@ import { isNoisy, median, percentile } from './support/statistics.ts';
 import type { Surroundings } from './support/surroundings.ts';
 
 const receiverCount = 100;
-const sliceCount = 5;
-/** Shorter ones have too few in their last hundredth. */
-const shortestSliceMs = 2_000;
+/** Short and many, of which the middle one counts: so near to what the machine can do, single pauses decide the last hundredth of a slice. */
+const sliceMs = 1_000;
+const fewestSlices = 20;
 /** The highest of these that the machine holds is measured. */
 const rates = [5_000, 4_000, 3_000, 2_000, 1_000];
 /** Beyond it deliveries pile up: the rate is not held. */
 const heldP99Ms = 250;
+/** Two of a hundred receivers are left out of every count. */
+const heldShare = 0.95 * 0.98;
 const settleMs = 500;
+/** Connections that the last slice of this side left may be closed by now: the first deliveries of a slice do not count. */
+const leadInMs = 300;
 
 type Side = { first: number; troubled: number };
-type Slice = { p99Ms: number; perSecond: number; missing: number; cpu: number };
+type Slice = { latenciesMs: number[]; perSecond: number; missing: number; cpu: number };
 
 export async function benchWebhooks(surroundings: Surroundings): Promise<Row[]> {
   const env = { BENCH_DATABASE_URL: await surroundings.emptyDatabase() };
@@ -34,13 +38,15 @@ export async function benchWebhooks(surroundings: Surroundings): Promise<Row[]> 
       { first: 0, troubled: 2 },
       { first: receiverCount, troubled: 2 },
     ];
-    const sliceMs = Math.max(shortestSliceMs, (surroundings.seconds * 1_000) / sliceCount);
+    const sliceCount = Math.max(fewestSlices, surroundings.seconds);
     const measure = (side: Side, eventsPerSecond: number, ms = sliceMs) => slice(node, receivers, side, eventsPerSecond, ms);
     let rate = rates[0]!;
     for (rate of rates) {
+      await measure(well, rate / 5, 1_000);
       await measure(well, rate, 1_000);
       const tried = await measure(well, rate, 2_000);
-      if (tried.p99Ms <= heldP99Ms && tried.missing === 0) break;
+      const isWhole = tried.missing === 0 && tried.perSecond > heldShare * rate;
+      if (isWhole && p99Of(tried) <= heldP99Ms) break;
     }
     await measure(troubled, rate, 2_000);
     const slices: Record<'ours' | 'limit', Slice[]> = { ours: [], limit: [] };
@@ -48,13 +54,14 @@ export async function benchWebhooks(surroundings: Surroundings): Promise<Row[]> 
       slices.limit.push(await measure(well, rate));
       slices.ours.push(await measure(troubled, rate));
     }
-    const p99s = (side: 'ours' | 'limit') => slices[side].map(({ p99Ms }) => p99Ms);
-    const of = (side: 'ours' | 'limit', figure: keyof Slice) => median(slices[side].map((one) => one[figure]));
+    const of = (side: 'ours' | 'limit', figure: 'perSecond' | 'cpu') => median(slices[side].map((one) => one[figure]));
     const missing = [...slices.ours, ...slices.limit].reduce((sum, one) => sum + one.missing, 0);
     if (missing > 0) throw new Error(`${missing} deliveries did not arrive`);
     const at = `${rate.toLocaleString('en-US')} events/s`;
-    const noisy = [p99s('ours'), p99s('limit')].some(isNoisy);
-    const p99 = { ours: of('ours', 'p99Ms'), limit: of('limit', 'p99Ms') };
+    const p99s = (side: Slice[]) => median(side.map(p99Of));
+    const halves = (side: Slice[]) => [side.slice(0, sliceCount / 2), side.slice(sliceCount / 2)].map(p99s);
+    const noisy = [slices.ours, slices.limit].some((side) => isNoisy(halves(side)));
+    const p99 = { ours: p99s(slices.ours), limit: p99s(slices.limit) };
     return [
       makeRow({ bench: 'webhooks', row: `commit to receiver p99, ${at}`, unit: 'ms', ...p99, reach: { atMost: 1.1 }, noisy }),
       makeRow({
@@ -79,12 +86,16 @@ export async function benchWebhooks(surroundings: Surroundings): Promise<Row[]> 
   }
 }
 
+function p99Of({ latenciesMs }: Slice): number {
+  return percentile(latenciesMs, 0.99);
+}
+
 /** Of the receivers that are well on the troubled side, and as many on the other. */
 async function slice(node: Program, receivers: Program, { first, troubled }: Side, eventsPerSecond: number, ms: number): Promise<Slice> {
   await receivers.call('arrived');
   const cpuBefore = await node.call<number>('cpuMs');
   const beganMs = performance.now();
-  const commits = await node.call<Float64Array>('pace', { first, count: receiverCount, eventsPerSecond, ms });
+  const commits = await node.call<Float64Array>('pace', { first, count: receiverCount, eventsPerSecond, ms: leadInMs + ms });
   const tookMs = performance.now() - beganMs;
   const cpu = ((await node.call<number>('cpuMs')) - cpuBefore) / tookMs;
   await after(settleMs);
@@ -94,13 +105,13 @@ async function slice(node: Program, receivers: Program, { first, troubled }: Sid
     const key = `${arrivals[i]}/${arrivals[i + 1]}`;
     if (!receivedAtMs.has(key)) receivedAtMs.set(key, arrivals[i + 2]!);
   }
-  const latencies: number[] = [];
+  const latenciesMs: number[] = [];
   let missing = 0;
   for (let i = 0; i < commits.length; i += 3) {
-    if (commits[i]! < first + troubled) continue;
+    if (commits[i]! < first + troubled || commits[i + 2]! < commits[2]! + leadInMs) continue;
     const atMs = receivedAtMs.get(`${commits[i]}/${commits[i + 1]}`);
     if (atMs === undefined) missing++;
-    else latencies.push(atMs - commits[i + 2]!);
+    else latenciesMs.push(atMs - commits[i + 2]!);
   }
-  return { p99Ms: percentile(latencies, 0.99), perSecond: (latencies.length * 1_000) / tookMs, missing, cpu };
+  return { latenciesMs, perSecond: (latenciesMs.length * 1_000) / (tookMs - leadInMs), missing, cpu };
 }
