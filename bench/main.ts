@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|remote|memory|start|placement|cluster|failover|rolling|join|overload|webhooks …] [--seconds N] [--times N] [--json]
+ * `npm run bench [-- actors|commit|http|stream|replay|remote|memory|start|placement|cluster|failover|rolling|join|overload|webhooks …] [--seconds N] [--times N] [--json]
  * [--profile]`: what the product is fast at, each beside the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
@@ -16,6 +16,7 @@ import { benchMemory } from './memory.ts';
 import { benchOverload } from './overload.ts';
 import { benchPlacement } from './placement.ts';
 import { benchRemote } from './remote.ts';
+import { benchReplay } from './replay.ts';
 import { benchRolling } from './rolling.ts';
 import { benchStart } from './start.ts';
 import { benchStream } from './stream.ts';
@@ -28,6 +29,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   commit: benchCommit,
   http: benchHttp,
   stream: benchStream,
+  replay: benchReplay,
   remote: benchRemote,
   memory: benchMemory,
   start: benchStart,

@@ -15,6 +15,8 @@ const upgrade =
 /** What stands between the start of an event frame and the number of the event before it. */
 const prevAt = '{"type":"event","prev":'.length;
 const progressMs = 2;
+/** Of `{"type":"replayed","seq":…}`. */
+const longestReplayedBytes = 50;
 
 let clients: Client[] = [];
 let frames = 0;
@@ -44,6 +46,35 @@ serveCalls({
     clients = [];
     frames = payloadBytes = closed = toldFrames = 0;
   },
+
+  /** Resumes an account's stream from its beginning; milliseconds until the replay has ended. */
+  replay: ({ port, account }: { port: number; account: number }) =>
+    new Promise<number>((resolve, reject) => {
+      const beganMs = performance.now();
+      const reader = new FrameReader();
+      let upgraded = false;
+      let lastPayloadBytes = 0;
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      socket.on('error', reject);
+      socket.on('connect', () => socket.write(upgrade));
+      socket.on('data', (chunk) => {
+        let from = 0;
+        if (!upgraded) {
+          from = chunk.indexOf('\r\n\r\n') + 4;
+          upgraded = true;
+          socket.write(clientText(JSON.stringify({ type: 'auth', token: String(account), resume_from: 0 })));
+        }
+        reader.read(chunk.subarray(from), chunk.length - from, (opcode, bytes, text, start) => {
+          if (opcode === opcodes.close) reject(new Error(text?.toString('utf8', start) ?? 'closed'));
+          // Events are longer than the word that ends them.
+          if (lastPayloadBytes > bytes && bytes < longestReplayedBytes) {
+            resolve(performance.now() - beganMs);
+            socket.destroy();
+          }
+          lastPayloadBytes = bytes;
+        });
+      });
+    }),
 
   /** Counts since the opening, and the processor time this process has used. */
   mark: () => ({ atMs: performance.now(), frames, payloadBytes, closed, closeReason, cpuMs: cpuMs() }),

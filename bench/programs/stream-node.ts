@@ -56,6 +56,20 @@ serveCalls({
     return (await server.listen('127.0.0.1', 0)).port;
   },
 
+  /** Writes an account's past at once, as if `count` events had been committed. */
+  async fill({ account, count }: { account: number; count: number }) {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(
+      `insert into event (account_id, seq, id, type, data, created_at)
+       select $1, n, 'evt_' || lpad(n::text, 26, '0'), 'counter.added', json_build_object('value', n), now() from generate_series(1, $2::int) n`,
+      [`acct_${account}`, count],
+    );
+    await client.query('insert into event_counter (account_id, last_seq) values ($1, $2)', [`acct_${account}`, count]);
+    await client.query('vacuum analyze event');
+    await client.end();
+  },
+
   /** Commits as fast as the deliveries of it arrive, until told to stop. */
   begin({ inFlight, accounts, receiversEach }: { inFlight: number; accounts: number; receiversEach: number }) {
     over = false;

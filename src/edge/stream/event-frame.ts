@@ -24,13 +24,18 @@ export function streamEvent(
   return { accountId, seq, id, type, taskId, createdAt, envelope, frame: null };
 }
 
-/** @param prev the number of the event sent before this one on the same stream */
+/** The same envelope out of a row of `event`, put together by the database: a replay is many rows and little else. */
+export const envelopeSql = `'{"id":"' || id || '","seq":' || seq || ',"type":"' || type || '","account_id":"' || account_id || '","created_at":"'
+  || to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":' || data::text || '}'`;
+
+/** For many readers. @param prev the number of the event sent before this one on the same stream */
 export function frameOf(event: StreamEvent, prev: number): Buffer {
-  if (prev !== event.seq - 1) return frame(event, prev);
-  event.frame ??= frame(event, prev);
+  if (prev !== event.seq - 1) return Buffer.from(frameText(event, prev));
+  event.frame ??= Buffer.from(frameText(event, prev));
   return event.frame;
 }
 
-function frame(event: StreamEvent, prev: number): Buffer {
-  return Buffer.from(`{"type":"event","prev":${prev},"event":${event.envelope}}`);
+/** For one reader: nothing is kept. */
+export function frameText(event: StreamEvent, prev: number): string {
+  return `{"type":"event","prev":${prev},"event":${event.envelope}}`;
 }

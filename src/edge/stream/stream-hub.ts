@@ -8,16 +8,19 @@
  *    nothing meanwhile but what is on its way.
  * H3 While a live subscriber has not seen the newest event that is known to be committed, a timer runs that will fetch it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log } from '../../log.ts';
 import type { EventDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
-import { type StreamEvent, streamEvent } from './event-frame.ts';
+import { envelopeSql, type StreamEvent, streamEvent } from './event-frame.ts';
 import { newSubscriber, type Reader, readerKeepsUp, replay, type Subscriber, sendLive } from './subscriber.ts';
 
 /** An event as it was committed, here or on another node. */
 export type CommittedEvent = Omit<EventDraft, 'data'> & { data: { text: string } };
 
 const pageSize = 500;
+/** A replay sends so many events in one go: whoever is live waits no longer than that takes. */
+const sliceSize = 50;
 /** How long, and for how many later events, one that is missing may be on its way before it is looked for in PostgreSQL. */
 const missingForMs = 50;
 const maxWaiting = 256;
@@ -29,10 +32,13 @@ type Account = {
   newest: number;
   /** What has come here and has not been seen by all who are live, or may be of use to a page that is being read. */
   arrived: StreamEvent[];
-  /** Pages that are being read, by where they begin and what was the newest event before. */
-  readonly pages: Map<string, Promise<StreamEvent[]>>;
+  /** Pages that are being read: a few, and no Map, which would keep what it held alive for long where it is filled and emptied all the time. */
+  readonly looks: Look[];
   gapTimer: NodeJS.Timeout | null;
 };
+
+/** A page that is being read: what follows `after`, and the newest event that was known when the look began. */
+type Look = { readonly after: number; readonly newestBefore: number; readonly page: Promise<StreamEvent[]> };
 
 export class StreamHub {
   /** For metrics: gaps that lasted and were filled from PostgreSQL, pages that were read for replays and gaps. */
@@ -96,7 +102,7 @@ export class StreamHub {
       known.subscribers.add(subscriber);
       return subscriber;
     }
-    const account = { id: accountId, subscribers: new Set([subscriber]), newest: 0, arrived: [], pages: new Map(), gapTimer: null };
+    const account = { id: accountId, subscribers: new Set([subscriber]), newest: 0, arrived: [], looks: [], gapTimer: null };
     this.accounts.set(accountId, account);
     this.onListening(accountId);
     return subscriber;
@@ -131,13 +137,13 @@ export class StreamHub {
   }
 
   private passOn(account: Account): void {
-    const { arrived, pages } = account;
+    const { arrived, looks } = account;
     sortBySeq(arrived);
-    const seenBefore = pages.size === 0 ? 0 : seenByAllLive(account);
-    const fresh = pages.size === 0 ? arrived : arrived.filter((event) => event.seq > seenBefore);
+    const seenBefore = looks.length === 0 ? 0 : seenByAllLive(account);
+    const fresh = looks.length === 0 ? arrived : arrived.filter((event) => event.seq > seenBefore);
     for (const subscriber of account.subscribers) if (subscriber.mode === 'live') sendLive(subscriber, fresh);
     const seen = seenByAllLive(account);
-    if (pages.size === 0 && arrived.length > 0) {
+    if (looks.length === 0 && arrived.length > 0) {
       account.arrived = arrived.at(-1)!.seq <= seen ? [] : arrived.filter((event) => event.seq > seen);
     }
     const tooMany = account.arrived.length - maxWaiting;
@@ -172,14 +178,21 @@ export class StreamHub {
 
   /** Reads on from the position until nothing newer is known; the switch to live is in one step with that look. */
   private async catchUp(subscriber: Subscriber): Promise<void> {
+    let look: Look | null = null;
     while (subscriber.mode === 'replaying') {
       const account = this.accounts.get(subscriber.accountId)!;
-      const newestBefore = account.newest;
-      const page = await this.page(account, subscriber.position);
-      replay(subscriber, page);
-      await readerKeepsUp(subscriber);
+      if (look?.after !== subscriber.position) look = this.look(account, subscriber.position);
+      const { newestBefore }: Look = look;
+      const { last, next }: { last: number; next: Look | null } = await this.sendPage(subscriber, account, look);
+      look = next;
+      if (subscriber.position < last) {
+        // For a reader who may take its time nothing is kept.
+        look = null;
+        await readerKeepsUp(subscriber);
+        continue;
+      }
       if (subscriber.mode !== 'replaying') return;
-      if (page.length === pageSize || subscriber.position < (page.at(-1)?.seq ?? 0)) continue;
+      if (next !== null) continue;
       // What is known is committed, so a look that began later sees it.
       if (newestBefore > subscriber.position) throw new Error(`event ${newestBefore} was published and is not in the database`);
       replay(subscriber, following(account.arrived, subscriber.position));
@@ -192,28 +205,65 @@ export class StreamHub {
     }
   }
 
-  /** The events after `position`. Whoever asks for the same, knowing no more, shares one look: a gap is a gap for all who are live. */
-  private page(account: Account, position: number): Promise<StreamEvent[]> {
-    const key = `${position}/${account.newest}`;
-    let page = account.pages.get(key);
-    if (page === undefined) {
-      page = this.readPage(account.id, position).finally(() => {
-        account.pages.delete(key);
-        this.touch(account);
-      });
-      account.pages.set(key, page);
-    }
-    return page;
+  /** Sends as much of a page as the reader takes; the next one is on its way meanwhile. `last` is the page's last number. */
+  private async sendPage(
+    subscriber: Subscriber,
+    account: Account,
+    { after, page: reading }: Look,
+  ): Promise<{ last: number; next: Look | null }> {
+    const page = await reading;
+    const last = page.at(-1)?.seq ?? after;
+    const next = page.length === pageSize ? this.look(account, last) : null;
+    await sendInSlices(subscriber, page);
+    return { last, next };
+  }
+
+  /** Reads the events after a position. Whoever asks for the same, knowing no more, shares one look: a gap is a gap for all who are live. */
+  private look(account: Account, after: number): Look {
+    const { looks, newest } = account;
+    const shared = looks.find((other) => other.after === after && other.newestBefore === newest);
+    if (shared !== undefined) return shared;
+    const page = this.readPage(account.id, after).finally(() => {
+      looks.splice(looks.indexOf(look), 1);
+      this.touch(account);
+    });
+    // Nobody may be left to hear that it failed.
+    page.catch(() => {});
+    const look = { after, newestBefore: newest, page };
+    looks.push(look);
+    return look;
   }
 
   private async readPage(accountId: string, position: number): Promise<StreamEvent[]> {
     this.counts.pagesRead++;
     const { rows } = await this.database.read({
       name: 'stream_page',
-      text: `select seq, id, type, task_id as "taskId", data::text as data, created_at as "createdAt" from event where account_id = $1 and seq > $2 order by seq limit ${pageSize}`,
+      text: `select seq, id, type, task_id, created_at, ${envelopeSql} from event where account_id = $1 and seq > $2 order by seq limit ${pageSize}`,
       values: [accountId, position],
+      rowMode: 'array',
     });
-    return rows.map(({ data, ...row }) => streamEvent({ ...row, accountId }, data));
+    return rows.map(
+      ([seq, id, type, taskId, createdAt, envelope]): StreamEvent => ({
+        accountId,
+        seq,
+        id,
+        type,
+        taskId,
+        createdAt,
+        envelope,
+        frame: null,
+      }),
+    );
+  }
+}
+
+/** Ends early where the reader falls behind. */
+async function sendInSlices(subscriber: Subscriber, page: readonly StreamEvent[]): Promise<void> {
+  for (let from = 0; from < page.length; from += sliceSize) {
+    if (from > 0) await nextTurn();
+    const slice = page.slice(from, from + sliceSize);
+    replay(subscriber, slice);
+    if (subscriber.position < slice.at(-1)!.seq) return;
   }
 }
 

@@ -1,5 +1,5 @@
 /** One reader of an account's events: where it stands, and what it is sent. */
-import { frameOf, type StreamEvent } from './event-frame.ts';
+import { frameOf, frameText, type StreamEvent } from './event-frame.ts';
 import type { Filter } from './filter.ts';
 
 /** What the hub needs of a connection. */
@@ -47,7 +47,7 @@ export function replay(subscriber: Subscriber, events: readonly StreamEvent[]): 
   reader.cork(() => {
     for (const event of events) {
       if (subscriber.mode !== 'replaying' || reader.bufferedBytes() > replayAheadBytes) return;
-      send(subscriber, event);
+      send(subscriber, event, frameText);
     }
   });
 }
@@ -63,15 +63,15 @@ export async function readerKeepsUp(subscriber: Subscriber): Promise<void> {
 function sendEach(subscriber: Subscriber, events: readonly StreamEvent[]): void {
   for (const event of events) {
     if (event.seq <= subscriber.position) continue;
-    if (event.seq !== subscriber.position + 1 || !send(subscriber, event)) return;
+    if (event.seq !== subscriber.position + 1 || !send(subscriber, event, frameOf)) return;
   }
 }
 
 /** False when the reader is too slow: it has been ended. */
-function send(subscriber: Subscriber, event: StreamEvent): boolean {
+function send(subscriber: Subscriber, event: StreamEvent, frame: typeof frameOf | typeof frameText): boolean {
   subscriber.position = event.seq;
   if (subscriber.filter !== null && !subscriber.filter(event)) return true;
-  if (subscriber.reader.send(frameOf(event, subscriber.sent)) === 'dropped') {
+  if (subscriber.reader.send(frame(event, subscriber.sent)) === 'dropped') {
     subscriber.mode = 'ended';
     subscriber.reader.tooSlow();
     return false;
