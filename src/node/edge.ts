@@ -5,7 +5,7 @@ import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Placement } from '../cluster/placement.ts';
 import type { Config } from '../config.ts';
-import { apiDescription } from '../edge/api-description.ts';
+import { apiReference } from '../edge/api-description.ts';
 import type { Tokens } from '../edge/auth/tokens.ts';
 import { TrustedProxies } from '../edge/http/client-address.ts';
 import { connectionBound } from '../edge/http/connection-bound.ts';
@@ -141,7 +141,7 @@ export async function openEdge({
       ...healthRoutes(health),
     ];
     const router = createRouter({
-      routes: [...routes, ...docsRoutes(routes, { publicUrl, description: apiDescription })],
+      routes: [...routes, ...docsRoutes(routes, { publicUrl, ...apiReference })],
       authenticate: (request) => authenticator.ofRequest(request),
       limits: limits.requests,
       isOverloaded: () => !actors.pending.hasRoom,

@@ -17,91 +17,111 @@ export type JsonSchema = {
   format?: string;
   pattern?: string;
   minimum?: number;
+  maximum?: number;
   exclusiveMinimum?: number;
   minLength?: number;
   maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
 };
-export type Parameter = { name: string; in: 'path' | 'query' | 'header'; schema: JsonSchema };
+export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: JsonSchema; example?: unknown };
+type Described = {
+  content?: Record<string, { schema?: JsonSchema; example?: unknown }>;
+  headers: Record<string, { required: boolean; schema: JsonSchema }>;
+};
 export type Operation = {
+  /** `POST /tasks` */
+  name: string;
   method: string;
   path: string;
-  /** null: public. */
+  /** null: public; `any`, `session`, or what a key needs. */
   scope: string | null;
   parameters: Parameter[];
   /** The schema of its JSON body, `multipart`, or null where it takes none. */
   body: JsonSchema | 'multipart' | null;
-  responses: Record<string, { content?: Record<string, { schema?: JsonSchema }> }>;
+  /** A JSON body that it takes. */
+  example: unknown;
+  isIdempotent: boolean;
+  responses: Record<string, Described>;
 };
 
 type Validator = { Check(value: unknown): boolean; Errors(value: unknown): [boolean, { instancePath: string; message: string }[]] };
 
 export class DescribedApi {
   readonly operations: Operation[];
-  /** `GET /tasks` for each operation that was seen to succeed. */
-  readonly succeeded = new Set<string>();
+  /** The successful statuses that were seen, e.g. `GET /tasks 200`. */
+  readonly seen = new Set<string>();
+  readonly document: any;
+  private readonly byPath: { pattern: RegExp; operation: Operation }[];
   private readonly validators = new Map<object, Validator>();
 
-  constructor(described: any) {
-    const document = resolved(described);
-    this.operations = Object.entries(document.paths as Record<string, Record<string, any>>).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => ({
-        method: method.toUpperCase(),
-        path,
-        scope: scopeOf(described),
-        parameters: described.parameters ?? [],
-        body: bodyOf(described.requestBody?.content),
-        responses: described.responses,
-      })),
+  constructor(document: any) {
+    this.document = document;
+    const { paths } = resolved(document);
+    this.operations = Object.entries(paths as Record<string, Record<string, any>>).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => operationOf(method.toUpperCase(), path, described)),
     );
+    // Of two paths that fit, the one with fewer parameters is meant.
+    this.byPath = this.operations
+      .map((operation) => ({
+        operation,
+        pattern: new RegExp(`^${operation.path.replace(/\./g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+      }))
+      .sort((one, other) => one.operation.path.split('{').length - other.operation.path.split('{').length);
   }
 
   /** The declared operation that a request's path (with or without /v1) belongs to. */
   find(method: string, path: string): Operation {
     const bare = path.replace(/^\/v1(?=\/)/, '').replace(/\?.*/, '');
-    const fits = this.operations.filter(
-      (operation) =>
-        operation.method === (method === 'HEAD' ? 'GET' : method) &&
-        new RegExp(`^${operation.path.replace(/\./g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(bare),
-    );
-    const found = fits.find((operation) => !operation.path.includes('{')) ?? fits[0];
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const found = this.byPath.find(({ operation, pattern }) => operation.method === wanted && pattern.test(bare));
     assert.ok(found, `${method} ${path} is not described`);
-    return found;
+    return found.operation;
   }
 
   methodsOf(path: string): string[] {
     return this.operations.filter((operation) => operation.path === path).map((operation) => operation.method);
   }
 
-  /** Fails unless the answer is one that the description promises for this operation: its status, its type, its fields. */
+  /** Fails unless the answer is one that the description promises for this operation: its status, its headers, its type, its fields. */
   check(operation: Operation, answer: Answer, what: string): void {
-    const { status } = answer;
+    const { status, headers } = answer;
     const says = `${what}: ${status} ${answer.text.slice(0, 400)}`;
-    assert.ok(status < 500, says);
-    assert.match(String(answer.headers['x-request-id']), /^[\w-]{1,128}$/, says);
     const described = operation.responses[status];
-    assert.ok(described, `${says}\nis not a described answer of ${operation.method} ${operation.path}`);
-    if (status < 400) this.succeeded.add(`${operation.method} ${operation.path}`);
+    assert.ok(described, `${says}\nis not a described answer of ${operation.name}`);
+    if (status < 400) this.seen.add(`${operation.name} ${status}`);
+    for (const [name, { required, schema }] of Object.entries(described.headers)) {
+      const value = headers[name.toLowerCase()];
+      if (value === undefined) assert.ok(!required, `${says}\nlacks the header ${name}`);
+      else assert.ok(schema.type !== 'integer' || /^\d+$/.test(String(value)), `${says}\nhas ${name}: ${value}`);
+    }
     const schema = described.content?.['application/json']?.schema;
     if (schema === undefined) {
-      if (status >= 400) assert.fail(`${says} has no described body`);
+      if (described.content === undefined) assert.equal(answer.text, '', `${says}\nhas a body that is not described`);
       return;
     }
-    assert.match(String(answer.headers['content-type']), /^application\/json/, says);
-    const validator = this.validatorOf(schema);
-    if (!validator.Check(answer.json)) {
-      const [, errors] = validator.Errors(answer.json);
-      assert.fail(`${says}\nis not as described: ${errors.map((error) => `${error.instancePath} ${error.message}`).join('; ')}`);
+    assert.equal(headers['content-type'], 'application/json', says);
+    const problem = this.problemOf(schema, answer.json);
+    if (problem !== null) assert.fail(`${says}\nis not as described: ${problem}`);
+    if (status >= 400 && !Object.hasOwn(answer.json, 'status')) assert.deepEqual(Object.keys(answer.json), ['detail'], says);
+    if (status === 422) {
+      for (const { loc, msg } of answer.json.detail) {
+        assert.match(String(loc[0]), /^(body|query|path|header)$/, says);
+        assert.ok(msg.length > 3 && msg.length < 500, says);
+      }
     }
-    if (status >= 400) assert.deepEqual(Object.keys(answer.json), ['detail'], says);
   }
 
-  validatorOf(schema: JsonSchema): Validator {
+  /** What is wrong with a value; null where it is as the schema says. */
+  problemOf(schema: JsonSchema, value: unknown): string | null {
     let validator = this.validators.get(schema);
     if (validator === undefined) {
       validator = Schema.Compile(schema as never) as unknown as Validator;
       this.validators.set(schema, validator);
     }
-    return validator;
+    if (validator.Check(value)) return null;
+    const [, errors] = validator.Errors(value);
+    return errors.map((error) => `${error.instancePath} ${error.message}`).join('; ');
   }
 }
 
@@ -128,35 +148,24 @@ function resolved(document: any): any {
   return resolve(document);
 }
 
-function scopeOf(operation: any): string | null {
-  if (operation.security?.length === 0) return null;
-  return operation['x-session'] === true ? 'session' : (operation['x-scopes'][0] ?? 'any');
+function operationOf(method: string, path: string, described: any): Operation {
+  const content = described.requestBody?.content;
+  const json = content?.['application/json'];
+  const parameters: Parameter[] = described.parameters ?? [];
+  return {
+    name: `${method} ${path}`,
+    method,
+    path,
+    scope: scopeOf(described),
+    parameters,
+    body: json?.schema ?? (content === undefined ? null : 'multipart'),
+    example: json?.example,
+    isIdempotent: parameters.some(({ name }) => name === 'Idempotency-Key'),
+    responses: described.responses,
+  };
 }
 
-function bodyOf(content: Record<string, { schema: JsonSchema }> | undefined): Operation['body'] {
-  if (content === undefined) return null;
-  return content['multipart/form-data'] === undefined ? content['application/json']!.schema : 'multipart';
-}
-
-/** A value that the schema accepts, with every optional field filled in. */
-export function example(schema: JsonSchema, name = ''): unknown {
-  if ('const' in schema) return schema.const;
-  if (schema.enum !== undefined) return schema.enum[0];
-  if (schema.anyOf !== undefined) return example(schema.anyOf[0]!, name);
-  switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
-    case 'object':
-      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([field, inner]) => [field, example(inner, field)]));
-    case 'array':
-      return [example(schema.items ?? {}, name)];
-    case 'integer':
-    case 'number':
-      return schema.minimum ?? (schema.exclusiveMinimum ?? 0) + 1;
-    case 'boolean':
-      return true;
-    case 'string':
-      if (schema.format === 'email') return `${Math.random().toString(36).slice(2)}@example.com`;
-      return `${name} ${'example '.repeat(2 + Math.ceil((schema.minLength ?? 0) / 8))}`.slice(0, schema.maxLength).trim();
-    default:
-      return null;
-  }
+function scopeOf(described: any): string | null {
+  if (described.security?.length === 0) return null;
+  return described['x-session'] === true ? 'session' : (described['x-scopes'][0] ?? 'any');
 }

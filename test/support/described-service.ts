@@ -2,28 +2,30 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
-import { DescribedApi, example, type Operation } from './described-api.ts';
+import { DescribedApi, type Operation } from './described-api.ts';
 import { type Answer, HttpClient, type Sent } from './http-client.ts';
-import { Caller, startService } from './service.ts';
+import { Caller, type Scope, startService } from './service.ts';
+import { startReceiver } from './webhook-receiver.ts';
 
+/** One id of each kind of thing, by the path up to it: `/tasks/{id}/deliverables/{file_id}`. */
 export type Ids = Record<string, string>;
 export type Site = Awaited<ReturnType<typeof openSite>>;
 
 export const json = { 'content-type': 'application/json' };
 const boundary = 'a-boundary';
 export const form = { 'content-type': `multipart/form-data; boundary=${boundary}` };
-const fileForm = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\nsome text\r\n--${boundary}--\r\n`;
 
-export async function openSite(t: TestContext) {
-  const service = await startService(t);
+/** @param t whose end ends the service too */
+export async function openSite(t: Scope) {
+  const receiver = await startReceiver(t);
+  const service = await startService(t, { OUTBOUND_ALLOW: '127.0.0.1' });
   const client = new HttpClient(() => service.url);
   t.after(() => client.close());
   const api = new DescribedApi((await client.send({ method: 'GET', path: '/v1/openapi.json' })).json);
   const [ann, bob] = await Promise.all([Caller.register(service), Caller.register(service)]);
-  const site = { service, client, api, ann, bob, sent: 0, own: {} as Ids, foreign: {} as Ids, weakKey: '', send };
+  const site = { service, client, api, ann, bob, receiver, sent: 0, own: {} as Ids, foreign: {} as Ids, send };
 
   /** Sends a request and holds its answer against the description. */
   async function send(operation: Operation, sent: Omit<Sent, 'method'> & { method?: string }, token: string | null = ann.token) {
@@ -32,49 +34,100 @@ export async function openSite(t: TestContext) {
     const headers = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...sent.headers };
     const answer = await client.send({ ...sent, method, headers });
     api.check(operation, answer, describe({ ...sent, method, headers }));
+    assert.ok(answer.status < 500, `${describe({ ...sent, method })}: ${answer.status} ${answer.text}`);
     return answer;
   }
 
-  [site.own, site.foreign] = await Promise.all([resourcesOf(site, ann), resourcesOf(site, bob)]);
+  [site.own, site.foreign] = await Promise.all([resourcesOf(site, ann, 'ann'), resourcesOf(site, bob, 'bob')]);
   // Tries whether files can be stored, by a file that stays.
   await call(site, ann, 'GET', '/v1/health');
-  const weak = await call(site, ann, 'POST', '/v1/api-keys', { name: 'weak', scopes: ['billing.read'] });
-  site.weakKey = weak.json.key;
   return site;
 }
 
-/** One of each kind of thing, of this caller, by the segment of the path or the parameter that names it. */
-async function resourcesOf(site: Site, caller: Caller): Promise<Ids> {
-  const workspace = (await call(site, caller, 'POST', '/v1/workspaces', { name: 'sales' })).json.id;
-  const upload = api(site, 'POST', '/v1/workspaces/x/files');
-  const file = (await site.send(upload, { path: `/v1/workspaces/${workspace}/files`, headers: form, body: fileForm }, caller.token)).json
-    .id;
-  const key = (await call(site, caller, 'POST', '/v1/api-keys', { name: 'a key', scopes: ['tasks.read'] })).json.id;
-  const done = (await call(site, caller, 'POST', '/v1/tasks', { prompt: 'summarise a.txt', workspace_id: workspace })).json.id;
-  await caller.untilTask(done, ['complete']);
-  const deliverable = (await call(site, caller, 'GET', `/v1/tasks/${done}/deliverables`)).json[0].id;
-  const approval = await requestApproval(site, caller, workspace);
-  return {
-    workspaces: workspace,
-    file,
-    'api-keys': key,
-    tasks: done,
-    file_id: deliverable,
-    agents: approval.agent_id,
-    approval_id: approval.id,
+type Make = (site: Site, caller: Caller, ids: Ids) => Promise<string>;
+
+/** How there comes to be one, where it is not by a POST of the documented example to the path above, answered with its `id`. */
+const makers: Record<string, Make> = {
+  '/workspaces/{id}/files/{file}': async (site, caller, ids) => {
+    const upload = site.api.find('POST', '/workspaces/x/files');
+    const body = formOf('a.txt', `text of ${caller.token}`.slice(0, 40));
+    return (await site.send(upload, { path: `/v1/workspaces/${ids['/workspaces/{id}']}/files`, headers: form, body }, caller.token)).json
+      .id;
+  },
+  '/tasks/{id}': async (site, caller, ids) => {
+    const { id } = (await call(site, caller, 'POST', '/v1/tasks', orderFor(ids))).json;
+    await caller.untilTask(id, ['complete']);
+    return id;
+  },
+  '/tasks/{id}/deliverables/{file_id}': async (site, caller, ids) =>
+    (await call(site, caller, 'GET', `/v1/tasks/${ids['/tasks/{id}']}/deliverables`)).json[0].id,
+  '/agents/{id}': async (site, caller, ids) => (await requestApproval(site, caller, ids)).agent_id,
+  '/agents/{id}/approve/{approval_id}': async (site, caller, ids) => {
+    const agent = (await call(site, caller, 'GET', `/v1/agents/${ids['/agents/{id}']}`)).json;
+    return (await call(site, caller, 'GET', `/v1/tasks/${agent.task_id}`)).json.approvals[0].id;
+  },
+  '/api-keys/webhooks/{id}/deliveries/{delivery}': async (site, caller, ids) =>
+    (await call(site, caller, 'POST', `/v1/api-keys/webhooks/${ids['/api-keys/webhooks/{id}']}/test`)).json.id,
+};
+
+/** One of each kind of thing, of this caller. */
+async function resourcesOf(site: Site, caller: Caller, owner: string): Promise<Ids> {
+  const ids: Ids = {};
+  const keys = new Set(site.api.operations.flatMap(({ path }) => parametersIn(path).map((name) => keyOf(path, name))));
+  // Files first: agents read them. Then whatever lies above comes before what lies in it.
+  const order = (key: string) => (key.startsWith('/workspaces') ? 0 : 100) + key.length;
+  for (const key of [...keys].sort((one, other) => order(one) - order(other))) {
+    ids[key] = await (makers[key] ?? byExample(key, owner))(site, caller, ids);
+  }
+  return ids;
+}
+
+function byExample(key: string, owner: string): Make {
+  return async (site, caller, ids) => {
+    const path = key.slice(0, key.lastIndexOf('/'));
+    const operation = site.api.operations.find(({ name }) => name === `POST ${path}`);
+    assert.ok(operation, `makers has none for ${key}, and there is no POST ${path}`);
+    const { id } = (await call(site, caller, 'POST', `/v1${pathOf(operation, ids)}`, goodBody(site, operation, ids, owner))).json;
+    assert.equal(typeof id, 'string', `makers has none for ${key}, and the answer of POST ${path} has no id`);
+    return id;
   };
+}
+
+/** The documented example of a body, about things that are there. */
+export function goodBody(site: Site, { name, example }: Operation, ids: Ids, owner = ''): unknown {
+  if (typeof example !== 'object' || example === null) return example;
+  const body: Record<string, unknown> = { ...example, ...bodies[name]?.(site) };
+  for (const [field, key] of referencesIn(body, ids)) body[field] = ids[key];
+  if (owner !== '' && 'name' in body) body.name = `${body.name} of ${owner}`;
+  return body;
+}
+
+/** What is put into an example: the outer world stays outside. */
+const bodies: Record<string, (site: Site) => object> = {
+  'POST /api-keys/webhooks': ({ receiver }) => ({ url: receiver.url }),
+  'PATCH /api-keys/webhooks/{id}': ({ receiver }) => ({ url: receiver.url }),
+};
+
+/** Fields that name another thing, with the kind of it: `workspace_id` names one of `/workspaces/{id}`. */
+export function referencesIn(body: object, ids: Ids): [field: string, key: string][] {
+  return Object.keys(body).flatMap((field): [string, string][] => {
+    const kind = /^(\w+)_id$/.exec(field)?.[1];
+    const plural = kind?.replace(/y$/, 'ie').concat('s');
+    const key = kind === undefined ? undefined : Object.keys(ids).find((path) => path.endsWith(`/${plural}/{id}`));
+    return key === undefined ? [] : [[field, key]];
+  });
 }
 
 export async function call(site: Site, caller: Caller, method: string, path: string, body?: unknown): Promise<Answer> {
   const sent = body === undefined ? {} : { headers: json, body: JSON.stringify(body) };
-  const answer = await site.send(api(site, method, path), { method, path, ...sent }, caller.token);
+  const answer = await site.send(site.api.find(method, path), { method, path, ...sent }, caller.token);
   assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
   return answer;
 }
 
 /** Has an agent ask for an approval, and answers that. */
-export async function requestApproval(site: Site, caller: Caller, workspace: string): Promise<{ id: string; agent_id: string }> {
-  const order = { prompt: 'summarise a.txt and e-mail it to ann@example.com', workspace_id: workspace };
+export async function requestApproval(site: Site, caller: Caller, ids: Ids): Promise<{ id: string; agent_id: string }> {
+  const order = orderFor(ids, 'summarise a.txt and e-mail it to ann@example.com');
   const { id } = (await call(site, caller, 'POST', '/v1/tasks', order)).json;
   for (;;) {
     const { approvals } = (await call(site, caller, 'GET', `/v1/tasks/${id}`)).json;
@@ -82,33 +135,37 @@ export async function requestApproval(site: Site, caller: Caller, workspace: str
   }
 }
 
-export function api(site: { api: DescribedApi }, method: string, path: string): Operation {
-  return site.api.find(method, path);
+function orderFor(ids: Ids, prompt = 'summarise a.txt'): object {
+  return { prompt, workspace_id: ids['/workspaces/{id}'] };
 }
 
-export function nameOf({ method, path }: Operation): string {
-  return `${method} ${path}`;
+export function parametersIn(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
-/** `id` is told apart by the first segment of the path. */
-export function keyOf({ path }: Operation, parameter: string): string {
-  return parameter === 'id' ? path.split('/')[1]! : parameter;
+/** The kind of thing that a parameter names: the path up to it. */
+export function keyOf(path: string, parameter: string): string {
+  const braces = `{${parameter}}`;
+  return path.slice(0, path.indexOf(braces) + braces.length);
 }
 
-export function pathOf(site: Site, operation: Operation, ids: Ids = site.own): string {
-  return operation.path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
-    const id = ids[keyOf(operation, parameter)];
-    assert.ok(id, `resourcesOf has no example for {${parameter}} of ${operation.path}`);
-    return id;
-  });
+export function pathOf({ path }: Operation, ids: Ids): string {
+  return path.replace(/\{(\w+)\}/g, (_, parameter: string) => ids[keyOf(path, parameter)]!);
 }
 
-export function validHeaders({ body }: Operation): Record<string, string> {
+export function goodHeaders({ body }: Operation): Record<string, string> {
   return body === null ? {} : body === 'multipart' ? form : json;
 }
 
-export function validBody({ body }: Operation): string | undefined {
-  return body === null ? undefined : body === 'multipart' ? fileForm : JSON.stringify(example(body));
+/** As it is sent. */
+export function goodContent(site: Site, operation: Operation, ids: Ids = site.own): string | undefined {
+  if (operation.body === 'multipart') return formOf('b.txt', 'some text');
+  return operation.body === null ? undefined : JSON.stringify(goodBody(site, operation, ids));
+}
+
+export function formOf(fileName: string, content: string): string {
+  const disposition = `content-disposition: form-data; name="file"; filename="${fileName}"`;
+  return `--${boundary}\r\n${disposition}\r\n\r\n${content}\r\n--${boundary}--\r\n`;
 }
 
 /** Rows of every table, and of files that have no row yet: whatever a refused request could leave behind. */

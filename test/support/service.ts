@@ -3,10 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+
+/** What lives as long as a test, or whatever else says when it ends. */
+export type Scope = { after(end: () => unknown): void };
 
 export type Service = {
   readonly url: string;
@@ -32,7 +34,7 @@ const readyWithinMs = 60_000;
  * @param limited whether callers have the limits on requests that a user's service gives them
  */
 export async function startService(
-  t: TestContext,
+  t: Scope,
   env: Record<string, string> = {},
   { limited = false }: { limited?: boolean } = {},
 ): Promise<Service> {

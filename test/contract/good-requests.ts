@@ -1,0 +1,141 @@
+/** Requests as they should be: every operation is seen to succeed, so that its good answers are held against the description. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TOTP } from 'otpauth';
+import type { Operation } from '../support/described-api.ts';
+import { call, goodContent, goodHeaders, json, pathOf, requestApproval, type Site } from '../support/described-service.ts';
+import { prefixes } from './callers.ts';
+import { expect } from './expect.ts';
+
+export async function answerReaders(site: Site): Promise<void> {
+  for (const operation of site.api.operations.filter(({ method }) => method === 'GET')) {
+    for (const prefix of prefixes) {
+      const path = prefix + pathOf(operation, site.own);
+      const answer = await site.send(operation, { path });
+      expect(answer, 200, operation, path);
+      const { etag } = answer.headers;
+      // Links for downloads are made anew each time.
+      if (etag !== undefined && !answer.text.includes('download_url'))
+        expect(await site.send(operation, { path, headers: { 'if-none-match': String(etag) } }), 304, operation, 'If-None-Match');
+      const head = await site.client.send({ method: 'HEAD', path, headers: { authorization: `Bearer ${site.ann.token}` } });
+      assert.deepEqual([head.status, head.text], [200, ''], `HEAD ${path}`);
+      assert.equal(head.headers['content-type'], answer.headers['content-type'], `HEAD ${path}`);
+    }
+    if (operation.responses[206] === undefined) continue;
+    const path = pathOf(operation, site.own);
+    expect(await site.send(operation, { path, headers: { range: 'bytes=0-1' } }), 206, operation, 'a range');
+    expect(await site.send(operation, { path, headers: { range: 'bytes=999999-' } }), 416, operation, 'a range beyond the end');
+  }
+}
+
+/** What the documented examples ask for. With an Idempotency-Key the second time changes nothing. */
+export async function answerWriters(site: Site): Promise<void> {
+  const writers = site.api.operations.filter(
+    ({ method, name, path }) => !(method === 'GET' || method === 'DELETE' || path.startsWith('/auth/') || name in flows),
+  );
+  for (const operation of writers) {
+    const sent = { path: `/v1${pathOf(operation, site.own)}`, body: goodContent(site, operation) };
+    const headers = { ...goodHeaders(operation), ...(operation.isIdempotent ? { 'idempotency-key': `for ${operation.name}` } : {}) };
+    const first = await site.send(operation, { ...sent, headers });
+    assert.ok(first.status < 300, `${operation.name}, the documented example: ${first.status} ${first.text}`);
+    if (!operation.isIdempotent) continue;
+    const second = await site.send(operation, { ...sent, headers });
+    assert.equal(second.headers['idempotency-replayed'], 'true', operation.name);
+    assert.deepEqual([second.status, second.text], [first.status, first.text], operation.name);
+    const other = await site.send(operation, {
+      ...sent,
+      path: sent.path.replace('/v1', ''),
+      headers,
+      body: otherBody(operation, sent.body),
+    });
+    if (operation.body !== null) expect(other, 422, operation, 'the same key with another body');
+  }
+  for (const [name, flow] of Object.entries(flows)) {
+    assert.ok(
+      site.api.operations.some((operation) => operation.name === name),
+      `${name} is not described`,
+    );
+    await flow(site);
+  }
+}
+
+function otherBody({ body }: Operation, sent: string | undefined): string | undefined {
+  if (sent === undefined) return undefined;
+  return body === 'multipart' ? sent.replace('some text', 'other text') : sent.replace('{', '{"unknown":1,');
+}
+
+/** Ends what is there, the inner things first. */
+export async function answerDeleters(site: Site): Promise<void> {
+  const deleters = site.api.operations.filter(({ method, path }) => method === 'DELETE' && !path.startsWith('/auth/'));
+  for (const operation of deleters.sort((one, other) => other.path.length - one.path.length)) {
+    const path = `/v1${pathOf(operation, site.own)}`;
+    const answer = await site.send(operation, { path });
+    assert.ok(answer.status < 300, `${operation.name}: ${answer.status} ${answer.text}`);
+    if (answer.status === 204) expect(await site.send(operation, { path }), 404, operation, 'what is gone');
+  }
+}
+
+/** What takes a state that an example alone does not bring about. */
+const flows: Record<string, (site: Site) => Promise<unknown>> = {
+  'POST /agents/{id}/pause': (site) => onAgent(site, 'pause'),
+  'POST /agents/{id}/resume': (site) => onAgent(site, 'resume'),
+  'POST /agents/{id}/approve/{approval_id}': (site) =>
+    onAgent(site, `approve/${site.own['/agents/{id}/approve/{approval_id}']}`, { approved: false, reason: 'not now' }),
+  async 'POST /agents/{id}/cancel'(site) {
+    const { agent_id: id } = await requestApproval(site, site.ann, site.own);
+    await call(site, site.ann, 'POST', `/v1/agents/${id}/cancel`);
+  },
+  async 'POST /tasks/{id}/cancel'(site) {
+    const { id } = (await call(site, site.ann, 'POST', '/v1/tasks', { prompt: 'summarise a.txt' })).json;
+    await call(site, site.ann, 'POST', `/v1/tasks/${id}/cancel`);
+  },
+};
+
+function onAgent(site: Site, action: string, body?: object): Promise<unknown> {
+  return call(site, site.ann, 'POST', `/v1/agents/${site.own['/agents/{id}']}/${action}`, body);
+}
+
+/** A person signs up, comes back, takes a second factor, forgets the password, and leaves. */
+export async function answerPeople(site: Site): Promise<void> {
+  const as = async (token: string | null, method: string, path: string, body?: unknown): Promise<any> => {
+    const operation = site.api.find(method, path);
+    const sent = body === undefined ? {} : { headers: json, body: JSON.stringify(body) };
+    const answer = await site.send(operation, { path: `/v1${path}`, ...sent }, token);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.json;
+  };
+  const person = { email: 'carl@example.com', password: 'a long enough password' };
+  await as(null, 'POST', '/auth/register', person);
+  const { refresh_token } = await as(null, 'POST', '/auth/login', person);
+  const fresh = await as(null, 'POST', '/auth/refresh', { refresh_token });
+  await as(fresh.access_token, 'POST', '/auth/logout', { refresh_token: fresh.refresh_token });
+
+  let token = (await as(null, 'POST', '/auth/login', person)).access_token;
+  await as(token, 'PATCH', '/auth/me', { name: 'Carl' });
+  const { secret } = await as(token, 'POST', '/auth/2fa/enroll');
+  const { recovery_codes: codes } = await as(token, 'POST', '/auth/2fa/confirm', { code: new TOTP({ secret }).generate() });
+  const { challenge_token } = await as(null, 'POST', '/auth/login', person);
+  token = (await as(null, 'POST', '/auth/login/2fa', { challenge_token, code: codes[0] })).access_token;
+  await as(token, 'POST', '/auth/2fa/disable', { code: codes[1] });
+
+  await as(null, 'POST', '/auth/session', person);
+  await as(null, 'POST', '/auth/forgot-password', { email: person.email });
+  const reset = { token: await mailedToken(site), password: 'another long password' };
+  await as(null, 'POST', '/auth/reset-password', reset);
+  token = (await as(null, 'POST', '/auth/login', { ...person, password: reset.password })).access_token;
+  await as(token, 'DELETE', '/auth/session');
+}
+
+/** Of the mail that is kept where no mail server is configured. */
+async function mailedToken({ service }: Site): Promise<string> {
+  for (;;) {
+    const folder = join(service.dataDir, 'mail');
+    const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith('req_') && name.endsWith('.eml'));
+    if (names.length === 0) continue;
+    // The mail's lines are folded (quoted-printable).
+    const text = (await readFile(join(folder, names[0]!), 'utf8')).replace(/=\r\n/g, '').replaceAll('=3D', '=');
+    const token = /^v4\.public\.\S+/m.exec(text);
+    if (token !== null) return token[0];
+  }
+}

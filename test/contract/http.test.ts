@@ -1,0 +1,87 @@
+/**
+ * The real service against its own OpenAPI description: each endpoint, asked well, by strangers, without the scope, about other people's things,
+ * malformed, by the wrong method. A new endpoint is covered by itself; one whose documented example does not say enough gets a maker in
+ * `test/support/described-service.ts` or a flow in `good-requests.ts`, and its scope a line in `scopes.ts`.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { Operation } from '../support/described-api.ts';
+import { leftBehind, openSite, type Site } from '../support/described-service.ts';
+import { refuseForeignIds, refuseOtherMethods, refuseStrangers, refuseTheUnentitled, refuseUnknownPaths } from './callers.ts';
+import { answerDeleters, answerPeople, answerReaders, answerWriters } from './good-requests.ts';
+import { refuseBrokenBodies, refuseBrokenHeaders, refuseWrongFields, refuseWrongQueries } from './malformed.ts';
+import { publicOperations, scopeByContract } from './scopes.ts';
+
+test('every endpoint does what its description says', { timeout: 240_000 }, async (t) => {
+  const site = await openSite(t);
+  await t.test('the description is valid, and its examples are what its schemas ask for', () => checkDescription(site));
+  await t.test('each endpoint has the scope of the contract, and no other than the listed ones is open to all', () => checkScopes(site));
+
+  await t.test('a key with every scope but the needed one is 403, before anything is looked at', () => refuseTheUnentitled(site));
+  const before = await leftBehind(site.service);
+  await t.test('without a token that counts it is 401', () => refuseStrangers(site));
+  await t.test('another method is 405 and told which there are', () => refuseOtherMethods(site));
+  await t.test('an unknown path is 404', () => refuseUnknownPaths(site));
+  await t.test('a body that is no JSON, or not sent as such, or too long, is refused', () => refuseBrokenBodies(site));
+  await t.test('a missing or wrong field is 422 and named', () => refuseWrongFields(site));
+  await t.test('a wrong query value is 422 and named', () => refuseWrongQueries(site));
+  await t.test('a malformed header is 422 and named', () => refuseBrokenHeaders(site));
+  await t.test("what is unknown or another account's is 404, in path and body", () => refuseForeignIds(site));
+  assert.deepEqual(await leftBehind(site.service), before, 'refused requests leave no row and no file');
+
+  await t.test('who reads is answered, and told where nothing has changed', () => answerReaders(site));
+  await t.test('what a documented example asks for is done, once', () => answerWriters(site));
+  await t.test('people sign up, in and out', () => answerPeople(site));
+  await t.test('what is deleted is gone', () => answerDeleters(site));
+
+  const unseen = site.api.operations.filter((operation) => ![...site.api.seen].some((seen) => isGood(seen, operation)));
+  assert.deepEqual(
+    unseen.map(({ name }) => name),
+    [],
+    'every operation was seen to succeed',
+  );
+  assert.doesNotMatch(site.service.output(), /nobody listened|unexpectedly|\n\s+at /, 'the log holds no unhandled rejection and no stack');
+  t.diagnostic(`${site.sent} requests to ${site.api.operations.length} operations`);
+});
+
+async function checkDescription({ api }: Site): Promise<void> {
+  const { valid, errors } = await new Validator().validate(structuredClone(api.document));
+  assert.ok(valid, JSON.stringify(errors));
+  for (const { name, scope, responses, parameters, body, example } of api.operations) {
+    const fits = (schema: object | undefined, value: unknown, where: string) =>
+      schema && assert.equal(api.problemOf(schema, value), null, `the example of ${name}, ${where}: ${JSON.stringify(value)}`);
+    if (body !== null && body !== 'multipart') fits(body, example, 'body');
+    for (const parameter of parameters) if ('example' in parameter) fits(parameter.schema, parameter.example, parameter.name);
+    for (const [status, { content, headers }] of Object.entries(responses)) {
+      const json = content?.['application/json'];
+      fits(json?.schema, json?.example, status);
+      assert.ok('X-Request-Id' in headers && 'X-RateLimit-Limit' in headers, `${name} ${status}`);
+    }
+    for (const status of [401, 403]) assert.ok(responses[status] !== undefined || scope === null, `${name} ${status}`);
+    for (const status of [429, 500, 503]) assert.ok(responses[status], `${name} ${status}`);
+  }
+  for (const operation of operationsOf(api.document)) {
+    for (const text of [operation.operationId, operation.summary, operation.description, operation.tags[0]]) assert.ok(text.length > 3);
+    const about = api.document.tags.find(({ name }: { name: string }) => name === operation.tags[0]);
+    assert.ok(about?.description, `chapter ${operation.tags[0]} says what it is about`);
+  }
+}
+
+function checkScopes({ api }: Site): void {
+  for (const operation of api.operations) {
+    const expected = scopeByContract(operation);
+    assert.notEqual(expected, undefined, `the contract's table says nothing of ${operation.name}`);
+    assert.equal(operation.scope, expected, operation.name);
+  }
+  const open = api.operations.filter(({ scope }) => scope === null).map(({ name }) => name);
+  assert.deepEqual(open.toSorted(), publicOperations.toSorted());
+}
+
+function isGood(seen: string, { name }: Operation): boolean {
+  return seen.startsWith(`${name} `) && /^2\d\d$/.test(seen.slice(name.length + 1));
+}
+
+function operationsOf({ paths }: { paths: Record<string, Record<string, any>> }): any[] {
+  return Object.values(paths).flatMap((methods) => Object.values(methods));
+}

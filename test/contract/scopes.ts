@@ -1,0 +1,55 @@
+/** Which scope guards what: the table of the contract, by the beginning of the path. A new endpoint must stand here. */
+
+/** Whoever asks is answered. */
+export const publicOperations = [
+  'POST /auth/register',
+  'POST /auth/login',
+  'POST /auth/login/2fa',
+  'POST /auth/refresh',
+  'POST /auth/session',
+  'POST /auth/forgot-password',
+  'POST /auth/reset-password',
+  'GET /health',
+  'GET /health/ready',
+  'GET /health/live',
+  'GET /health/browser',
+  'GET /openapi.json',
+  'GET /docs',
+  'GET /docs/scalar.js',
+];
+
+/** Only a person may. */
+const sessionOperations = [
+  'PATCH /auth/me',
+  'POST /auth/logout',
+  'POST /auth/2fa/enroll',
+  'POST /auth/2fa/confirm',
+  'POST /auth/2fa/disable',
+  'DELETE /auth/session',
+  'GET /settings',
+  'PATCH /settings',
+  'POST /billing/checkout',
+  'PATCH /commerce/spending-limits',
+];
+
+const guarded: Record<string, { read: string; write: string }> = {
+  '/tasks': { read: 'tasks.read', write: 'tasks.write' },
+  '/agents': { read: 'agents.read', write: 'agents.write' },
+  '/workspaces': { read: 'workspaces.read', write: 'workspaces.write' },
+  '/deployments': { read: 'workspaces.read', write: 'workspaces.write' },
+  '/integrations': { read: 'integrations.read', write: 'integrations.write' },
+  '/commerce': { read: 'commerce.read', write: 'commerce.write' },
+  '/trading': { read: 'trading.read', write: 'trading.write' },
+  '/billing': { read: 'billing.read', write: 'session' },
+  // A key rules over no more than it may do itself: these look at what is in the request.
+  '/api-keys': { read: 'any', write: 'any' },
+  '/auth/me': { read: 'any', write: 'session' },
+};
+
+/** null: public; undefined: nobody has said. */
+export function scopeByContract({ name, method, path }: { name: string; method: string; path: string }): string | null | undefined {
+  if (publicOperations.includes(name)) return null;
+  if (sessionOperations.includes(name)) return 'session';
+  const prefix = Object.keys(guarded).find((beginning) => path === beginning || path.startsWith(`${beginning}/`));
+  return prefix && guarded[prefix]![method === 'GET' ? 'read' : 'write'];
+}
