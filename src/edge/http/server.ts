@@ -4,7 +4,7 @@
  * uWS frees a response when it ends or its client goes away, and using it afterwards throws: so everything of a request is copied
  * before its callback returns. A request answered inside the callback needs no abort handler; every other one gets it before anything
  * is awaited. What uWS refuses by itself (a request line or header it cannot parse, over-long headers, HTTP/1.0) it answers with its own 400,
- * 431 or 505 and closes; a second request on a connection whose first is still unanswered closes it (no asynchronous pipelining).
+ * 431 or 505 and closes; a second request on a connection whose first is still unanswered closes it (no asynchronous pipelining). What it is too trusting with, `framing.ts` makes good.
  */
 
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse, us_listen_socket } from 'uWebSockets.js';

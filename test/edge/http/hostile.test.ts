@@ -29,6 +29,15 @@ const routes: AnyRoute[] = [
     handler: ({ body }) => ({ status: 200, json: { got: typeof body === 'string' ? body.length : body } }),
   }),
   route({
+    method: 'POST',
+    path: '/count',
+    summary: 'A number',
+    scope: null,
+    body: Type.Object({ n: Type.Number() }),
+    responses: { 200: Echo },
+    handler: ({ body }) => ({ status: 200, json: { got: body.n } }),
+  }),
+  route({
     method: 'GET',
     path: '/held',
     summary: 'Waits',
@@ -207,6 +216,18 @@ test('what is no JSON is 400', async () => {
   }
   assert.equal((await rawRequest(edge.port, sized(`${'['.repeat(64)}${']'.repeat(64)}`)))?.status, 200);
   assert.equal((await rawRequest(edge.port, sized(`"${'['.repeat(100)}\\"${'['.repeat(100)}"`)))?.status, 200);
+});
+
+test('names that mean something to JavaScript are names like others; of two of a name the last one counts', async () => {
+  const answer = await rawRequest(edge.port, sized('{"__proto__":{"a":1},"constructor":{"prototype":{"b":2}},"n":1,"n":2}'));
+  assert.equal(answer?.body.toString(), '{"got":{"__proto__":{"a":1},"constructor":{"prototype":{"b":2}},"n":2}}');
+  assert.deepEqual([({} as any).a, ({} as any).b], [undefined, undefined]);
+});
+
+test('a number beyond all numbers is no number', async () => {
+  for (const n of ['1e999', '-1e999', '9'.repeat(400)]) {
+    assert.equal((await rawRequest(edge.port, sized(`{"n":${n}}`).toString('latin1').replace('/echo', '/count')))?.status, 422, n);
+  }
 });
 
 test('what is no UTF-8 is 400; a byte order mark is let pass', async () => {
