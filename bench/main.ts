@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|replay|remote|memory|start|placement|cluster|failover|rolling|join|overload|webhooks …] [--seconds N] [--times N] [--json]
+ * `npm run bench [-- actors|commit|http|stream|replay|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks …] [--seconds N] [--times N] [--json]
  * [--profile]`: what the product is fast at, each beside the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
@@ -15,6 +15,7 @@ import { benchJoin } from './join.ts';
 import { benchMemory } from './memory.ts';
 import { benchOverload } from './overload.ts';
 import { benchPlacement } from './placement.ts';
+import { benchRate } from './rate.ts';
 import { benchRemote } from './remote.ts';
 import { benchReplay } from './replay.ts';
 import { benchRolling } from './rolling.ts';
@@ -39,6 +40,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   rolling: benchRolling,
   join: benchJoin,
   overload: benchOverload,
+  limits: benchRate,
   webhooks: benchWebhooks,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--times 1 to 1000] [--json] [--profile]`;

@@ -22,6 +22,7 @@ export type NodeParts = {
   /** `ready`, or why not. */
   readiness(): string;
   requests: RequestStats;
+  limits: { requests: { readonly refused: Readonly<Record<string, number>> }; redisCommands: (() => number) | null };
   runtime: Runtime;
   placement: Placement;
   database: Database;
@@ -130,7 +131,7 @@ function addDatabase(metrics: Metrics, { database, placement }: NodeParts): void
   );
 }
 
-function addRequests(metrics: Metrics, { requests }: NodeParts): void {
+function addRequests(metrics: Metrics, { requests, limits }: NodeParts): void {
   metrics.counter('troupe_http_requests_total', 'Requests answered, by route pattern', () => requests.requests());
   metrics.distribution(
     'troupe_http_request_duration_seconds',
@@ -142,6 +143,14 @@ function addRequests(metrics: Metrics, { requests }: NodeParts): void {
     'troupe_http_failures_total',
     'Requests refused or failed, by code: overloaded and mailbox_full are load that was shed',
     () => requests.failuresByCode(),
+  );
+  metrics.counter('troupe_limits_refused_total', 'Requests over a limit, by reason; address_: of callers without a token', () =>
+    Object.entries(limits.requests.refused).map(([reason, value]) => ({ labels: { reason }, value })),
+  );
+  metrics.counter(
+    'troupe_limits_redis_commands_total',
+    'Commands sent to Redis to count requests and connections; none where a node is alone',
+    () => (limits.redisCommands === null ? null : limits.redisCommands()),
   );
 }
 

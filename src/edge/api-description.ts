@@ -59,7 +59,8 @@ Every answer tells how you stand: \`X-RateLimit-Limit\` requests a minute, \`X-R
 | power | 1,000 | 100 | 20 | 20 |
 | business | 5,000 | 500 | 100 | unlimited |
 
-A limit counts for each key, and for the whole cluster. JSON bodies hold up to 1 MiB, uploads 50 MiB.
+A limit counts for each key, for a person by all sessions together, and for the whole cluster; without a limit both figures are 2147483647.
+Requests without a token count by address, and so do those whose token is refused. JSON bodies hold up to 1 MiB, uploads 50 MiB.
 
 ## Repeating requests safely
 

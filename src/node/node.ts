@@ -131,6 +131,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     dataDir,
     readiness,
     ...stats,
+    limits,
     runtime,
     placement,
     database,

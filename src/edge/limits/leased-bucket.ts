@@ -10,7 +10,7 @@ const leastLeasedPerNode = 100;
 /** Questions about a busy bucket: so many at once, then as many a second and one more for each so many requests. */
 const asksAtOnce = 40;
 const asksPerSecond = 5;
-const requestsPerAsk = 100;
+const requestsPerAsk = 200;
 
 export type Moment = { us: number; wallMs: number };
 

@@ -5,7 +5,7 @@ import { type RateAsk, type RateReply, rateReplyOf, rateScript } from './rate-sc
 import { socketScripts } from './socket-scripts.ts';
 
 /** A request waits no longer for a decision; then this node decides by itself. */
-const patienceMs = 300;
+const patienceMs = 1_000;
 const connectWithinMs = 10_000;
 
 export class RedisLimits implements RateStore {
