@@ -24,6 +24,12 @@ const arrows: Record<string, string[]> = {
 const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
   { packages: /^prom-client$/, where: /^src\/metrics\.ts$/, typesWhere: /^src\/metrics\.ts$/ },
   { packages: /^uWebSockets\.js$/, where: /^src\/edge\/http\/server\.ts$/, typesWhere: /^src\/edge\/http\// },
+  { packages: /^(otpauth|qr)$/, where: /^src\/edge\/auth\/one-time-codes\.ts$/, typesWhere: /^src\/edge\/auth\/one-time-codes\.ts$/ },
+  {
+    packages: /^paseto/,
+    where: /^src\/(edge\/auth\/tokens|cluster\/transport\/cluster-token)\.ts$/,
+    typesWhere: /^src\/(edge\/auth\/tokens|cluster\/transport\/cluster-token)\.ts$/,
+  },
   { packages: /^(ai|@ai-sdk\/.*)$/, where: /^src\/providers\/model\//, typesWhere: /^src\/providers\/model\// },
   { packages: /^@grpc\//, where: /^src\/cluster\/transport\//, typesWhere: /^src\/cluster\/transport\// },
   { packages: /^ioredis$/, where: /^src\/cluster\/redis-connection\.ts$/, typesWhere: /^src\/cluster\/redis-connection\.ts$/ },

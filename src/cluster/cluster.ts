@@ -18,6 +18,8 @@ export type ClusterOptions = {
   databaseUrl: string;
   redisUrl: string;
   secretKey: string;
+  /** What other nodes may have beside it, while it is changed. */
+  acceptedKeys?: readonly string[];
   name: string;
   roles: readonly Role[];
   /** Where this node's gRPC listens; port 0 takes any free one. */
@@ -35,20 +37,22 @@ export type Cluster = { readonly transport: Transport; readonly membership: Memb
 
 /** Builds this node's part; nothing is joined before `node.start()`. Rejects with one line where its address cannot be listened on. */
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { databaseUrl, redisUrl, secretKey, name, roles, clock } = options;
+  const { databaseUrl, redisUrl, secretKey, acceptedKeys = [], name, roles, clock } = options;
   const clusterId = await clusterIdentity(databaseUrl);
   const incarnation = `${name}/${randomUUID()}`;
   const log = options.log.child({ incarnation });
   const transport = await createTransport({
     self: { incarnation, name, host: options.host, port: options.port },
     secretKey,
+    acceptedKeys,
     tls: options.tls,
     log,
     clock,
   });
   const { port } = await transport.listen();
   const self: Member = { incarnation, name, ...announced(options, port), roles, leaving: false, startedAtMs: clock.nowMs() };
-  const shared = { shardCount, secretKeyDigest: digest(secretKey), protocol: ownProtocols, network: networkOf(self.host) };
+  const digests = { secretKeyDigest: digest(secretKey), acceptedDigests: acceptedKeys.map(digest) };
+  const shared = { shardCount, ...digests, protocol: ownProtocols, network: networkOf(self.host) };
   const membership = new Membership({ redisUrl, clusterId, self, shared, log });
   const node = new ClusterNode({ databaseUrl, self, membership, peers: transport.peers, log, clock });
   return { transport, membership, node };

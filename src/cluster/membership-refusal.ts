@@ -1,7 +1,7 @@
 /** Why a node may not join, in one line for whoever started it. */
 import { AppError } from '../errors.ts';
 import type { Reply } from './membership-reply.ts';
-import type { MemberRecord, SharedSettings } from './membership-scripts.ts';
+import type { AcceptedDigests, MemberRecord, SharedSettings } from './membership-scripts.ts';
 
 /**
  * The reason for good; null where it makes sense to ask again.
@@ -11,13 +11,15 @@ import type { MemberRecord, SharedSettings } from './membership-scripts.ts';
 export function refusalOf(
   reply: Reply | { kind: 'unanswered' },
   self: MemberRecord,
-  shared: SharedSettings,
+  shared: SharedSettings & AcceptedDigests,
   firstTaken: { incarnation: string; count: number } | null,
 ): AppError | null {
   switch (reply.kind) {
     case 'settings':
       if (reply.shardCount !== shared.shardCount) return otherShardCount(reply, shared);
-      return reply.secretKeyDigest === shared.secretKeyDigest ? otherNetwork(reply, shared, self) : otherKey(reply, shared);
+      return [shared.secretKeyDigest, ...shared.acceptedDigests].includes(reply.secretKeyDigest)
+        ? otherNetwork(reply, shared, self)
+        : otherKey(reply, shared);
     case 'protocol':
       return new AppError(
         'conflict',

@@ -18,25 +18,29 @@ export type ProtocolRange = { lowest: number; highest: number };
 export type MemberRecord = Member & { protocol: ProtocolRange };
 
 /**
- * What nodes must have in common. The digest is of the SECRET_KEY, and tells nothing of it. `network` names where the addresses that they
- * announce mean the same: one machine for loopback addresses.
+ * What nodes must have in common. The digest is of the SECRET_KEY, and tells nothing of it; Redis holds that of the node that was admitted last.
+ * `network` names where the addresses that they announce mean the same: one machine for loopback addresses.
  */
 export type SharedSettings = { shardCount: number; secretKeyDigest: string; network: string };
 
+/** Of keys that others may have beside it, while the key is changed. */
+export type AcceptedDigests = { acceptedDigests: readonly string[] };
+
 /** What a node gives with every script, beside what it asks. */
-export type Ask = SharedSettings & {
-  incarnation: string;
-  record: string;
-  /** Its renewals so far, this one included. */
-  count: number;
-  /** Of the view and of the generation that it knows. */
-  number: number;
-  generation: string;
-  /** For a generation that this script may have to found. */
-  newGeneration: string;
-  leaseMs: number;
-  renewEveryMs: number;
-};
+export type Ask = SharedSettings &
+  AcceptedDigests & {
+    incarnation: string;
+    record: string;
+    /** Its renewals so far, this one included. */
+    count: number;
+    /** Of the view and of the generation that it knows. */
+    number: number;
+    generation: string;
+    /** For a generation that this script may have to found. */
+    newGeneration: string;
+    leaseMs: number;
+    renewEveryMs: number;
+  };
 
 /** The keys of a cluster. The braces keep them together where Redis itself is a cluster. */
 export function keysOf(clusterId: string): string[] {
@@ -64,6 +68,13 @@ end
 
 local function share()
   redis.call('HSET', state, 'shardCount', ask.shardCount, 'secretKeyDigest', ask.secretKeyDigest, 'network', ask.network)
+end
+
+local function accepts(digest)
+  for _, accepted in ipairs(ask.acceptedDigests) do
+    if digest == accepted then return true end
+  end
+  return digest == ask.secretKeyDigest
 end
 
 local function found(number)
@@ -184,8 +195,10 @@ for _, record in ipairs(redis.call('HVALS', waiting)) do table.insert(others, re
 local shared = redis.call('HMGET', state, 'shardCount', 'secretKeyDigest', 'network')
 if #others == 0 then
   share()
-elseif tonumber(shared[1]) ~= ask.shardCount or shared[2] ~= ask.secretKeyDigest or shared[3] ~= ask.network then
+elseif tonumber(shared[1]) ~= ask.shardCount or not accepts(shared[2]) or shared[3] ~= ask.network then
   return {'settings', tonumber(shared[1]), shared[2], shared[3]}
+else
+  share()
 end
 local self = cjson.decode(ask.record)
 for _, record in ipairs(others) do

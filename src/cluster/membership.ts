@@ -18,6 +18,7 @@ import type { Member, View } from './member.ts';
 import { refusalOf, tooLate } from './membership-refusal.ts';
 import { type Reply, replyOf, viewOf } from './membership-reply.ts';
 import {
+  type AcceptedDigests,
   type Ask,
   keysOf,
   type MemberRecord,
@@ -35,7 +36,7 @@ export type MembershipOptions = {
   clusterId: string;
   self: Member;
   /** What all nodes must have in common, but for the protocol: of that, any two must share a version. */
-  shared: Omit<SharedSettings, 'network'> & { network?: string; protocol: ProtocolRange };
+  shared: Omit<SharedSettings, 'network'> & Partial<AcceptedDigests> & { network?: string; protocol: ProtocolRange };
   /** How long a silent member stays. Default 2 s. */
   leaseMs?: number;
   /** Default 250 ms. */
@@ -58,7 +59,7 @@ export class Membership {
   private readonly renewEveryMs: number;
   private readonly keys: string[];
   private readonly redis: RedisConnection;
-  private readonly shared: SharedSettings;
+  private readonly shared: SharedSettings & AcceptedDigests;
   private self: MemberRecord;
   private current: View = { number: 0, members: [] };
   /** As they stand in Redis, to be presented to a Redis that lost them. */
@@ -86,8 +87,8 @@ export class Membership {
     this.renewEveryMs = options.renewEveryMs ?? 250;
     this.keys = keysOf(options.clusterId);
     const { redisUrl: url, self } = options;
-    const { protocol, network = 'any', shardCount, secretKeyDigest } = options.shared;
-    this.shared = { shardCount, secretKeyDigest, network };
+    const { protocol, network = 'any', acceptedDigests = [], shardCount, secretKeyDigest } = options.shared;
+    this.shared = { shardCount, secretKeyDigest, acceptedDigests, network };
     this.self = { ...self, protocol };
     // All are back well within one lease after Redis is: those who are late would be put out.
     const longestRetryMs = this.leaseMs / 4;

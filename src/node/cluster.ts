@@ -15,7 +15,7 @@ const leaveGraceMs = 15_000;
 export async function openCluster(
   config: Config,
   redisUrl: string,
-  { databaseUrl, secretKey }: Stores,
+  { databaseUrl, secretKey, acceptedKeys }: Stores,
   log: Log,
   stops: Stops,
 ): Promise<Cluster> {
@@ -24,7 +24,20 @@ export async function openCluster(
   const tls = ca && cert && key ? { ca: await readPem(ca), cert: await readPem(cert), key: await readPem(key) } : null;
   const { createCluster } = await import('../cluster/cluster.ts');
   const clock = systemClock;
-  const cluster = await createCluster({ databaseUrl, redisUrl, secretKey, name, roles, host, port, announce, tls, log, clock });
+  const cluster = await createCluster({
+    databaseUrl,
+    redisUrl,
+    secretKey,
+    acceptedKeys,
+    name,
+    roles,
+    host,
+    port,
+    announce,
+    tls,
+    log,
+    clock,
+  });
   stops.push(() => cluster.transport.close(1_000));
   return cluster;
 }

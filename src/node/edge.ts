@@ -136,7 +136,13 @@ export async function openEdge({
       ...agentRoutes({ actors }),
       ...workspaceRoutes({ actors, database, files, links }),
       ...identity.routes,
-      ...webhookRoutes({ actors, database, secrets: webhookSecrets(secretKey), checkUrl: (url) => deliveries.check(url), clock }),
+      ...webhookRoutes({
+        actors,
+        database,
+        secrets: webhookSecrets(secretKey, acceptedKeys),
+        checkUrl: (url) => deliveries.check(url),
+        clock,
+      }),
       ...billingRoutes({ actors, database, clock }),
       ...healthRoutes(health),
     ];

@@ -64,7 +64,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const edge = await openEdge({ config, log, tracer, stores, tokens, deliveries, limits, runtime, placement, cluster });
   const { server, stream, hub, relay } = edge;
   const { mail } = providers;
-  const couriers = openWebhooks({ runtime, placement, database, hub, outbound: deliveries, mail, secretKey: stores.secretKey, log });
+  const couriers = openWebhooks({ ...stores, runtime, placement, hub, outbound: deliveries, mail, log });
 
   cluster?.membership.onDrainRequested(onDrain);
   cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));

@@ -22,15 +22,16 @@ export type WebhookParts = {
   outbound: Outbound;
   mail: MailProvider;
   secretKey: string;
+  acceptedKeys: readonly string[];
   log: Log;
 };
 
 const purpose = 'webhook secrets';
 
 /** Before the runtime starts: it registers the actor and hears of the first shards. */
-export function openWebhooks({ runtime, placement, database, hub, outbound, mail, secretKey, log }: WebhookParts): Couriers {
+export function openWebhooks({ runtime, placement, database, hub, outbound, mail, secretKey, acceptedKeys, log }: WebhookParts): Couriers {
   const { actors } = runtime;
-  const secrets = webhookSecrets(secretKey);
+  const secrets = webhookSecrets(secretKey, acceptedKeys);
   const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
   const feed = new AccountFeed({ hub, database, log });
   const couriers = new Couriers({ actors, database, placement, feed, outbound, keyOf, clock: systemClock, log });
@@ -39,7 +40,7 @@ export function openWebhooks({ runtime, placement, database, hub, outbound, mail
 }
 
 /** Each secret can be read for its own webhook alone. */
-export function webhookSecrets(secretKey: string): WebhookSecrets {
-  const secrets = new Secrets(secretKey);
+export function webhookSecrets(secretKey: string, acceptedKeys: readonly string[] = []): WebhookSecrets {
+  const secrets = new Secrets(secretKey, acceptedKeys);
   return { seal: (secret, id) => secrets.encrypt(purpose, secret, id), open: (sealed, id) => secrets.decrypt(purpose, sealed, id) };
 }

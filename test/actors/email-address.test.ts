@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { account } from '../../src/actors/account/messages.ts';
 import { emailAddress, emailAddressId } from '../../src/actors/email-address/messages.ts';
+import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
 import { user } from '../../src/actors/user/messages.ts';
 import { type IdentityDatabase, identityActors, identityDatabase } from '../support/identity-node.ts';
 
@@ -67,6 +68,41 @@ test('a half whose message was lost for good is asked for again by the timer', a
   assert.notEqual(await actors.query(user, holder.userId, 'profile', null), null);
 });
 
+test('a move cut off before the user heard of it is finished by the next process: the user has the new address, and the old one is free', async (t) => {
+  const { database, startRuntime } = await identityDatabase(t);
+  const first = await startRuntime();
+  const { userId, accountId } = await first.actors.ask(emailAddress, address, 'register', ann);
+  await first.stop(0);
+  const deaf = await startRuntime(identityActors.filter((actor) => actor.ref.kind !== 'user'));
+  const move = { moveId: 'move', userId, accountId, email: 'Anna@Example.com', emailVersion: 0 };
+  void deaf.actors.ask(emailAddress, 'anna@example.com', 'move', move).catch(() => {});
+  while ((await database.read({ text: `select 1 from email_address where id = 'anna@example.com'` })).rows.length === 0);
+  assert.equal(await deaf.actors.query(emailAddress, 'anna@example.com', 'holder', null), null, 'nobody signs in with it yet');
+  await deaf.stop(0);
+
+  const { actors } = await startRuntime();
+  await untilFree(actors, address);
+  assert.equal((await actors.query(user, userId, 'profile', null))?.email, 'Anna@Example.com');
+  assert.equal(await actors.ask(emailAddress, 'anna@example.com', 'move', move), true, 'asked again, it is answered when it is done');
+  assert.deepEqual(await actors.query(emailAddress, 'anna@example.com', 'holder', null), { userId, accountId });
+  const next = await actors.ask(emailAddress, address, 'register', { ...ann, registrationId: 'second' });
+  assert.notEqual(next.userId, userId);
+});
+
+test('a move that is asked for again, or that comes too late, leaves user and addresses of one mind', async (t) => {
+  const { actors } = await (await identityDatabase(t)).startRuntime();
+  const { userId, accountId } = await actors.ask(emailAddress, address, 'register', ann);
+  const move = (to: string, emailVersion: number, moveId: string) =>
+    actors.ask(emailAddress, to, 'move', { moveId, userId, accountId, email: to, emailVersion });
+  assert.deepEqual(await Promise.all([move('b@example.com', 0, '1'), move('b@example.com', 0, '2')]), [true, true]);
+  assert.equal(await move('b@example.com', 0, '3'), true, 'the user is there');
+  assert.equal(await move('c@example.com', 0, '4'), false, 'the user has moved since');
+  assert.equal(await actors.query(emailAddress, 'c@example.com', 'isTaken', null), false);
+  assert.equal(await move(address, 1, '5'), true, 'and may come back');
+  await untilFree(actors, 'b@example.com');
+  assert.deepEqual(await actors.query(emailAddress, address, 'holder', null), { userId, accountId });
+});
+
 test('the password hash leaves the address as soon as the user holds it', async (t) => {
   const { database, startRuntime } = await identityDatabase(t);
   const { actors } = await startRuntime();
@@ -74,6 +110,11 @@ test('the password hash leaves the address as soon as the user holds it', async 
   const { rows } = await database.read({ text: 'select unfinished from email_address' });
   assert.deepEqual(rows, [{ unfinished: null }]);
 });
+
+/** A release is a message on its way. */
+async function untilFree(actors: ActorSystem, id: string): Promise<void> {
+  while (await actors.query(emailAddress, id, 'isTaken', null)) await new Promise(setImmediate);
+}
 
 /** A process that dies after the account was made and before the user was: it has nobody to deliver the user's message to. */
 async function halfRegistered({ startRuntime, database }: IdentityDatabase) {

@@ -4,7 +4,7 @@
  * passed on.
  */
 import { InspectFooter, PublicProtocol } from 'paseto';
-import { PublicKeyFromCryptoKey, SecretKeyFromCryptoKey, SignFactory, VerifyFactory } from 'paseto/v4/public';
+import { type PublicKey, PublicKeyFromCryptoKey, SecretKeyFromCryptoKey, SignFactory, VerifyFactory } from 'paseto/v4/public';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { signingKey } from '../../signing-key.ts';
 
@@ -20,7 +20,7 @@ export type ClusterClaims = {
 
 export interface ClusterTokens {
   sign(claims: ClusterClaims): Promise<string>;
-  /** Whether the token was signed with the cluster's key, just now, and says exactly this. */
+  /** Whether the token was signed with a key of the cluster, just now, and says exactly this. */
   proves(token: string, expected: ClusterClaims): Promise<boolean>;
 }
 
@@ -30,11 +30,21 @@ const maxTokenChars = 2_048;
 const lifeMs = 60_000;
 const clockToleranceS = 60;
 
-export async function createClusterTokens({ secretKey, clock }: { secretKey: string; clock: Clock }): Promise<ClusterTokens> {
+export type ClusterTokensOptions = {
+  /** Signs. */
+  secretKey: string;
+  /** What others may sign with beside it, while the key is changed. */
+  acceptedKeys?: readonly string[];
+  clock: Clock;
+};
+
+export async function createClusterTokens({ secretKey, acceptedKeys = [], clock }: ClusterTokensOptions): Promise<ClusterTokens> {
   const protocol = new PublicProtocol(SignFactory, VerifyFactory);
   const signing = signingKey(secretKey);
   const secret = await SecretKeyFromCryptoKey(signing.privateKey.toCryptoKey('Ed25519', true, ['sign']));
-  const verifying = await PublicKeyFromCryptoKey(signing.publicKey.toCryptoKey('Ed25519', true, ['verify']));
+  const verifying = new Map<string, PublicKey>();
+  for (const { id, publicKey } of [signing, ...acceptedKeys.map(signingKey)])
+    verifying.set(id, await PublicKeyFromCryptoKey(publicKey.toCryptoKey('Ed25519', true, ['verify'])));
   const footer = Buffer.from(signing.id);
 
   return {
@@ -47,9 +57,10 @@ export async function createClusterTokens({ secretKey, clock }: { secretKey: str
     async proves(token, expected) {
       if (token.length > maxTokenChars || !token.startsWith('v4.public.')) return false;
       try {
-        if (Buffer.from(InspectFooter(token)).toString() !== signing.id) return false;
+        const key = verifying.get(Buffer.from(InspectFooter(token)).toString());
+        if (key === undefined) return false;
         const options = { audience: purpose, now: new Date(clock.nowMs()), clockTolerance: clockToleranceS };
-        const claims = (await protocol.Verify(verifying, token, options)).claims as Record<string, unknown>;
+        const claims = (await protocol.Verify(key, token, options)).claims as Record<string, unknown>;
         return Object.entries(told(expected)).every(([name, value]) => claims[name] === value);
       } catch (error) {
         if (String((error as { code?: unknown }).code).startsWith('ERR_PASETO_')) return false;

@@ -20,6 +20,8 @@ export type TransportOptions = Partial<Bounds> & {
   /** `host` and `port` are listened on; port 0: any free one. */
   self: Self;
   secretKey: string;
+  /** What other nodes may have beside it, while it is changed. */
+  acceptedKeys?: readonly string[];
   log: Log;
   clock?: Clock;
   protocol?: Protocols;
@@ -57,7 +59,17 @@ export class Transport implements Peers {
   private closing = false;
 
   constructor(own: Own, options: TransportOptions) {
-    const { self, log, clock = systemClock, tls = null, random = Math.random, secretKey: _, protocol: __, ...given } = options;
+    const {
+      self,
+      log,
+      clock = systemClock,
+      tls = null,
+      random = Math.random,
+      secretKey: _,
+      acceptedKeys: __,
+      protocol: ___,
+      ...given
+    } = options;
     const bounds: Bounds = { ...defaultBounds, ...given };
     this.self = self;
     this.log = log;
@@ -170,7 +182,7 @@ export class Transport implements Peers {
 }
 
 export async function createTransport(options: TransportOptions): Promise<Transport> {
-  const { self, secretKey, clock = systemClock, protocol = ownProtocols } = options;
-  const tokens = await createClusterTokens({ secretKey, clock });
+  const { self, secretKey, acceptedKeys, clock = systemClock, protocol = ownProtocols } = options;
+  const tokens = await createClusterTokens({ secretKey, acceptedKeys, clock });
   return new Transport({ incarnation: self.incarnation, protocols: protocol, tokens }, options);
 }

@@ -1,0 +1,130 @@
+/** People and keys on a cluster of real nodes: what ends on one ends on all within a second, and the root key is changed under them. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { after, before } from 'node:test';
+import { ClusterProcesses } from '../support/cluster-processes.ts';
+import type { NodeProcess } from '../support/node-process.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { Caller } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const options = { skip: withoutRedis, timeout: 60_000 };
+const password = 'a long enough password';
+const [first, second] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+
+let cluster: ClusterProcesses;
+let nodes: NodeProcess[];
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+before(async () => {
+  if (withoutRedis) return;
+  // One folder, so that a mail is found whichever node has kept it.
+  folder = await temporaryFolder();
+  cluster = await ClusterProcesses.start({ nodes: 0, redis: true, env: { DRAIN_GRACE_MS: '0' } });
+  nodes = await Promise.all([1, 2].map(() => cluster.add({ SECRET_KEY: first, DATA_DIR: folder.path })));
+  await cluster.untilReady();
+});
+after(async () => {
+  await cluster?.close();
+  await folder?.remove();
+});
+
+type Request = { token?: string; method?: string; path?: string; body?: unknown };
+
+async function ask(node: NodeProcess, { token, method = 'GET', path = '/auth/me', body }: Request) {
+  const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), 'content-type': 'application/json' };
+  const response = await fetch(`${node.url}/v1${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  const text = await response.text();
+  return { status: response.status, json: text === '' ? null : JSON.parse(text) };
+}
+
+async function mailedToken(): Promise<string> {
+  const kept = join(folder.path, 'mail');
+  for (;;) {
+    const name = (await readdir(kept).catch(() => [])).find((file) => file.endsWith('.eml'));
+    if (name === undefined) continue;
+    const text = (await readFile(join(kept, name), 'utf8')).replace(/=\r\n/g, '').replaceAll('=3D', '=');
+    return /^v4\.public\.\S+/m.exec(text)![0];
+  }
+}
+
+/** Both nodes let it in; it ends on one; a second after the answer no node does. */
+async function endsEverywhere(token: string, end: () => Promise<{ status: number }>): Promise<void> {
+  for (const node of nodes) assert.equal((await ask(node, { token })).status, 200);
+  const ended = await end();
+  const answeredAtMs = performance.now();
+  assert.ok(ended.status < 300, String(ended.status));
+  const refused = await Promise.all(
+    nodes.map(async (node) => {
+      for (;;) {
+        const askedAtMs = performance.now();
+        const { status } = await ask(node, { token });
+        if (status === 401) return true;
+        // Asked after its time and let in all the same.
+        if (askedAtMs - answeredAtMs > 1_000) return false;
+      }
+    }),
+  );
+  assert.deepEqual(refused, [true, true]);
+}
+
+test(
+  'a revoked key, a session that was signed out and all sessions of who set a new password are refused on every node within a second',
+  options,
+  async () => {
+    const [here, there] = nodes as [NodeProcess, NodeProcess];
+    const ann = await Caller.register(here, 'ann');
+    const { id, key } = await ann.json('POST', '/v1/api-keys', { name: 'ci', scopes: ['tasks.read'] });
+    await endsEverywhere(key, () => ask(there, { token: ann.token, method: 'DELETE', path: `/api-keys/${id}` }));
+
+    const login = () => ask(here, { method: 'POST', path: '/auth/login', body: { email: 'ann@example.com', password } });
+    const { access_token, refresh_token } = (await login()).json;
+    await endsEverywhere(access_token, () =>
+      ask(there, { token: access_token, method: 'POST', path: '/auth/logout', body: { refresh_token } }),
+    );
+    assert.equal((await ask(there, { token: ann.token })).status, 200, 'other sessions stay');
+
+    await ask(here, { method: 'POST', path: '/auth/forgot-password', body: { email: 'ann@example.com' } });
+    const token = await mailedToken();
+    await endsEverywhere(ann.token, () =>
+      ask(there, { method: 'POST', path: '/auth/reset-password', body: { token, password: 'yet another one' } }),
+    );
+  },
+);
+
+test('wrong passwords are counted across the nodes', options, async () => {
+  await Caller.register(nodes[0]!, 'bob');
+  const guess = (node: NodeProcess) =>
+    ask(node, { method: 'POST', path: '/auth/login', body: { email: 'bob@example.com', password: 'wrong' } });
+  const statuses = [];
+  for (let n = 0; n < 6; n++) statuses.push((await guess(nodes[n % 2]!)).status);
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429]);
+});
+
+test('SECRET_KEY is changed one node at a time, and nobody is signed out', options, async () => {
+  const ann = await Caller.register(nodes[0]!, 'carla');
+  const everywhere = async () => {
+    for (const node of nodes) assert.equal((await ask(node, { token: ann.token })).status, 200);
+  };
+  const steps = [
+    { SECRET_KEY: first, SECRET_KEYS_ACCEPTED: second },
+    { SECRET_KEY: second, SECRET_KEYS_ACCEPTED: first },
+  ];
+  for (const env of steps) {
+    for (const n of [0, 1]) {
+      const next = await cluster.add({ ...env, DATA_DIR: folder.path });
+      await next.untilReady();
+      await nodes[n]!.term();
+      cluster.nodes.splice(cluster.nodes.indexOf(nodes[n]!), 1);
+      nodes = nodes.with(n, next);
+      await everywhere();
+    }
+  }
+  const late = await cluster.add({ SECRET_KEY: second, SECRET_KEYS_ACCEPTED: '' });
+  await late.untilReady();
+  assert.equal((await ask(late, { token: ann.token })).status, 401, 'without the earlier key its tokens are over');
+  const { json } = await ask(late, { method: 'POST', path: '/auth/login', body: { email: 'carla@example.com', password } });
+  assert.equal((await ask(nodes[0]!, { token: json.access_token })).status, 200);
+});
