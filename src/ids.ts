@@ -22,6 +22,9 @@ export const idPrefixes = {
   call: 'call_',
   webhook: 'wh_',
   delivery: 'whd_',
+  transaction: 'txn_',
+  card: 'crd_',
+  authorization: 'authz_',
 } as const;
 export type IdPrefix = (typeof idPrefixes)[keyof typeof idPrefixes];
 

@@ -10,9 +10,10 @@ import { FirstTables } from './migrations/0001-first-tables.ts';
 import { ClusterIdentity } from './migrations/0002-cluster-identity.ts';
 import { SharedStorage } from './migrations/0003-shared-storage.ts';
 import { AccountOverrides } from './migrations/0004-account-overrides.ts';
-import { Accounts } from './migrations/0006-accounts.ts';
 import { Identity } from './migrations/0005-identity.ts';
+import { Accounts } from './migrations/0006-accounts.ts';
 import { Webhooks } from './migrations/0007-webhooks.ts';
+import { Money } from './migrations/0008-money.ts';
 import { LastingKeys } from './migrations/0010-lasting-keys.ts';
 import { type Table, tableOf } from './table.ts';
 
@@ -52,7 +53,7 @@ export class Database {
       ],
       extensions: [Migrator],
       migrations: {
-        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Identity, Accounts, Webhooks, LastingKeys],
+        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Identity, Accounts, Webhooks, Money, LastingKeys],
         snapshot: false,
         tableName: 'migration',
       },

@@ -1,6 +1,7 @@
 /** Every entity, for the ORM and for the tables the commit path writes. */
 export * from './account.ts';
 export * from './identity.ts';
+export * from './money.ts';
 export * from './runtime.ts';
 export * from './webhook.ts';
 export * from './work.ts';

@@ -1,0 +1,86 @@
+/** What can be asked of an account's wallet. The key is the account's id; amounts are minor units (cents) of its currency. */
+import type { WalletRow } from '../../storage/entities/money.ts';
+import { type ActorRef, actorRef, type Contract } from '../runtime/define-actor.ts';
+
+/** Why a payment is not made. The first three are the account's spending limits. */
+export type PaymentRefusal = 'per_transaction_limit' | 'daily_limit' | 'monthly_limit' | 'insufficient_funds';
+
+/** `waiting`: the limits allow it and the money is not there yet; another decision follows when it is. */
+export type PaymentDecision = { kind: 'paid' } | { kind: 'waiting' } | { kind: 'declined'; reason: PaymentRefusal };
+
+export type Payment = {
+  /** What it is booked under, once and never again; see `transferOf`. */
+  transferId: string;
+  amountMinor: number;
+  /** The book the money goes to. */
+  to: 'cards' | 'orders';
+  /** What is paid: an authorization's or an order's id. */
+  reference: string;
+  /** For people: the merchant or the vendor. */
+  description: string;
+  /** Whether a payment that the limits allow waits for money to arrive, or is declined. */
+  ifShort: 'decline' | 'wait';
+  /** The actor that is told, by `paymentDecided`. */
+  payer: { kind: string; id: string };
+  /** Given back with the decision. */
+  memo: unknown;
+};
+
+/** What every actor that pays understands. A payment is decided once, save that `waiting` is followed by `paid`. */
+export type PayerContract = {
+  commands: {
+    /** Sent in the turn that books the payment: `paid` is told exactly when its ledger entries exist. */
+    paymentDecided(input: { payment: Payment; decision: PaymentDecision }): void;
+  };
+  queries: Contract['queries'];
+};
+
+export type Hold = { id: string; amountMinor: number; expiresAtMs: number };
+export type HoldResult = { kind: 'held' } | { kind: 'declined'; reason: PaymentRefusal };
+
+export type SpendingLimits = { perTransactionMinor: number; dailyMinor: number; monthlyMinor: number };
+
+/** `spent` is what counts against the limits: what was paid and is held, and what waits for money since it was approved. */
+export type Spending = SpendingLimits & { currency: string; dailySpentMinor: number; monthlySpentMinor: number };
+
+export type Balance = { balanceMinor: number; heldMinor: number; currency: string; updatedAtMs: number | null };
+
+export type Deposit = { transferId: string; amountMinor: number; source: 'card' | 'bank_transfer' };
+export type Deposited = Deposit & { balanceMinor: number; createdAtMs: number };
+
+export type WalletContract = {
+  commands: {
+    /** Refuses (`conflict`) what would make the wallet fuller than it can be. */
+    deposit(input: Deposit): Deposited;
+    /** Answered by a message, `paymentDecided`. */
+    pay(input: Payment): void;
+    /** Sets money aside until it is captured, released, or the hold expires; counts against the limits meanwhile. */
+    hold(input: Hold): HoldResult;
+    /** Books what is held. False: the hold was resolved before, and stays as it was. */
+    capture(input: { holdId: string; transferId: string; to: Payment['to']; reference: string; description: string }): boolean;
+    /** Frees what is held. False: as above. */
+    release(input: { holdId: string }): boolean;
+    /** By timer. */
+    expireHolds(input: Record<string, never>): void;
+    changeLimits(input: Partial<SpendingLimits>): Spending;
+    /** Sent by the account's settings: from now on days begin there. */
+    timezoneChanged(input: { timezone: string }): void;
+  };
+  queries: {
+    balance(input: null): Balance;
+    /** What holds on the local day of `nowMs`. */
+    spending(input: { nowMs: number }): Spending;
+    get(input: null): WalletRow | null;
+  };
+};
+
+export const wallet = actorRef<WalletContract>('wallet');
+
+export function payerRef(kind: string): ActorRef<PayerContract> {
+  return actorRef<PayerContract>(kind);
+}
+
+/** The one transfer that pays for a thing: `txn_` and the rest of the thing's id. */
+export function transferOf(id: string): string {
+  return `txn_${id.slice(id.indexOf('_') + 1)}`;
+}

@@ -1,0 +1,120 @@
+/** Wallets, the ledger behind them, and cards. Amounts are minor units (cents). */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { epochMs, json } from '../column-types.ts';
+
+/** Whose money it is, or where it came from or went. `wallet` is the account's own; the others count what has passed through them. */
+export type Book = 'wallet' | 'deposits' | 'cards' | 'orders';
+
+/** An account's money. The id is the account's. */
+export const Wallet = defineEntity({
+  name: 'Wallet',
+  tableName: 'wallet',
+  properties: {
+    id: p.text().primary(),
+    currency: p.text(),
+    balanceMinor: p.bigint('number'),
+    /** Part of the balance that holds have set aside. */
+    heldMinor: p.bigint('number'),
+    perTransactionMinor: p.bigint('number'),
+    dailyMinor: p.bigint('number'),
+    monthlyMinor: p.bigint('number'),
+    timezone: p.text(),
+    /** The local date, `2026-11-21`, of the sums; what was spent before counts for nothing any more. */
+    spendDay: p.text(),
+    daySpentMinor: p.bigint('number'),
+    monthSpentMinor: p.bigint('number'),
+    /** Open ones, by id. */
+    holds: json<Record<string, { amountMinor: number; day: string; expiresAtMs: number }>>(),
+    /** Payments that the limits have allowed and that wait for money, in order. */
+    waiting: json<WaitingPayment[]>(),
+    updatedAt: epochMs(),
+  },
+});
+export type WalletRow = InferEntity<typeof Wallet>;
+
+export type WaitingPayment = {
+  transferId: string;
+  amountMinor: number;
+  to: 'cards' | 'orders';
+  reference: string;
+  description: string;
+  ifShort: 'decline' | 'wait';
+  payer: { kind: string; id: string };
+  memo: unknown;
+};
+
+/** One side of a transfer. Never changed and never deleted; the two of a transfer sum to zero: the database refuses anything else. */
+export const LedgerEntry = defineEntity({
+  name: 'LedgerEntry',
+  tableName: 'ledger_entry',
+  properties: {
+    transferId: p.text().primary(),
+    side: p.text().primary().$type<'debit' | 'credit'>(),
+    book: p.text().$type<Book>(),
+    accountId: p.text(),
+    /** What it adds to its book: a debit less than nothing, a credit more. */
+    amountMinor: p.bigint('number'),
+    /** What was paid: an authorization's or an order's id; of a deposit, where it came from. */
+    reference: p.text(),
+    description: p.text(),
+    createdAt: epochMs(),
+  },
+});
+export type LedgerEntryRow = InferEntity<typeof LedgerEntry>;
+
+/** What became of a hold; it leaves `open` once. */
+export const WalletHold = defineEntity({
+  name: 'WalletHold',
+  tableName: 'wallet_hold',
+  properties: {
+    accountId: p.text().primary(),
+    id: p.text().primary(),
+    amountMinor: p.bigint('number'),
+    status: p.text().$type<'open' | 'captured' | 'released' | 'expired'>(),
+    /** Of a captured one. */
+    transferId: p.text().strictNullable(),
+    createdAt: epochMs(),
+    resolvedAt: epochMs().strictNullable(),
+  },
+});
+
+export const Card = defineEntity({
+  name: 'Card',
+  tableName: 'card',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    name: p.text(),
+    last4: p.text(),
+    /** Keyed; the number itself is kept nowhere. */
+    numberHash: p.text().hidden(),
+    spendLimitMinor: p.bigint('number'),
+    spentMinor: p.bigint('number'),
+    /** Of authorizations that the wallet has not decided yet. */
+    reservedMinor: p.bigint('number'),
+    currency: p.text(),
+    status: p.text().$type<'active' | 'frozen' | 'cancelled'>(),
+    /** Authorizations have numbers; every one below `decidedBelow` is decided, and those of `decidedAhead`. */
+    nextNumber: p.bigint('number'),
+    decidedBelow: p.bigint('number'),
+    decidedAhead: json<number[]>(),
+    createdAt: epochMs(),
+  },
+});
+export type CardRow = InferEntity<typeof Card>;
+
+export const CardAuthorization = defineEntity({
+  name: 'CardAuthorization',
+  tableName: 'card_authorization',
+  properties: {
+    id: p.text().primary(),
+    cardId: p.text(),
+    accountId: p.text(),
+    amountMinor: p.bigint('number'),
+    merchant: p.text(),
+    status: p.text().$type<'approved' | 'declined'>(),
+    declineReason: p.text().strictNullable(),
+    createdAt: epochMs(),
+  },
+});
+export type CardAuthorizationRow = InferEntity<typeof CardAuthorization>;
