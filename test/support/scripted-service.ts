@@ -22,7 +22,11 @@ export type ScriptedService = {
 
 export const endStatuses = ['complete', 'failed', 'cancelled'];
 
-export async function scriptedService(t: TestContext, env: Record<string, string> = {}): Promise<ScriptedService> {
+export async function scriptedService(
+  t: TestContext,
+  env: Record<string, string> = {},
+  options: { limited?: boolean } = {},
+): Promise<ScriptedService> {
   const cases = new Map<string, Case>();
   const asked = new Map<string, ChatRequest[]>();
   const waiting: { name: string; n: number; resolve(request: ChatRequest): void }[] = [];
@@ -38,13 +42,8 @@ export async function scriptedService(t: TestContext, env: Record<string, string
     return cases.get(name)!({ request, isPlan: format !== undefined, turn, n: requests.length, said });
   });
   t.after(() => model.close());
-  const service = await startService(t, {
-    MODEL_BASE_URL: model.url,
-    MODEL_API_KEY: 'test-key',
-    MODEL_NAME: 'scripted',
-    OUTBOUND_ALLOW: '127.0.0.0/8',
-    ...env,
-  });
+  const own = { MODEL_BASE_URL: model.url, MODEL_API_KEY: 'test-key', MODEL_NAME: 'scripted', OUTBOUND_ALLOW: '127.0.0.0/8' };
+  const service = await startService(t, { ...own, ...env }, options);
   const caller = await Caller.register(service);
   const requestsOf = (name: string) => asked.get(name) ?? [];
   const request = (name: string, n: number): Promise<ChatRequest> =>

@@ -55,12 +55,17 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
 
       agentRests: changing((account, { place }) => ({ ...account, agentPlaces: leave(account.agentPlaces, place) })),
 
-      used: changing((account, { tokens, workedMs, agent }, ctx) => {
+      used: changing((account, { place, tokens, workedMs, agent }, ctx) => {
         if (agent !== null) {
           const of = { accountId: account.id, periodStartsAt: account.periodStartsAt };
           ctx.append(AgentUsage, { ...of, agentId: agent.id, agentName: agent.name, workedMs: agent.workedMs });
         }
-        return { ...account, tokensUsed: account.tokensUsed + tokens, workedMs: account.workedMs + workedMs };
+        const next: AccountRow = { ...account, tokensUsed: account.tokensUsed + tokens, workedMs: account.workedMs + workedMs };
+        if (place === null) return next;
+        // Its task must know before it grants one more turn.
+        if (limitIsReached(next)) ctx.send(task, taskOfPlace(place), 'planLimit', { reached: true });
+        ctx.send(task, taskOfPlace(place), 'counted', { place });
+        return next;
       }),
 
       limitsChanged: changing((account, { overrides, changedAtMs }) =>

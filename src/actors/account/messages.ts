@@ -7,6 +7,8 @@ export type CreateAccount = { registrationId: string; claimedBy: string };
 
 /** What an agent and its task have used since it was last told. */
 export type Usage = {
+  /** Where the agent works; answered with `counted`, so that no turn begins beyond a limit. null: nobody waits for an answer. */
+  place: string | null;
   tokens: number;
   workedMs: number;
   /** `workedMs` is what it has worked in all its life; null: it has not worked. */

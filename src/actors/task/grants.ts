@@ -6,7 +6,7 @@
  * way, and gives it back as soon as something is: who waits for a person, another agent, the budget or a limit holds none. So no place
  * is held by somebody who waits for one.
  */
-import type { TaskRow, TurnRequest } from '../../storage/entities/work.ts';
+import type { Place, TaskRow, TurnRequest } from '../../storage/entities/work.ts';
 import { account, placeName } from '../account/messages.ts';
 import { agent } from '../agent/messages.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
@@ -25,11 +25,11 @@ export function grantTurns(task: TaskRow, ctx: TurnContext): TaskRow {
   return task.waiting.reduce((next, request) => consider(next, request, ctx), task);
 }
 
-/** Takes the place that the account has given; back it goes where the agent may not use it now. */
-export function takePlace(task: TaskRow, name: string, ctx: TurnContext): TaskRow {
-  const [agentId] = Object.entries(task.places).find(([, place]) => place.name === name) ?? [];
-  if (agentId === undefined) return task;
-  return grantTurns({ ...task, places: { ...task.places, [agentId]: { name, held: true } } }, ctx);
+/** What the account has said of a place; one that was given goes back where the agent may not use it now. */
+export function changePlace(task: TaskRow, name: string, change: Partial<Place>, ctx: TurnContext): TaskRow {
+  const [agentId, place] = Object.entries(task.places).find(([, one]) => one.name === name) ?? [];
+  if (agentId === undefined || place === undefined) return task;
+  return grantTurns({ ...task, places: { ...task.places, [agentId]: { ...place, ...change } } }, ctx);
 }
 
 /** The agent has nothing in flight: its place goes back. One that was only asked for stays asked for. */
@@ -47,7 +47,7 @@ function consider(task: TaskRow, { agentId, wants }: TurnRequest, ctx: TurnConte
   const place = task.places[agentId];
   if (!mayGrant(task, wants)) return place?.held === true ? giveBack(task, agentId, ctx) : task;
   if (place === undefined) return askForPlace(task, agentId, ctx);
-  if (!place.held) return task;
+  if (!place.held || place.counting) return task;
   ctx.send(agent, agentId, 'turnGranted', {});
   return { ...task, waiting: without(task.waiting, agentId), granted: wants === 'turn' ? [...task.granted, agentId] : task.granted };
 }
@@ -61,7 +61,7 @@ function mayGrant(task: TaskRow, wants: TurnRequest['wants']): boolean {
 function askForPlace(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
   const name = placeName(task.id, task.placesAsked + 1);
   ctx.send(account, task.accountId, 'agentWaits', { place: name });
-  return { ...task, placesAsked: task.placesAsked + 1, places: { ...task.places, [agentId]: { name, held: false } } };
+  return { ...task, placesAsked: task.placesAsked + 1, places: { ...task.places, [agentId]: { name, held: false, counting: false } } };
 }
 
 function giveBack(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {

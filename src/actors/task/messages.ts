@@ -44,6 +44,8 @@ export type TaskContract = {
     requestTurn(input: TurnRequest): void;
     /** From its account: a place at work that was asked for. */
     placeGiven(input: { place: string }): void;
+    /** From its account: what an agent used is counted. */
+    counted(input: { place: string }): void;
     /** From its account: a limit of the plan is reached, or is not any more. */
     planLimit(input: { reached: boolean }): void;
     report(input: AgentReport): void;

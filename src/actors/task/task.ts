@@ -11,7 +11,7 @@ import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, ty
 import { workspace } from '../workspace/messages.ts';
 import { withApproval } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
-import { budgetIsSpent, forget, grantTurns, rest, takePlace } from './grants.ts';
+import { budgetIsSpent, changePlace, forget, grantTurns, rest } from './grants.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
 
@@ -62,7 +62,11 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
       },
 
       placeGiven(state, { place }, ctx) {
-        return nothing(state === null ? state : takePlace(state, place, ctx));
+        return nothing(state === null ? state : changePlace(state, place, { held: true }, ctx));
+      },
+
+      counted(state, { place }, ctx) {
+        return nothing(state === null ? state : changePlace(state, place, { counting: false }, ctx));
       },
 
       planLimit(state, { reached }, ctx) {
@@ -77,7 +81,7 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         const { agentId, turn, approval, rests, work, ...shown } = news;
         const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...shown, ...usage(one, turn) } : one));
         let next: TaskRow = { ...state, agents, updatedAt: ctx.nowMs };
-        tellUsage(next, news, ctx);
+        next = tellUsage(next, news, ctx);
         if (approval !== null) next = { ...next, approvals: withApproval(next.approvals, approval) };
         if (turn !== null) {
           const granted = next.granted.filter((id) => id !== agentId);
@@ -141,12 +145,15 @@ function usage(one: AgentSummary, turn: { tokens: number; model: string | null }
   return turn === null ? {} : { tokensUsed: one.tokensUsed + turn.tokens, model: turn.model ?? one.model };
 }
 
-function tellUsage(task: TaskRow, { agentId, turn, work }: AgentReport, ctx: TurnContext): void {
+/** The account is told with each model turn; the agent's next one waits until that is counted. */
+function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, ctx: TurnContext): TaskRow {
   const tokens = turn?.tokens ?? 0;
   const one = task.agents.find((other) => other.id === agentId);
-  if (one === undefined || (tokens === 0 && work === null)) return;
+  if (one === undefined || (tokens === 0 && work === null)) return task;
+  const place = rests ? undefined : task.places[agentId];
   const of = work === null ? null : { id: agentId, name: one.title, workedMs: work.inAllMs };
-  ctx.send(account, task.accountId, 'used', { tokens, workedMs: work?.ms ?? 0, agent: of });
+  ctx.send(account, task.accountId, 'used', { place: place?.name ?? null, tokens, workedMs: work?.ms ?? 0, agent: of });
+  return place === undefined ? task : { ...task, places: { ...task.places, [agentId]: { ...place, counting: true } } };
 }
 
 /** Tells who delegated, and starts those that waited for this agent. */

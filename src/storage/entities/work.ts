@@ -15,6 +15,8 @@ export type ApprovalStatus = 'pending' | 'approved' | 'rejected';
 export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'queued' | 'closing' | 'ended';
 /** Whether an agent may start something: `stopping` means only what is in flight may end. */
 export type AgentPlace = 'none' | 'held' | 'stopping';
+/** `counting`: the account has been told of the last model turn, and has not said that it has counted it. */
+export type Place = { name: string; held: boolean; counting: boolean };
 /** What an agent asks its task for: a model turn, or to go on with its tool calls. */
 export type TurnRequest = { agentId: string; wants: 'turn' | 'calls' };
 
@@ -84,7 +86,7 @@ export const Task = defineEntity({
     /** Agents that wait for a grant, first come first served. */
     waiting: json<TurnRequest[]>(),
     /** Places at work asked of the account, by agent; and how many have been asked for so far, which numbers them. */
-    places: json<Record<string, { name: string; held: boolean }>>(),
+    places: json<Record<string, Place>>(),
     placesAsked: p.integer(),
     /** A limit of the account's plan is reached: nothing is started. */
     limitReached: p.boolean(),

@@ -119,6 +119,11 @@ class Months {
     this.tell('limitsChanged', { overrides, changedAtMs: this.nowMs });
   }
 
+  use(id: string, tokens: number): void {
+    if (this.tasks.get(id)!.status !== 'started') return;
+    this.toAccount.push(['used', { place: placeName(id, 1), tokens, workedMs: 1, agent: null }]);
+  }
+
   /** Something on its way arrives; what is read of the started tasks is told later than it is read. */
   deliver(which: number): void {
     if (this.looksAsked > 0 && which % 3 === 0) {
@@ -166,7 +171,7 @@ test('whatever the order of messages: first come, first served, no more than all
         else if (what < 75) months.end(id);
         else if (what < 85) months.ask(id);
         else if (what < 90) months.rest(id);
-        else if (what < 93) months.toAccount.push(['used', { tokens: which, workedMs: 1, agent: null }]);
+        else if (what < 93) months.use(id, which);
         else if (what < 96) months.setLimits([1, 2, 5, -1][which % 4]!, [0, 1, 3, -1][(which % 4) ^ 1]!);
         else if (what < 98) months.nowMs += (which % 40) * dayMs;
         else months.tell('beginPeriod', {});

@@ -1,0 +1,141 @@
+/** What a plan allows, on the real service: who works at once, in which order, what pauses and goes on, and that kill -9 changes none of it. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test, { type TestContext } from 'node:test';
+import { troupe } from '../cli/command.ts';
+import { callTool, finish, plan, text } from '../support/openai-server.ts';
+import { type Case, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
+import { Caller, type Service, startService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const limited = { limited: true };
+const timeout = 120_000;
+
+/** An operator at the command line. */
+async function operator(t: TestContext, service: Service, caller: Caller) {
+  const folder = await temporaryFolder();
+  t.after(() => folder.remove());
+  const { email } = await caller.json('GET', '/v1/auth/me');
+  return async (...options: string[]) => {
+    const command = troupe(['account', 'set', email, ...options], { folder: folder.path, dataDir: service.dataDir });
+    assert.equal(await command.exit, 0, command.stderr());
+  };
+}
+
+/** Types of an account's events about tasks, in their order, with the task they are about. */
+async function told(caller: Caller, types: RegExp): Promise<string[]> {
+  return (await caller.events()).filter(({ type }) => types.test(type)).map(({ type, data }) => `${type} ${data.task_id}`);
+}
+
+test('on the free plan tasks work one at a time, in the order of their creation; one that is cancelled while it waits is left out, and kill -9 loses no place', {
+  timeout,
+}, async (t) => {
+  const { service, caller, begin, request } = await scriptedService(t, {}, limited);
+  const gate = Promise.withResolvers<void>();
+  const held: Case =
+    ({ isPlan }) =>
+    async (response, asked) => {
+      if (!isPlan) await gate.promise;
+      await (isPlan ? plan([{ type: 'analyst', title: 'piece', prompt: 'case held', after: [] }]) : text('Done.'))(response, asked);
+    };
+  const first = await begin('held', held);
+  await request('held', 2);
+  const [second, third, fourth] = [await begin('b', turns()), await begin('c', turns()), await begin('d', turns())];
+  await caller.json('POST', `/v1/tasks/${third.id}/cancel`);
+  assert.equal((await caller.json('GET', `/v1/tasks/${second.id}`)).status, 'pending');
+  await service.kill();
+  await service.restart();
+  await request('held', 3);
+  assert.equal((await caller.json('GET', `/v1/tasks/${second.id}`)).status, 'pending');
+  gate.resolve();
+  for (const { id } of [first, second, fourth]) assert.equal((await caller.untilTask(id, endStatuses)).status, 'complete');
+  const inTurn = [first, second, fourth].flatMap(({ id }) => [`task.planning ${id}`, `task.completed ${id}`]);
+  assert.deepEqual(await told(caller, /^task\.(planning|completed)$/), inTurn);
+  assert.equal((await caller.json('GET', '/v1/billing')).tasks_used, 3, 'what was cancelled while it waited is not used');
+});
+
+test('one agent at a time: an agent that waits for a person, or for one it has delegated to, holds up no other', { timeout }, async (t) => {
+  const { caller, begin, play } = await scriptedService(t, {}, limited);
+  const chief: Case = ({ isPlan, turn, said }) => {
+    if (isPlan) return plan([{ type: 'analyst', title: 'chief', prompt: 'chief of case chain', after: [] }]);
+    if (!said.includes('chief of')) return text('Helped.');
+    return [callTool('delegate', { type: 'analyst', prompt: 'help in case chain' }), finish('Done.')][turn]!;
+  };
+  assert.equal((await play('chain', chief)).status, 'complete');
+
+  const two: Case = ({ isPlan, turn, said }) => {
+    if (isPlan) return plan(['first', 'second'].map((name) => ({ type: 'email', title: name, prompt: `${name} of case asks`, after: [] })));
+    if (said.includes('second of')) return text('Done beside it.');
+    return [callTool('send_email', { to: 'ann@example.com', subject: 's', body: 'b' }), finish('Sent.')][turn]!;
+  };
+  const { id } = await begin('asks', two);
+  for (let task = await caller.json('GET', `/v1/tasks/${id}`); ; task = await caller.json('GET', `/v1/tasks/${id}`)) {
+    if (task.agents[1]?.status !== 'complete' || task.approvals.length === 0) continue;
+    await caller.json('POST', `/v1/agents/${task.approvals[0].agent_id}/approve/${task.approvals[0].id}`, { approved: true });
+    break;
+  }
+  assert.equal((await caller.untilTask(id, endStatuses)).status, 'complete');
+});
+
+test('credits that run out pause what runs and let nothing start; what an operator sets is known within a second and lets it go on, also across a kill -9', {
+  timeout,
+}, async (t) => {
+  const { service, caller, begin, request, requestsOf } = await scriptedService(t, {}, limited);
+  const set = await operator(t, service, caller);
+  const dear = { usage: { prompt_tokens: 90_000, completion_tokens: 15_000 } };
+  const listing = { name: 'list_files', arguments: {} };
+  const running = await begin('dear', ({ isPlan, turn }) => {
+    if (isPlan) return plan([{ type: 'analyst', title: 'dear', prompt: 'case dear', after: [] }]);
+    return turn === 0 ? text('', { ...dear, calls: [listing, listing] }) : finish('Done.');
+  });
+  const waiting = await begin('next', turns());
+  const paused = await caller.untilTask(running.id, [...endStatuses, 'paused']);
+  assert.deepEqual([paused.status, paused.pause_reason], ['paused', 'plan_limit']);
+  const billing = await caller.json('GET', '/v1/billing');
+  assert.deepEqual([billing.plan, billing.credits_remaining, billing.tasks_limit, billing.tasks_used], ['free', 0, 50, 0]);
+  assert.equal(billing.billing_period_start, new Date().toISOString().slice(0, 10));
+  await service.kill();
+  await service.restart();
+  assert.equal((await caller.json('GET', `/v1/tasks/${running.id}`)).status, 'paused');
+  assert.equal((await caller.json('GET', `/v1/tasks/${waiting.id}`)).status, 'pending');
+  assert.equal(requestsOf('next').length, 0);
+  assert.equal(requestsOf('dear').length, 2, 'no model turn has begun beyond the limit');
+
+  await set('--credits', '-1');
+  await request('dear', 3);
+  assert.equal((await caller.untilTask(running.id, endStatuses)).status, 'complete');
+  assert.equal((await caller.untilTask(waiting.id, endStatuses)).status, 'complete');
+  const usage = await caller.json('GET', '/v1/billing/usage');
+  assert.deepEqual([usage.tasks_used, usage.credits_remaining], [2, -1]);
+  assert.deepEqual(usage.breakdown.map(({ agent_name, tasks }: any) => [agent_name, tasks]).sort(), [
+    ['dear', 1],
+    ['piece 0', 1],
+  ]);
+  const ids = paused.agents.map(({ id }: any) => id.replace('agnt_', 'agt_'));
+  assert.ok(usage.breakdown.some(({ agent_id }: any) => agent_id === ids[0]));
+
+  await set('--tasks-limit', '2', '--plan', 'business');
+  const third = await begin('third', turns());
+  assert.equal(third.status, 'pending');
+  const late = await caller.json('GET', '/v1/billing');
+  assert.ok(late.tasks_limit === 2 || late.tasks_limit === 50);
+  await set('--tasks-limit', 'default');
+  assert.equal((await caller.untilTask(third.id, endStatuses)).status, 'complete');
+  assert.ok((await caller.events()).some(({ type, data }) => type === 'plan.changed' && data.plan === 'business'));
+});
+
+test('the free plan has credits enough for the quick start’s task, twice', { timeout }, async (t) => {
+  const service = await startService(t, {}, limited);
+  const caller = await Caller.register(service);
+  const { id: workspace_id } = await caller.json('POST', '/v1/workspaces', { name: 'sales' });
+  await caller.upload(workspace_id, 'sales.csv', await readFile('examples/sales.csv', 'utf8'));
+  const prompt = 'Analyse sales.csv and tell me what stands out';
+  for (let n = 0; n < 2; n++) {
+    const { id } = await caller.json('POST', '/v1/tasks', { prompt, workspace_id });
+    assert.equal((await caller.untilTask(id, [...endStatuses, 'paused'])).status, 'complete');
+  }
+  const { credits_remaining, agents_minutes, tasks_used } = await caller.json('GET', '/v1/billing');
+  assert.equal(tasks_used, 2);
+  assert.ok(credits_remaining > 0 && credits_remaining < 100, `${credits_remaining} credits are left`);
+  assert.ok(agents_minutes < 1);
+});
