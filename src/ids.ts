@@ -25,6 +25,9 @@ export const idPrefixes = {
   transaction: 'txn_',
   card: 'crd_',
   authorization: 'authz_',
+  purchaseOrder: 'po_',
+  checkout: 'cs_',
+  invoice: 'inv_',
 } as const;
 export type IdPrefix = (typeof idPrefixes)[keyof typeof idPrefixes];
 

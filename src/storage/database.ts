@@ -14,6 +14,7 @@ import { Identity } from './migrations/0005-identity.ts';
 import { Accounts } from './migrations/0006-accounts.ts';
 import { Webhooks } from './migrations/0007-webhooks.ts';
 import { Money } from './migrations/0008-money.ts';
+import { Orders } from './migrations/0009-orders.ts';
 import { LastingKeys } from './migrations/0010-lasting-keys.ts';
 import { type Table, tableOf } from './table.ts';
 
@@ -53,7 +54,7 @@ export class Database {
       ],
       extensions: [Migrator],
       migrations: {
-        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Identity, Accounts, Webhooks, Money, LastingKeys],
+        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Identity, Accounts, Webhooks, Money, Orders, LastingKeys],
         snapshot: false,
         tableName: 'migration',
       },

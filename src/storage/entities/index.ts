@@ -2,6 +2,7 @@
 export * from './account.ts';
 export * from './identity.ts';
 export * from './money.ts';
+export * from './order.ts';
 export * from './runtime.ts';
 export * from './webhook.ts';
 export * from './work.ts';

@@ -1,0 +1,31 @@
+/** Purchase orders. Amounts are minor units (cents). */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { epochMs } from '../column-types.ts';
+
+export type PurchaseOrderStatus = 'pending' | 'approved' | 'complete' | 'rejected';
+
+export const PurchaseOrder = defineEntity({
+  name: 'PurchaseOrder',
+  tableName: 'purchase_order',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    description: p.text(),
+    amountMinor: p.bigint('number'),
+    vendor: p.text(),
+    status: p.text().$type<PurchaseOrderStatus>(),
+    /** The approval that the wallet has been asked about and has not answered. */
+    asking: p.text().strictNullable(),
+    /** The approval that was granted: asked again with it, the answer is the same. */
+    approvalId: p.text().strictNullable(),
+    /** Why it is not paid: of an approved one, that the money is not there yet; of a pending one, why it did not approve itself. */
+    paymentError: p.text().strictNullable(),
+    /** Why it was rejected, where a reason was given. */
+    reason: p.text().strictNullable(),
+    createdAt: epochMs(),
+    approvedAt: epochMs().strictNullable(),
+    rejectedAt: epochMs().strictNullable(),
+    completedAt: epochMs().strictNullable(),
+  },
+});
+export type PurchaseOrderRow = InferEntity<typeof PurchaseOrder>;
