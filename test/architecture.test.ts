@@ -31,6 +31,7 @@ const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
     typesWhere: /^src\/(edge\/auth\/tokens|cluster\/transport\/cluster-token)\.ts$/,
   },
   { packages: /^(ai|@ai-sdk\/.*)$/, where: /^src\/providers\/model\//, typesWhere: /^src\/providers\/model\// },
+  { packages: /^pdfkit$/, where: /^src\/edge\/routes\/invoice-pdf\.ts$/, typesWhere: /^src\/edge\/routes\/invoice-pdf\.ts$/ },
   { packages: /^@grpc\//, where: /^src\/cluster\/transport\//, typesWhere: /^src\/cluster\/transport\// },
   { packages: /^ioredis$/, where: /^src\/cluster\/redis-connection\.ts$/, typesWhere: /^src\/cluster\/redis-connection\.ts$/ },
   { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/tools\//, typesWhere: /^src\/providers\/tools\// },
