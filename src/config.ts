@@ -74,6 +74,7 @@ const variables = {
     'origins with commas between, e.g. https://app.example.com,http://localhost:3000, or * for any',
   ),
   maxConnections: number('MAX_CONNECTIONS', 1, 1_000_000, 16_384, 'connections from 1 to 1000000'),
+  streamCompression: choice('STREAM_COMPRESSION', ['off', 'on'], 'off'),
   trustedProxies: list(
     'TRUSTED_PROXIES',
     Type.Refine(Type.String(), isAddressRange),

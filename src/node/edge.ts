@@ -121,7 +121,12 @@ export async function openEdge({
     log,
   });
   for (const path of ['/ws', '/v1/ws']) {
-    server.webSocket(path, stream, { maxMessageBytes, maxBufferedBytes: maxUnsentBytes, idleTimeoutS: socketIdleTimeoutS });
+    server.webSocket(path, stream, {
+      maxMessageBytes,
+      maxBufferedBytes: maxUnsentBytes,
+      idleTimeoutS: socketIdleTimeoutS,
+      compression: config.streamCompression === 'on',
+    });
   }
 
   async function listen(health: Health): Promise<string> {

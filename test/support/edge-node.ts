@@ -16,7 +16,7 @@ import { PeerNetwork } from './linked-peers.ts';
 import { StreamClient } from './stream-client.ts';
 
 export type Committed = { events: CommittedEvent[]; seqs: number[] };
-export type EdgeNodeOptions = { database: Database; lookEveryMs?: number };
+export type EdgeNodeOptions = { database: Database; lookEveryMs?: number; compression?: boolean };
 
 /** Nodes that know each other; who joins or leaves is told to all at once. */
 export class EdgeCluster {
@@ -82,7 +82,7 @@ export class EdgeNode {
     this.database = database;
   }
 
-  static async start(member: Member, peers: Peers, { database, lookEveryMs }: EdgeNodeOptions): Promise<EdgeNode> {
+  static async start(member: Member, peers: Peers, { database, lookEveryMs, compression }: EdgeNodeOptions): Promise<EdgeNode> {
     const hub = new StreamHub(database, silentLog);
     const relay = new EventRelay({ peers, hub, database, log: silentLog, lookEveryMs });
     const stream = new Stream({ hub, database, authenticate: principalOf, standing: () => true, retentionDays: 7, log: silentLog });
@@ -92,7 +92,7 @@ export class EdgeNode {
       maxHeaderBytes: 16_384,
       accessLog: false,
     });
-    server.webSocket('/ws', stream, { maxMessageBytes: 65_536, maxBufferedBytes: 1_048_576, idleTimeoutS: 120 });
+    server.webSocket('/ws', stream, { maxMessageBytes: 65_536, maxBufferedBytes: 1_048_576, idleTimeoutS: 120, compression });
     const { port } = await server.listen('127.0.0.1', 0);
     return new EdgeNode({ member, hub, relay, stream, server, port }, peers, database);
   }
@@ -107,13 +107,13 @@ export class EdgeNode {
   }
 
   /** Writes events as a commit does, and tells nobody. */
-  async commit(accountId: string, count: number): Promise<Committed> {
+  async commit(accountId: string, count: number, more: object = {}): Promise<Committed> {
     const { rows } = await this.database.read({
       text: `with counted as (insert into event_counter as c (account_id, last_seq) values ($1, $2) on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning last_seq)
         insert into event (account_id, seq, id, type, task_id, data, created_at)
-        select $1, last_seq - $2 + n, 'evt_' || gen_random_uuid(), 'task.running', 'task_1', json_build_object('by', $3::text, 'n', n), now()
+        select $1, last_seq - $2 + n, 'evt_' || gen_random_uuid(), 'task.running', 'task_1', (jsonb_build_object('by', $3::text, 'n', n) || $4)::json, now()
         from counted, generate_series(1, $2::int) n returning seq, id, data::text as data, created_at as "createdAt"`,
-      values: [accountId, count, this.member.name],
+      values: [accountId, count, this.member.name, more],
     });
     rows.sort((a, b) => a.seq - b.seq);
     return {

@@ -2,12 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+
+/** What a compressed message ends with, and leaves out (RFC 7692). */
+const deflateTail = Buffer.from([0, 0, 0xff, 0xff]);
 
 export class StreamClient {
   /** Every JSON message so far. */
   readonly messages: any[] = [];
   closeCode: number | null = null;
   closeReason = '';
+  /** What the server answered to the offer of compression; empty: nothing. */
+  extensions = '';
+  /** Messages that came compressed, and the bytes of all that came. */
+  compressedMessages = 0;
+  receivedBytes = 0;
   private readonly socket: Socket;
   private rest = Buffer.alloc(0);
   private upgraded = false;
@@ -24,12 +33,13 @@ export class StreamClient {
     });
   }
 
-  static async open(port: number, path = '/ws'): Promise<StreamClient> {
+  /** @param extensions offered, e.g. `permessage-deflate` */
+  static async open(port: number, path = '/ws', extensions = ''): Promise<StreamClient> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     const client = new StreamClient(socket);
     await once(socket, 'connect');
     socket.write(
-      `GET ${path} HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n${extensions === '' ? '' : `Sec-WebSocket-Extensions: ${extensions}\r\n`}\r\n`,
     );
     await client.until(() => client.upgraded || client.over);
     return client;
@@ -44,6 +54,10 @@ export class StreamClient {
   }
   sendText(text: string): void {
     this.frame(0x81, Buffer.from(text));
+  }
+  sendCompressed(text: string): void {
+    const deflated = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH });
+    this.frame(0xc1, deflated.subarray(0, -deflateTail.length));
   }
   sendBinary(bytes: Buffer): void {
     this.frame(0x82, bytes);
@@ -88,11 +102,13 @@ export class StreamClient {
   }
 
   private take(chunk: Buffer): void {
+    this.receivedBytes += chunk.length;
     this.rest = this.rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.rest, chunk]);
     if (!this.upgraded) {
       const end = this.rest.indexOf('\r\n\r\n');
       if (end < 0) return;
       this.upgraded = true;
+      this.extensions = /sec-websocket-extensions: (.*)\r/i.exec(this.rest.toString('latin1', 0, end + 2))?.[1] ?? '';
       this.rest = this.rest.subarray(end + 4);
     }
     for (;;) {
@@ -102,7 +118,13 @@ export class StreamClient {
       if (this.rest.length < start) break;
       const length = short === 126 ? this.rest.readUInt16BE(2) : short === 127 ? Number(this.rest.readBigUInt64BE(2)) : short;
       if (this.rest.length < start + length) break;
-      this.message(this.rest[0]! & 0x0f, this.rest.subarray(start, start + length));
+      const payload = this.rest.subarray(start, start + length);
+      const isCompressed = (this.rest[0]! & 0x40) !== 0;
+      if (isCompressed) this.compressedMessages++;
+      this.message(
+        this.rest[0]! & 0x0f,
+        isCompressed ? inflateRawSync(Buffer.concat([payload, deflateTail]), { finishFlush: constants.Z_SYNC_FLUSH }) : payload,
+      );
       this.rest = this.rest.subarray(start + length);
     }
     this.awaken();

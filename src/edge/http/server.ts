@@ -15,7 +15,7 @@ import { about, errorResponse, refusal } from './error-response.ts';
 import { Exchange, sendWhole } from './exchange.ts';
 import { Framing } from './framing.ts';
 import { HttpRequest, type HttpResponse } from './message.ts';
-import { Connection, type WebSocketHandlers, type WebSocketLimits } from './web-socket.ts';
+import { Connection, type WebSocketHandlers, type WebSocketOptions } from './web-socket.ts';
 
 /** Answers every request, whatever its path. What it throws is answered as `errorResponse` says. */
 export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
@@ -35,7 +35,7 @@ export type ServerOptions = {
 
 export interface HttpServer {
   /** Accepts WebSocket connections on a path. Call before `listen`. */
-  webSocket<T>(path: string, handlers: WebSocketHandlers<T>, limits: WebSocketLimits): void;
+  webSocket<T>(path: string, handlers: WebSocketHandlers<T>, options: WebSocketOptions): void;
   /** @param port 0 takes any free one. Throws when the address is taken or not this machine's. */
   listen(host: string, port: number): Promise<{ port: number }>;
   /** Every answer from here on asks its client to leave; new requests and sockets are still taken. */
@@ -46,6 +46,8 @@ export interface HttpServer {
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT */
 const exclusivePort = 1;
+/** SHARED_COMPRESSOR and SHARED_DECOMPRESSOR, whose values the types lack. */
+const sharedCompression = 0x101;
 
 /** Loads uWebSockets.js, which reads its header limit from the environment once, when it is loaded. */
 export async function createServer({
@@ -143,17 +145,19 @@ export async function createServer({
   app.any('/*', (res, req) => serve(req.getMethod().toUpperCase(), res, req));
 
   return {
-    webSocket<T>(path: string, handlers: WebSocketHandlers<T>, limits: WebSocketLimits): void {
+    webSocket<T>(path: string, handlers: WebSocketHandlers<T>, options: WebSocketOptions): void {
       app.ws<{ connection: Connection<T> }>(path, {
-        maxPayloadLength: limits.maxMessageBytes,
+        // Of an inflated message too.
+        maxPayloadLength: options.maxMessageBytes,
         // No limit of uWS's own: `Connection.send` keeps it.
         maxBackpressure: 0,
-        idleTimeout: limits.idleTimeoutS,
+        idleTimeout: options.idleTimeoutS,
+        compression: options.compression === true ? sharedCompression : 0,
         sendPingsAutomatically: true,
         upgrade(res, req, context) {
           // A draining server still takes sockets; one that is closed has none to give.
           if (listening === null) return void res.writeStatus('503 Service Unavailable').end('', true);
-          const connection = new Connection<T>(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'), limits.maxBufferedBytes);
+          const connection = new Connection<T>(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'), options);
           res.upgrade(
             { connection },
             req.getHeader('sec-websocket-key'),

@@ -11,14 +11,22 @@ export type WebSocketHandlers<T> = {
   close(connection: Connection<T>, code: number, reason: string): void;
 };
 
-export type WebSocketLimits = {
+export type WebSocketOptions = {
   /** A longer message from the client closes the connection. */
   maxMessageBytes: number;
   /** Above it `send` answers `dropped`. */
   maxBufferedBytes: number;
   /** Silence after which the connection ends, pings in between. Seconds, 8 to 960. */
   idleTimeoutS: number;
+  /**
+   * Longer messages go compressed (permessage-deflate) to clients that offer it. All share one compressor and each message stands alone, so no
+   * connection holds memory for it; but a message to a thousand is compressed a thousand times. Default: off.
+   */
+  compression?: boolean;
 };
+
+/** Below it deflate saves too little for its time. */
+const fewestCompressedBytes = 256;
 
 /** `buffered`: taken, and waiting for a slow reader. `dropped`: not taken; the stream has a hole from here. */
 export type SendResult = 'sent' | 'buffered' | 'dropped';
@@ -37,14 +45,14 @@ export class Connection<T> {
   readonly remoteAddress: string;
   /** The handlers' own; unset until `open` sets it. */
   data!: T;
-  readonly #maxBufferedBytes: number;
+  readonly #options: WebSocketOptions;
   #socket: RawSocket | null = null;
   /** Whether the last message found the reader slow: only then is it worth asking how slow. */
   #behind = false;
 
-  constructor(remoteAddress: string, maxBufferedBytes: number) {
+  constructor(remoteAddress: string, options: WebSocketOptions) {
     this.remoteAddress = remoteAddress;
-    this.#maxBufferedBytes = maxBufferedBytes;
+    this.#options = options;
   }
 
   /**
@@ -53,8 +61,9 @@ export class Connection<T> {
    */
   send(text: string | Uint8Array): SendResult {
     const socket = this.#socket;
-    if (socket === null || (this.#behind && socket.getBufferedAmount() > this.#maxBufferedBytes)) return 'dropped';
-    const result = results[socket.send(text, false, false)]!;
+    const { maxBufferedBytes, compression = false } = this.#options;
+    if (socket === null || (this.#behind && socket.getBufferedAmount() > maxBufferedBytes)) return 'dropped';
+    const result = results[socket.send(text, false, compression && text.length >= fewestCompressedBytes)]!;
     this.#behind = result !== 'sent';
     return result;
   }
