@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|replay|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks …] [--seconds N] [--times N] [--json]
+ * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks …] [--seconds N] [--times N] [--json]
  * [--profile]`: what the product is fast at, each beside the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
@@ -19,6 +19,7 @@ import { benchRate } from './rate.ts';
 import { benchRemote } from './remote.ts';
 import { benchReplay } from './replay.ts';
 import { benchRolling } from './rolling.ts';
+import { benchSockets } from './sockets.ts';
 import { benchStart } from './start.ts';
 import { benchStream } from './stream.ts';
 import { jsonLine, type Row, textLine } from './support/row.ts';
@@ -31,6 +32,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   http: benchHttp,
   stream: benchStream,
   replay: benchReplay,
+  sockets: benchSockets,
   remote: benchRemote,
   memory: benchMemory,
   start: benchStart,

@@ -1,6 +1,7 @@
 /** The limit of streaming: raw uWebSockets.js sends the same bytes to the same sockets, with as much on the way; nothing is looked up or committed. */
 import { App, us_listen_socket_close, us_socket_local_port, type WebSocket } from 'uWebSockets.js';
 import { serveCalls } from '../support/program.ts';
+import { weighed } from '../support/weight.ts';
 import { DeliveryWindow } from '../support/window.ts';
 
 const sockets: WebSocket<unknown>[] = [];
@@ -43,6 +44,9 @@ serveCalls({
     window.close();
     await sending;
   },
+
+  /** What the process holds after a collection. */
+  weigh: () => weighed(),
 
   mark: () => ({ atMs: performance.now(), committed: 0 }),
 });

@@ -12,6 +12,7 @@ import { Database } from '../../src/storage/database.ts';
 import { CounterEntity, counter, counterActor, createCounterTable } from '../support/counter.ts';
 import { machineMs } from '../support/machine-clock.ts';
 import { serveCalls } from '../support/program.ts';
+import { weighed } from '../support/weight.ts';
 import { DeliveryWindow } from '../support/window.ts';
 
 const actorCount = 1_000;
@@ -107,6 +108,9 @@ serveCalls({
     window.close();
     await sending;
   },
+
+  /** What the process holds after a collection. */
+  weigh: () => weighed(),
 
   mark: () => ({ atMs: performance.now(), committed }),
 });
