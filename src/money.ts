@@ -1,10 +1,28 @@
-/** Money: integer minor units (cents) inside, a JSON number of major units outside. */
+/** Money: integer minor units (cents) inside, a JSON number of major units with at most two decimals outside. Exact both ways: cents are never multiplied as fractions. */
 
-/** @param major with two decimals at most; binary fractions near it are meant */
-export function toMinor(major: number): number {
-  return Math.round(major * 100);
+/** The one currency that wallets hold. */
+export const walletCurrency = 'USD';
+
+/** What amounts and sums stay below, so that every one of them is exact as a number. */
+export const maxMinor = 1_000_000_000_000_000;
+
+/** Whether a number is an amount: by the digits a person reads, since multiplying by 100 would refuse 0.29. */
+export function isMoney(major: number): boolean {
+  return amount.test(String(major));
 }
 
+/** Throws `RangeError` for what is no amount. */
+export function toMinor(major: number): number {
+  const parts = amount.exec(String(major));
+  const minor = parts === null ? Number.NaN : Number(`${parts[1]}${(parts[2] ?? '').padEnd(2, '0')}`);
+  if (!(Math.abs(minor) <= maxMinor)) throw new RangeError(`${major} is no amount of money`);
+  return minor;
+}
+
+/** The number whose digits are the amount's: a quotient is rounded to the nearest there is, which is that one. */
 export function toMajor(minor: number): number {
   return minor / 100;
 }
+
+/** Numbers beyond 10^21 and below 10^-6 are written with an exponent: no amounts. */
+const amount = /^(-?\d+)(?:\.(\d{1,2}))?$/;

@@ -6,8 +6,11 @@ import { agentActor } from '../actors/agent/agent.ts';
 import { agentEffects } from '../actors/agent/effects.ts';
 import { apiKeyActor } from '../actors/api-key/api-key.ts';
 import { canaryActor } from '../actors/canary/canary.ts';
+import { cardActor } from '../actors/card/card.ts';
 import { emailAddressActor } from '../actors/email-address/email-address.ts';
 import { passwordResetActor } from '../actors/password-reset/password-reset.ts';
+import { purchaseOrderActor } from '../actors/purchase-order/purchase-order.ts';
+import { purseOf } from '../actors/purchase-order/purse.ts';
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import { sessionActor } from '../actors/session/session.ts';
 import { taskEffects } from '../actors/task/effects.ts';
@@ -15,6 +18,7 @@ import { taskActor } from '../actors/task/task.ts';
 import { throttleActor } from '../actors/throttle/throttle.ts';
 import { resetMail } from '../actors/user/resets.ts';
 import { userActor } from '../actors/user/user.ts';
+import { walletActor } from '../actors/wallet/wallet.ts';
 import { workspaceActor } from '../actors/workspace/workspace.ts';
 import { workspaceAccess } from '../actors/workspace-file/workspace-access.ts';
 import { workspaceFileActor } from '../actors/workspace-file/workspace-file.ts';
@@ -40,6 +44,7 @@ export function registerActors({ runtime, stores, providers, tokens, publicUrl, 
   const { actors } = runtime;
   const workspace = (agent: { accountId: string; taskId: string; id: string; workspaceId: string }, callId: string) =>
     workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, callId });
+  const purse = ({ accountId }: { accountId: string }, callId: string) => purseOf({ actors, database }, { accountId, callId });
   runtime.register([
     canaryActor,
     accountActor(accountEffects({ database })),
@@ -50,10 +55,13 @@ export function registerActors({ runtime, stores, providers, tokens, publicUrl, 
     throttleActor,
     passwordResetActor,
     accountSettingsActor,
+    walletActor,
+    cardActor,
+    purchaseOrderActor,
     workspaceActor,
     workspaceNameActor,
     workspaceFileActor({ database, files }),
     taskActor(taskEffects({ model, database, actors })),
-    agentActor(toolbox, agentEffects({ model, toolbox, workspace, database, actors, log })),
+    agentActor(toolbox, agentEffects({ model, toolbox, workspace, purse, database, actors, log })),
   ]);
 }

@@ -1,4 +1,5 @@
 /** A node's edge: who is calling, what they may do, the routes and the stream, on one server. */
+import { issueCard } from '../actors/card/issue.ts';
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import { EventStats } from '../admin/event-stats.ts';
 import { systemClock } from '../clock.ts';
@@ -17,16 +18,20 @@ import { createServer, type HttpHandler, type HttpServer } from '../edge/http/se
 import { createIdempotency } from '../edge/idempotency.ts';
 import { agentRoutes } from '../edge/routes/agents.ts';
 import { billingRoutes } from '../edge/routes/billing.ts';
+import { cardRoutes } from '../edge/routes/cards.ts';
 import { deliverableRoutes } from '../edge/routes/deliverables.ts';
 import { createDownloadLinks } from '../edge/routes/download-link.ts';
 import { type Health, healthRoutes } from '../edge/routes/health.ts';
+import { orderRoutes } from '../edge/routes/orders.ts';
 import { taskRoutes } from '../edge/routes/tasks.ts';
+import { walletRoutes } from '../edge/routes/wallet.ts';
 import { webhookRoutes } from '../edge/routes/webhooks.ts';
 import { workspaceRoutes } from '../edge/routes/workspaces.ts';
 import { EventRelay } from '../edge/stream/event-relay.ts';
 import { Stream } from '../edge/stream/stream.ts';
 import { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';
+import { createEmbeddedIssuer } from '../providers/issuing/embedded.ts';
 import type { Outbound } from '../providers/outbound/port.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
@@ -134,6 +139,7 @@ export async function openEdge({
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     publicUrl = config.publicUrl ?? address;
     const links = createDownloadLinks(tokens, publicUrl);
+    const cardIssuer = createEmbeddedIssuer(secretKey);
     // In the order of the API reference.
     const routes = [
       ...taskRoutes({ actors, database }),
@@ -149,6 +155,9 @@ export async function openEdge({
         clock,
       }),
       ...billingRoutes({ actors, database, clock }),
+      ...cardRoutes({ actors, database, clock, issue: (...of) => issueCard({ actors, database, issuer: cardIssuer }, ...of) }),
+      ...walletRoutes({ actors, database, clock }),
+      ...orderRoutes({ actors, database, clock }),
       ...healthRoutes(health),
     ];
     const router = createRouter({

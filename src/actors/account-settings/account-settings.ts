@@ -1,6 +1,7 @@
 /** What the people of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
 import { AccountSettings, type AccountSettingsRow } from '../../storage/entities/identity.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { wallet } from '../wallet/messages.ts';
 import { type AccountSettingsContract, accountSettings, type Settings } from './messages.ts';
 
 const defaults: Settings = {
@@ -20,7 +21,9 @@ export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSetti
 });
 
 function change(state: AccountSettingsRow | null, changes: Partial<Settings>, ctx: TurnContext): Turn<AccountSettingsRow, Settings> {
-  const reply = { ...settingsOf(state), ...changes };
+  const before = settingsOf(state);
+  const reply = { ...before, ...changes };
+  if (reply.timezone !== before.timezone) ctx.send(wallet, ctx.id, 'timezoneChanged', { timezone: reply.timezone });
   return { state: { id: ctx.id, ...reply } as AccountSettingsRow, reply };
 }
 

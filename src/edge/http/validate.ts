@@ -3,6 +3,7 @@ import Type, { type TNumberOptions, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import type { Issue } from '../../errors.ts';
+import { isMoney } from '../../money.ts';
 import { issuesOf, missing, shownInput } from './issues.ts';
 import { isStorable } from './json-body.ts';
 
@@ -20,16 +21,9 @@ export function Money(options: TNumberOptions = {}) {
   const schema = Type.Number({ minimum: 0, maximum: 10_000_000_000, description: 'Major units, at most two decimals', ...options });
   return Type.Refine(
     schema,
-    (value) => hasTwoDecimals(value),
+    (value) => isMoney(value),
     () => 'Amounts have at most two decimals',
   );
-}
-
-/** By the digits a person reads: multiplying by 100 would refuse 0.29. */
-function hasTwoDecimals(value: number): boolean {
-  const text = String(value);
-  const point = text.indexOf('.');
-  return !text.includes('e-') && (point === -1 || text.length - point <= 3);
 }
 
 /** For JSON bodies. A body left out counts as `{}` where the schema requires nothing. */

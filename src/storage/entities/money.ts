@@ -23,8 +23,8 @@ export const Wallet = defineEntity({
     spendDay: p.text(),
     daySpentMinor: p.bigint('number'),
     monthSpentMinor: p.bigint('number'),
-    /** Open ones, by id. */
-    holds: json<Record<string, { amountMinor: number; day: string; expiresAtMs: number }>>(),
+    /** Open ones, by id; `day` says in which of the sums they count. */
+    holds: json<Record<string, { amountMinor: number; day: string; expiresAtMs: number; createdAtMs: number }>>(),
     /** Payments that the limits have allowed and that wait for money, in order. */
     waiting: json<WaitingPayment[]>(),
     updatedAt: epochMs(),

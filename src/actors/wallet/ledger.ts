@@ -1,0 +1,29 @@
+/** The one way into the ledger: a transfer between an account's wallet and one of the books around it, as two entries that sum to zero. */
+import { type Book, LedgerEntry, type LedgerEntryRow } from '../../storage/entities/money.ts';
+import type { TurnContext } from '../runtime/define-actor.ts';
+
+export type Transfer = {
+  transferId: string;
+  accountId: string;
+  /** What the wallet gains; less than nothing for what it pays. Not zero. */
+  amountMinor: number;
+  against: Exclude<Book, 'wallet'>;
+  reference: string;
+  description: string;
+};
+
+/** The database refuses the turn where the transfer was booked before. */
+export function bookTransfer({ amountMinor, against, ...about }: Transfer, ctx: TurnContext): void {
+  const enter = (book: Book, minor: number) => {
+    const entry: LedgerEntryRow = {
+      ...about,
+      side: minor < 0 ? 'debit' : 'credit',
+      book,
+      amountMinor: minor,
+      createdAt: ctx.nowMs,
+    } as LedgerEntryRow;
+    ctx.append(LedgerEntry, entry);
+  };
+  enter('wallet', amountMinor);
+  enter(against, -amountMinor);
+}

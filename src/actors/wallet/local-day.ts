@@ -1,0 +1,32 @@
+/** Which day it is somewhere: what day and month sums go by. */
+
+/**
+ * The local date, e.g. `2026-11-21`. Days have 23 to 25 hours where clocks are changed, and some places have left one out.
+ *
+ * @param timezone an IANA name; throws `RangeError` for another
+ */
+export function localDay(atMs: number, timezone: string): string {
+  const parts: Partial<Record<string, string>> = {};
+  for (const { type, value } of formatOf(timezone).formatToParts(atMs)) parts[type] = value;
+  return `${parts.year!.padStart(4, '0')}-${parts.month}-${parts.day}`;
+}
+
+/** The month of a local date, or of what begins as one. */
+export function monthOf(day: string): string {
+  return day.slice(0, 7);
+}
+
+/** Making a format takes far longer than using it. Names can be written in many ways: the bound is for those who try them. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+const maxFormats = 1_000;
+
+function formatOf(timezone: string): Intl.DateTimeFormat {
+  let format = formats.get(timezone);
+  if (format === undefined) {
+    if (formats.size >= maxFormats) formats.clear();
+    const fields = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
+    format = new Intl.DateTimeFormat('en', { timeZone: timezone, calendar: 'gregory', numberingSystem: 'latn', ...fields });
+    formats.set(timezone, format);
+  }
+  return format;
+}

@@ -1,0 +1,257 @@
+/** Cards: issued, listed, frozen and cancelled; and the hook by which a card processor asks whether a payment goes through. */
+import Type, { type Static } from 'typebox';
+import { account } from '../../actors/account/messages.ts';
+import { planOf } from '../../actors/account/standing.ts';
+import { authorizeOnCard, findAuthorization } from '../../actors/card/authorize.ts';
+import type { CardRequest, IssuedNow } from '../../actors/card/issue.ts';
+import { card } from '../../actors/card/messages.ts';
+import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
+import { type Clock, isoTimestamp } from '../../clock.ts';
+import { AppError, invalidField } from '../../errors.ts';
+import { idPrefixes } from '../../ids.ts';
+import { toMajor, toMinor, walletCurrency } from '../../money.ts';
+import type { Database } from '../../storage/database.ts';
+import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from '../../storage/entities/money.ts';
+import type { Principal } from '../auth/principal.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+import { Money } from '../http/validate.ts';
+import { commandIds } from '../idempotency.ts';
+import { answer } from './answer.ts';
+import { PageQuery } from './page.ts';
+
+export type CardRouteParts = {
+  actors: ActorSystem;
+  database: Database;
+  /** Makes a card; the same ids make the same one again. */
+  issue(id: string, request: CardRequest, commandId: string | undefined): Promise<IssuedNow>;
+  clock: Clock;
+};
+
+const base = '/commerce/cards';
+const CardSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    last4: Type.String(),
+    spend_limit: Type.Number({ description: 'Approved authorizations together never exceed it; reaching it freezes the card' }),
+    spent: Type.Number(),
+    currency: Type.String({ description: 'ISO 4217' }),
+    status: Type.Enum(['active', 'frozen', 'cancelled']),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Card' },
+);
+const Secret = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const CardWithDetails = Type.Object(
+  {
+    ...CardSchema.properties,
+    number: Secret('Shown once: a replay of this answer holds null after 24 hours. A test number, which no shop takes'),
+    cvv: Secret('Shown once'),
+    expiry: Secret('MM/YY; shown once'),
+  },
+  { title: 'IssuedCard' },
+);
+const AuthorizationSchema = Type.Object(
+  {
+    id: Type.String(),
+    card_id: Type.String(),
+    amount: Type.Number(),
+    merchant: Type.String(),
+    status: Type.Enum(['approved', 'declined']),
+    decline_reason: Type.Union([
+      Type.Enum([
+        'card_frozen',
+        'card_cancelled',
+        'spend_limit_exceeded',
+        'insufficient_funds',
+        'per_transaction_limit',
+        'daily_limit',
+        'monthly_limit',
+      ]),
+      Type.Null(),
+    ]),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'CardAuthorization' },
+);
+const Page = <T extends Type.TSchema>(entry: T) =>
+  Type.Object({ data: Type.Array(entry), has_more: Type.Boolean(), total: Type.Integer() });
+const shared = { errors: [402], extension: true } as const;
+const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
+
+export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): AnyRoute[] {
+  const list = route({
+    method: 'GET',
+    path: base,
+    summary: 'List cards, newest first',
+    scope: 'commerce.read',
+    errors: [402],
+    query: PageQuery,
+    responses: { 200: Page(CardSchema) },
+    async handler({ principal, query: { limit, offset } }) {
+      await mustIssueCards(principal);
+      const where = { accountId: principal.accountId };
+      const [rows, total] = await database.list((em) =>
+        em.findAndCount(Card, where, { orderBy: newestFirst, limit, offset, disableIdentityMap: true }),
+      );
+      return answer(200, { data: rows.map((row) => view(row as CardRow)), has_more: offset + rows.length < total, total });
+    },
+  });
+
+  const create = route({
+    method: 'POST',
+    path: base,
+    summary: 'Issue a virtual card',
+    description: 'Its payments are made from the wallet. Number, CVV and expiry are in this answer alone. Business plan.',
+    scope: 'commerce.write',
+    errors: [402],
+    secretFields: ['number', 'cvv', 'expiry'],
+    body: Type.Object({
+      name: Type.String({ minLength: 1, maxLength: 100 }),
+      spend_limit: Money({ exclusiveMinimum: 0 }),
+      currency: Type.String({ pattern: '^[A-Z]{3}$', description: `ISO 4217; the wallet's: ${walletCurrency}` }),
+    }),
+    responses: { 201: CardWithDetails },
+    async handler(context) {
+      const { principal, body } = context;
+      const { name, currency } = body;
+      if (currency !== walletCurrency)
+        throw invalidField(['body', 'currency'], `Cards have the wallet's currency, ${walletCurrency}`, 'value_error', currency);
+      await mustIssueCards(principal);
+      const { id, commandId } = commandIds(context, idPrefixes.card, clock.nowMs());
+      const request = { accountId: principal.accountId, name, spendLimitMinor: toMinor(body.spend_limit), currency };
+      const { row, number, cvv, expiry } = await issue(id, request, commandId);
+      return answer(201, { ...view(row), number, cvv, expiry });
+    },
+  });
+
+  const get = route({
+    ...shared,
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'Look at a card',
+    scope: 'commerce.read',
+    responses: { 200: CardSchema },
+    async handler({ principal, params }) {
+      return answer(200, view(await own(principal, params.id)));
+    },
+  });
+
+  const become = (command: 'freeze' | 'unfreeze' | 'cancel', summary: string, description: string) =>
+    route({
+      ...shared,
+      method: 'POST',
+      path: `${base}/{id}/${command}`,
+      summary,
+      description,
+      scope: 'commerce.write',
+      errors: [402, 409],
+      responses: { 200: CardSchema },
+      async handler(context) {
+        const { id } = await own(context.principal, context.params.id);
+        const { commandId } = commandIds(context, idPrefixes.card);
+        return answer(200, view(await actors.ask(card, id, command, null, { commandId })));
+      },
+    });
+
+  const authorize = route({
+    ...shared,
+    method: 'POST',
+    path: `${base}/{id}/authorizations`,
+    summary: 'Authorize a payment by card',
+    description:
+      'The hook a card processor calls. Approved: the amount is booked on the wallet and on the card. Declined is an answer too, with its reason. The same Idempotency-Key is one authorization.',
+    scope: 'commerce.write',
+    body: Type.Object({ amount: Money({ exclusiveMinimum: 0 }), merchant: Type.String({ minLength: 1, maxLength: 200 }) }),
+    responses: { 201: AuthorizationSchema },
+    async handler(context) {
+      const { body } = context;
+      const of = await own(context.principal, context.params.id);
+      const { id: authorizationId, commandId } = commandIds(context, idPrefixes.authorization, clock.nowMs());
+      const input = { authorizationId, amountMinor: toMinor(body.amount), merchant: body.merchant };
+      return answer(201, authorizationView(await authorizeOnCard({ actors, database }, of.id, input, { commandId })));
+    },
+  });
+
+  const authorizations = route({
+    ...shared,
+    method: 'GET',
+    path: `${base}/{id}/authorizations`,
+    summary: 'List the authorizations of a card, newest first',
+    scope: 'commerce.read',
+    query: PageQuery,
+    responses: { 200: Page(AuthorizationSchema) },
+    async handler({ principal, params, query: { limit, offset } }) {
+      const { id: cardId } = await own(principal, params.id);
+      const [rows, total] = await database.list((em) =>
+        em.findAndCount(CardAuthorization, { cardId }, { orderBy: newestFirst, limit, offset, disableIdentityMap: true }),
+      );
+      const data = rows.map((row) => authorizationView(row as CardAuthorizationRow));
+      return answer(200, { data, has_more: offset + rows.length < total, total });
+    },
+  });
+
+  const authorization = route({
+    ...shared,
+    method: 'GET',
+    path: `${base}/{id}/authorizations/{authorization_id}`,
+    summary: 'Look at an authorization',
+    scope: 'commerce.read',
+    responses: { 200: AuthorizationSchema },
+    async handler({ principal, params }) {
+      const { id: cardId } = await own(principal, params.id);
+      const found = await findAuthorization(database, params.authorization_id);
+      if (found === null || found.cardId !== cardId) throw new AppError('not_found', 'Authorization not found');
+      return answer(200, authorizationView(found));
+    },
+  });
+
+  return [
+    list,
+    create,
+    get,
+    become('freeze', 'Freeze a card', 'New authorizations are declined until it is unfrozen.'),
+    become('unfreeze', 'Unfreeze a card', 'A card that has reached its spend limit stays frozen.'),
+    become('cancel', 'Cancel a card', 'For good.'),
+    authorize,
+    authorizations,
+    authorization,
+  ];
+
+  async function mustIssueCards({ accountId }: Principal): Promise<void> {
+    const row = await actors.query(account, accountId, 'get', null);
+    if (row === null || planOf(row) !== 'business') throw new AppError('plan_required', 'Virtual cards need the business plan');
+  }
+
+  async function own(principal: Principal, id: string): Promise<CardRow> {
+    const row = id.startsWith(idPrefixes.card) ? await actors.query(card, id, 'get', null) : null;
+    if (row === null || row.accountId !== principal.accountId) throw new AppError('not_found', 'Card not found');
+    await mustIssueCards(principal);
+    return row;
+  }
+}
+
+function view(row: CardRow): Static<typeof CardSchema> {
+  return {
+    id: row.id,
+    name: row.name,
+    last4: row.last4,
+    spend_limit: toMajor(row.spendLimitMinor),
+    spent: toMajor(row.spentMinor),
+    currency: row.currency,
+    status: row.status,
+    created_at: isoTimestamp(row.createdAt),
+  };
+}
+
+function authorizationView(row: CardAuthorizationRow): Static<typeof AuthorizationSchema> {
+  return {
+    id: row.id,
+    card_id: row.cardId,
+    amount: toMajor(row.amountMinor),
+    merchant: row.merchant,
+    status: row.status,
+    decline_reason: row.declineReason as Static<typeof AuthorizationSchema>['decline_reason'],
+    created_at: isoTimestamp(row.createdAt),
+  };
+}

@@ -1,0 +1,193 @@
+/** The wallet: its balance, what was paid in and out, and what may be spent. */
+import Type, { type Static } from 'typebox';
+import { accountSettings } from '../../actors/account-settings/messages.ts';
+import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
+import { type Deposited, type SpendingLimits, wallet } from '../../actors/wallet/messages.ts';
+import { type Clock, isoTimestamp } from '../../clock.ts';
+import { idPrefixes } from '../../ids.ts';
+import { toMajor, toMinor } from '../../money.ts';
+import type { Database } from '../../storage/database.ts';
+import { LedgerEntry, type LedgerEntryRow } from '../../storage/entities/money.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+import { Money } from '../http/validate.ts';
+import { commandIds } from '../idempotency.ts';
+import { answer } from './answer.ts';
+import { PageQuery } from './page.ts';
+
+export type WalletRouteParts = { actors: ActorSystem; database: Database; clock: Clock };
+
+const BalanceSchema = Type.Object(
+  {
+    balance: Type.Number(),
+    available: Type.Number({ description: 'The balance without what is held' }),
+    held: Type.Number({ description: 'Set aside for payments that are not booked yet' }),
+    currency: Type.String(),
+    updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'null: nothing was ever paid in' }),
+  },
+  { title: 'Balance' },
+);
+const DepositSchema = Type.Object(
+  {
+    id: Type.String(),
+    amount: Type.Number(),
+    source: Type.Enum(['card', 'bank_transfer']),
+    status: Type.Enum(['completed']),
+    balance: Type.Number({ description: 'After it, and after what waited for it was paid' }),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Deposit' },
+);
+const TransactionSchema = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.Enum(['deposit', 'card_authorization', 'purchase_order']),
+    amount: Type.Number({ description: 'What the wallet gained; less than nothing for what it paid' }),
+    reference: Type.String({ description: 'The authorization or the order that was paid; of a deposit, its source' }),
+    description: Type.String(),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Transaction' },
+);
+const limitFields = {
+  per_transaction_limit: Money({ description: 'The most that one payment may be' }),
+  daily_limit: Money({ description: "The most that is spent on a day of the account's time zone, by cards and orders together" }),
+  monthly_limit: Money({ description: 'The same of a calendar month' }),
+  auto_approve_threshold: Money({ description: 'Purchase orders up to it approve themselves; 0: none' }),
+};
+const SpendingSchema = Type.Object(
+  {
+    ...limitFields,
+    daily_spent: Type.Number({ description: 'Today, held money and approved orders that wait for money included' }),
+    monthly_spent: Type.Number(),
+    currency: Type.String(),
+  },
+  { title: 'SpendingLimits' },
+);
+
+export function walletRoutes({ actors, database, clock }: WalletRouteParts): AnyRoute[] {
+  const balance = route({
+    method: 'GET',
+    path: '/commerce/wallet/balance',
+    summary: "The wallet's balance",
+    scope: 'commerce.read',
+    responses: { 200: BalanceSchema },
+    async handler({ principal }) {
+      const { balanceMinor, heldMinor, currency, updatedAtMs } = await actors.query(wallet, principal.accountId, 'balance', null);
+      return answer(200, {
+        balance: toMajor(balanceMinor),
+        available: toMajor(balanceMinor - heldMinor),
+        held: toMajor(heldMinor),
+        currency,
+        updated_at: updatedAtMs === null ? null : isoTimestamp(updatedAtMs),
+      });
+    },
+  });
+
+  const deposit = route({
+    method: 'POST',
+    path: '/commerce/wallet/deposit',
+    summary: 'Pay into the wallet',
+    description:
+      'Settles at once: the embedded payment provider moves no real money. Orders that wait for money are paid from it, oldest first.',
+    scope: 'commerce.write',
+    errors: [409],
+    body: Type.Object({ amount: Money({ minimum: 0.01, maximum: 1_000_000 }), source: Type.Enum(['card', 'bank_transfer']) }),
+    responses: { 201: DepositSchema },
+    async handler(context) {
+      const { principal, body } = context;
+      const { id: transferId, commandId } = commandIds(context, idPrefixes.transaction, clock.nowMs());
+      const input = { transferId, amountMinor: toMinor(body.amount), source: body.source };
+      return answer(201, depositView(await actors.ask(wallet, principal.accountId, 'deposit', input, { commandId })));
+    },
+  });
+
+  const transactions = route({
+    method: 'GET',
+    path: '/commerce/wallet/transactions',
+    summary: 'What was paid in and out, newest first',
+    extension: true,
+    scope: 'commerce.read',
+    query: PageQuery,
+    responses: { 200: Type.Object({ data: Type.Array(TransactionSchema), has_more: Type.Boolean(), total: Type.Integer() }) },
+    async handler({ principal, query: { limit, offset } }) {
+      const where = { accountId: principal.accountId, book: 'wallet' as const };
+      const orderBy = { createdAt: 'desc', transferId: 'desc' } as const;
+      const [own, total] = await database.list((em) =>
+        em.findAndCount(LedgerEntry, where, { orderBy, limit, offset, disableIdentityMap: true }),
+      );
+      return answer(200, { data: own.map((row) => transactionView(row as LedgerEntryRow)), has_more: offset + own.length < total, total });
+    },
+  });
+
+  const spending = route({
+    method: 'GET',
+    path: '/commerce/spending-limits',
+    summary: 'What may be spent, and what was',
+    scope: 'commerce.read',
+    responses: { 200: SpendingSchema },
+    async handler({ principal }) {
+      return answer(200, await spendingOf(principal.accountId));
+    },
+  });
+
+  const changeSpending = route({
+    method: 'PATCH',
+    path: '/commerce/spending-limits',
+    summary: 'Change what may be spent',
+    description: 'What is left out stays as it is. They hold for cards and orders together, from the next payment on.',
+    extension: true,
+    scope: 'session',
+    body: Type.Partial(Type.Object(limitFields)),
+    responses: { 200: SpendingSchema },
+    async handler({ principal: { accountId }, body }) {
+      const { auto_approve_threshold: threshold } = body;
+      const limits = limitsOf(body);
+      if (threshold !== undefined)
+        await actors.ask(accountSettings, accountId, 'change', { autoApproveThresholdMinor: toMinor(threshold) });
+      if (Object.keys(limits).length > 0) await actors.ask(wallet, accountId, 'changeLimits', limits);
+      return answer(200, await spendingOf(accountId));
+    },
+  });
+
+  return [balance, deposit, transactions, spending, changeSpending];
+
+  async function spendingOf(accountId: string): Promise<Static<typeof SpendingSchema>> {
+    const [now, settings] = await Promise.all([
+      actors.query(wallet, accountId, 'spending', { nowMs: clock.nowMs() }),
+      actors.query(accountSettings, accountId, 'get', null),
+    ]);
+    return {
+      per_transaction_limit: toMajor(now.perTransactionMinor),
+      daily_limit: toMajor(now.dailyMinor),
+      monthly_limit: toMajor(now.monthlyMinor),
+      auto_approve_threshold: toMajor(settings.autoApproveThresholdMinor),
+      daily_spent: toMajor(now.dailySpentMinor),
+      monthly_spent: toMajor(now.monthlySpentMinor),
+      currency: now.currency,
+    };
+  }
+}
+
+function limitsOf(body: { per_transaction_limit?: number; daily_limit?: number; monthly_limit?: number }): Partial<SpendingLimits> {
+  const { per_transaction_limit: perTransaction, daily_limit: daily, monthly_limit: monthly } = body;
+  return {
+    ...(perTransaction === undefined ? {} : { perTransactionMinor: toMinor(perTransaction) }),
+    ...(daily === undefined ? {} : { dailyMinor: toMinor(daily) }),
+    ...(monthly === undefined ? {} : { monthlyMinor: toMinor(monthly) }),
+  };
+}
+
+function depositView({ transferId, amountMinor, source, balanceMinor, createdAtMs }: Deposited): Static<typeof DepositSchema> {
+  const amounts = { amount: toMajor(amountMinor), balance: toMajor(balanceMinor) };
+  return { id: transferId, source, status: 'completed', ...amounts, created_at: isoTimestamp(createdAtMs) };
+}
+
+function transactionView(row: LedgerEntryRow): Static<typeof TransactionSchema> {
+  const { transferId: id, amountMinor, reference, description, createdAt } = row;
+  return { id, type: typeOf(row), amount: toMajor(amountMinor), reference, description, created_at: isoTimestamp(createdAt) };
+}
+
+function typeOf({ amountMinor, reference }: LedgerEntryRow): Static<typeof TransactionSchema>['type'] {
+  if (amountMinor > 0) return 'deposit';
+  return reference.startsWith(idPrefixes.authorization) ? 'card_authorization' : 'purchase_order';
+}
