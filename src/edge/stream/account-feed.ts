@@ -111,15 +111,15 @@ class Follower implements FeedHandle {
     };
   }
 
-  private take(subscriber: Subscriber, event: StreamEvent): false {
-    if (this.subscriber !== subscriber) return false;
+  private take(subscriber: Subscriber, event: StreamEvent): null {
+    if (this.subscriber !== subscriber) return null;
     this.position = event.seq;
     this.reader.take(feedEvent(event));
     if (this.subscriber === subscriber && subscriber.mode === 'live' && !this.reader.hasRoom()) {
       this.state = 'paused';
       this.leave();
     }
-    return false;
+    return null;
   }
 
   private followAgain(): void {

@@ -28,6 +28,13 @@ export function streamEvent(
 export const envelopeSql = `'{"id":"' || id || '","seq":' || seq || ',"type":"' || type || '","account_id":"' || account_id || '","created_at":"'
   || to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":' || data::text || '}'`;
 
+/** The same event under its other name. */
+export function renamed(event: StreamEvent, name: string): StreamEvent {
+  // What stands before the type in an envelope, id and number, holds no such text.
+  const envelope = event.envelope.replace(`"type":"${event.type}"`, `"type":"${name}"`);
+  return { ...event, type: name, envelope, frame: null };
+}
+
 /** For many readers. @param prev the number of the event sent before this one on the same stream */
 export function frameOf(event: StreamEvent, prev: number): Buffer {
   if (prev !== event.seq - 1) return Buffer.from(frameText(event, prev));

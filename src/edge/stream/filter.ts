@@ -1,4 +1,5 @@
 /** Which events a subscriber sees: those its token may read, narrowed by the topics it asked for. */
+import { chosenName } from '../../event-types.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
 
 /** The scope that reads the events of a family, by the word before the dot. Families without one are for every principal of the account. */
@@ -25,15 +26,21 @@ export function readScope(eventType: string): string | null {
   return readScopes[eventType.slice(0, eventType.indexOf('.'))] ?? null;
 }
 
-export type Filter = (event: { type: string; taskId: string | null }) => boolean;
+/** The name under which an event is sent; null where it is left out. */
+export type Filter = (event: { type: string; taskId: string | null }) => string | null;
 
-/** Null lets everything through. */
+/** Null sends everything under its own name. */
 export function filterFor(principal: Principal, topics: readonly string[]): Filter | null {
   const allowed =
     principal.scopes === 'all' ? null : (type: string) => ((scope) => scope === null || hasScope(principal, scope))(readScope(type));
   if (allowed === null && topics.length === 0) return null;
-  const wanted = topics.map(topicTest);
-  return (event) => (allowed === null || allowed(event.type)) && (wanted.length === 0 || wanted.some((test) => test(event)));
+  const names = valuesOf(topics, 'type:');
+  const tasks = new Set(valuesOf(topics, 'task:'));
+  return ({ type, taskId }) => {
+    if (allowed !== null && !allowed(type)) return null;
+    const isOfTask = topics.length === 0 || (taskId !== null && tasks.has(taskId));
+    return chosenName(names, type) ?? (isOfTask ? type : null);
+  };
 }
 
 /** `task:task_…` or `type:approval.*`; null for what is neither. */
@@ -41,11 +48,6 @@ export function isTopic(topic: unknown): topic is string {
   return typeof topic === 'string' && /^(task:[\w-]{1,64}|type:[a-z_]+(\.([a-z_]+|\*))?|type:\*)$/.test(topic);
 }
 
-function topicTest(topic: string): Filter {
-  const value = topic.slice(topic.indexOf(':') + 1);
-  if (topic.startsWith('task:')) return (event) => event.taskId === value;
-  // Two names of one event (contract §8); the stream shows it by the first.
-  if (value === 'agent.approval_needed') return (event) => event.type === 'approval.required';
-  if (value.endsWith('*')) return (event) => event.type.startsWith(value.slice(0, -1));
-  return (event) => event.type === value;
+function valuesOf(topics: readonly string[], kind: string): string[] {
+  return topics.filter((topic) => topic.startsWith(kind)).map((topic) => topic.slice(kind.length));
 }

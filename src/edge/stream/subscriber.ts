@@ -1,5 +1,5 @@
 /** One reader of an account's events: where it stands, and what it is sent. */
-import { frameOf, frameText, type StreamEvent } from './event-frame.ts';
+import { frameOf, frameText, renamed, type StreamEvent } from './event-frame.ts';
 import type { Filter } from './filter.ts';
 
 /** What the hub needs of a connection. */
@@ -70,8 +70,10 @@ function sendEach(subscriber: Subscriber, events: readonly StreamEvent[]): void 
 /** False when the reader is too slow: it has been ended. */
 function send(subscriber: Subscriber, event: StreamEvent, frame: typeof frameOf | typeof frameText): boolean {
   subscriber.position = event.seq;
-  if (subscriber.filter !== null && !subscriber.filter(event)) return true;
-  if (subscriber.reader.send(frame(event, subscriber.sent)) === 'dropped') {
+  const name = subscriber.filter === null ? event.type : subscriber.filter(event);
+  if (name === null) return true;
+  const named = name === event.type ? event : renamed(event, name);
+  if (subscriber.reader.send(frame(named, subscriber.sent)) === 'dropped') {
     subscriber.mode = 'ended';
     subscriber.reader.tooSlow();
     return false;

@@ -264,6 +264,8 @@ test('topics and scopes leave events out, and the numbers of those that are sent
     byTask: await narrow(account, ['task:task_1']),
     byType: await narrow(account, ['type:approval.*']),
     byOtherName: await narrow(account, ['type:agent.approval_needed']),
+    byOtherFamily: await narrow(account, ['type:agent.*', 'task:task_2']),
+    byBothNames: await narrow(account, ['type:agent.approval_needed', 'type:approval.required']),
     both: await narrow(account, ['task:task_1', 'type:card.created']),
     none: await narrow(account, ['task:task_none']),
     reader: await subscribe(`${account} tasks.read`),
@@ -276,9 +278,14 @@ test('topics and scopes leave events out, and the numbers of those that are sent
   await clients.agents.until(() => clients.agents.events.length === 12);
   await clients.both.until(() => clients.both.events.length === 6);
   await clients.byType.until(() => clients.byType.events.length === 4);
+  await clients.byOtherFamily.until(() => clients.byOtherFamily.events.length === 6);
   assert.deepEqual(assertChain(clients.byTask, 5), [6, 9, 11, 14]);
   assert.deepEqual(assertChain(clients.byType, 5), [7, 10, 12, 15]);
-  assert.deepEqual(types(clients.byOtherName), ['approval.required', 'approval.required']);
+  assert.deepEqual(types(clients.byOtherName), ['agent.approval_needed', 'agent.approval_needed']);
+  assert.deepEqual(assertChain(clients.byOtherName, 5), [7, 12]);
+  const ofAgents = ['agent.approval_needed', 'agent.thinking', 'approval.approved'];
+  assert.deepEqual(types(clients.byOtherFamily), [...ofAgents, ...ofAgents]);
+  assert.deepEqual(types(clients.byBothNames), ['approval.required', 'approval.required']);
   assert.deepEqual(assertChain(clients.both, 5), [6, 8, 9, 11, 13, 14]);
   assert.deepEqual(types(clients.none), []);
   assert.deepEqual(types(clients.reader), ['task.running', 'task.running']);
