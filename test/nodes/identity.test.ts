@@ -23,7 +23,7 @@ before(async () => {
   // One folder, so that a mail is found whichever node has kept it.
   folder = await temporaryFolder();
   cluster = await ClusterProcesses.start({ nodes: 0, redis: true, env: { DRAIN_GRACE_MS: '0' } });
-  nodes = await Promise.all([1, 2].map(() => cluster.add({ SECRET_KEY: first, DATA_DIR: folder.path })));
+  nodes = await Promise.all([1, 2].map(() => cluster.add({ SECRET_KEY: first, SECRET_KEYS_ACCEPTED: second, DATA_DIR: folder.path })));
   await cluster.untilReady();
 });
 after(async () => {
@@ -108,19 +108,13 @@ test('SECRET_KEY is changed one node at a time, and nobody is signed out', optio
   const everywhere = async () => {
     for (const node of nodes) assert.equal((await ask(node, { token: ann.token })).status, 200);
   };
-  const steps = [
-    { SECRET_KEY: first, SECRET_KEYS_ACCEPTED: second },
-    { SECRET_KEY: second, SECRET_KEYS_ACCEPTED: first },
-  ];
-  for (const env of steps) {
-    for (const n of [0, 1]) {
-      const next = await cluster.add({ ...env, DATA_DIR: folder.path });
-      await next.untilReady();
-      await nodes[n]!.term();
-      cluster.nodes.splice(cluster.nodes.indexOf(nodes[n]!), 1);
-      nodes = nodes.with(n, next);
-      await everywhere();
-    }
+  for (const n of [0, 1]) {
+    const next = await cluster.add({ SECRET_KEY: second, SECRET_KEYS_ACCEPTED: first, DATA_DIR: folder.path });
+    await next.untilReady();
+    await nodes[n]!.term();
+    cluster.nodes.splice(cluster.nodes.indexOf(nodes[n]!), 1);
+    nodes = nodes.with(n, next);
+    await everywhere();
   }
   const late = await cluster.add({ SECRET_KEY: second, SECRET_KEYS_ACCEPTED: '' });
   await late.untilReady();
