@@ -59,5 +59,11 @@ async function openShared(config: Config, databaseUrl: string, { membership, nod
   stops.push(() => rates.stop());
   const sockets = new SharedSocketCounts({ ...common, run: (script, ask) => redis.sockets(script, ask) });
   stops.push(() => sockets.stop());
+  let known = new Set<string>();
+  membership.onView(({ members }) => {
+    const now = new Set(members.map(({ incarnation }) => incarnation));
+    for (const gone of known.difference(now)) if (gone !== node.owner) sockets.forget(gone);
+    known = now;
+  });
   return { redis, rates, sockets };
 }

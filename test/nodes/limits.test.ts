@@ -135,14 +135,11 @@ test('connections count across nodes: one more is closed with 4429, a closed one
   b.socket.close();
 });
 
-test('a node that is killed frees the connections of its callers within fifteen seconds', options, async () => {
+test('whoever had its only connection at a node that is killed is let in at another one at once', options, async () => {
   const one = await caller({ sockets: 1 });
   const doomed = cluster.up.at(-1)!;
   assert.equal((await open(one, cluster.up.length - 1)).first, 'auth_ok');
   assert.equal((await open(one, 0)).first, 4429);
   await doomed.kill();
-  const killedAtMs = performance.now();
-  await untilCount(async () => (await open(one, 0)).first === 'auth_ok');
-  const afterMs = performance.now() - killedAtMs;
-  assert.ok(afterMs < 15_000, `after ${afterMs} ms`);
+  assert.equal((await open(one, 0)).first, 'auth_ok');
 });

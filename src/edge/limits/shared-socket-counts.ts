@@ -57,6 +57,12 @@ export class SharedSocketCounts implements SocketCounts {
     return this.#telling;
   }
 
+  /** A node is gone: what it had is free now, and not when its lease ends. Were it there after all, it would tell its counts anew. */
+  forget(node: string): void {
+    // Failing that, the lease ends by itself.
+    void this.#options.run('troupe_socket_leave', { node }).catch(() => {});
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     const { run, node } = this.#options;

@@ -1,4 +1,5 @@
 /** `/ws`: the protocol of contract §8 between one client and the stream hub. */
+import { setTimeout as after } from 'node:timers/promises';
 import type { Log } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Principal } from '../auth/principal.ts';
@@ -28,6 +29,11 @@ export type StreamParts = {
 const defaultAuthTimeoutMs = 10_000;
 const sweepMs = 500;
 const maxTopics = 100;
+/**
+ * A client that has all its connections is asked to wait so long, again and again, before it is sent away for good: it may come from a node that
+ * died a moment ago, and the others count what it had there until they know.
+ */
+const placeWaitsMs = [100, 200, 400, 800, 1_600] as const;
 /** Keys and sessions asked at once whether they still stand. */
 const standingBatch = 100;
 
@@ -133,7 +139,12 @@ export class Stream implements WebSocketHandlers<Client> {
   /** Whether the client may have one more connection; it keeps the place until it has closed. */
   private async takePlace(socket: Socket, principal: Principal): Promise<boolean> {
     const { limits } = this;
-    const lease = await limits.open(principal);
+    let lease = await limits.open(principal);
+    for (const waitMs of placeWaitsMs) {
+      if (lease !== null || isClosed(socket)) break;
+      await after(waitMs, null, { ref: false });
+      lease = await limits.open(principal);
+    }
     // Gone meanwhile: nobody else gives the place back.
     if (lease !== null && !this.sockets.has(socket)) limits.close(lease);
     else socket.data.lease = lease;
