@@ -20,6 +20,11 @@ const commands: Record<string, Command> = {
     // Loaded when it is used: the database's packages would hold up the other commands.
     run: async (args, config) => (await import('./account.ts')).account(args, config),
   },
+  ledger: {
+    summary: 'prove the books of all accounts, or of one',
+    usage: 'npm run troupe -- ledger check [--account EMAIL] [--json]',
+    run: async (args, config) => (await import('./ledger.ts')).ledger(args, config),
+  },
   cluster: {
     summary: 'how the nodes stand, and one of them on its way out',
     usage: clusterUsage,

@@ -5,7 +5,7 @@ import { CardAuthorization, type CardAuthorizationRow } from '../../storage/enti
 import type { ActorSystem, AskOptions } from '../runtime/actor-system.ts';
 import { type Authorize, card } from './messages.ts';
 
-export type AuthorizeParts = { actors: Pick<ActorSystem, 'ask'>; database: Pick<Database, 'list'> };
+export type AuthorizeParts = { actors: Pick<ActorSystem, 'ask'>; database: Pick<Database, 'load' | 'table'> };
 
 /**
  * The decision, approved or declined. Asked again with the same command id (and authorization id) it is the same, and takes effect once,
@@ -27,6 +27,7 @@ export async function authorizeOnCard(
 }
 
 /** null: none that has been decided. */
-export async function findAuthorization(database: Pick<Database, 'list'>, id: string): Promise<CardAuthorizationRow | null> {
-  return (await database.list((em) => em.findOne(CardAuthorization, { id }, { disableIdentityMap: true }))) as CardAuthorizationRow | null;
+export async function findAuthorization(database: AuthorizeParts['database'], id: string): Promise<CardAuthorizationRow | null> {
+  const found = await database.load(database.table(CardAuthorization), [id]);
+  return (found.get(id) as CardAuthorizationRow | undefined) ?? null;
 }

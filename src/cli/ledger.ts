@@ -1,0 +1,101 @@
+/** `troupe ledger check`: proves by the database alone that no cent is missing, while the service runs or rests. */
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import type { Config } from '../config.ts';
+import { toMajor } from '../money.ts';
+import { accountByEmail } from '../storage/account-overrides.ts';
+import { Database } from '../storage/database.ts';
+import { checkLedger, type LedgerReading } from '../storage/ledger-check.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { findDatabase, outOfReach } from './find-database.ts';
+import { oneLine } from './plain-text.ts';
+
+const help = `Usage: npm run troupe -- ledger check [--account EMAIL] [--json]
+
+Proves the books: every transfer sums to zero, every wallet's balance is the sum of its entries, every card has spent what was approved, every
+approved authorization is booked once, holds are what they say. All of it is read as of one moment; payments on their way are counted.
+
+  --account EMAIL  the books of one account alone
+  --json           print the outcome as JSON
+
+Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
+
+Ends with 0 where the books are right, 1 where something differs (each difference is named) or there is no such account, 2 wrong use, 4 database
+out of reach.`;
+
+/** Millions of entries take seconds; whoever asks may wait. */
+const statementTimeoutMs = 600_000;
+
+export async function ledger(args: string[], config: Config): Promise<number> {
+  const options = readOptions(args);
+  if (options === 'help') {
+    process.stdout.write(`${help}\n`);
+    return exitCodes.complete;
+  }
+  const found = await findDatabase(config);
+  try {
+    const reading = await read(found.url, options.email).catch((error: Error) => {
+      throw outOfReach(error, found.url);
+    });
+    process.stdout.write(options.json ? `${JSON.stringify(asJson(reading))}\n` : inWords(reading));
+    return reading.findings.length === 0 ? exitCodes.complete : exitCodes.failed;
+  } finally {
+    await found.close();
+  }
+}
+
+async function read(url: string, email: string | undefined): Promise<LedgerReading> {
+  const accountId = email === undefined ? null : await accountIdOf(url, email);
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'troupe command',
+    statement_timeout: statementTimeoutMs,
+    connectionTimeoutMillis: 5_000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await checkLedger(client, accountId);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function accountIdOf(url: string, email: string): Promise<string> {
+  const database = new Database(url, { poolSize: 1, applicationName: 'troupe command' });
+  try {
+    const held = await accountByEmail(database, email);
+    if (held === null) throw new Failure('refused', `Nobody has registered ${oneLine(email, 300)} at this service`);
+    return held.accountId;
+  } finally {
+    await database.close();
+  }
+}
+
+function inWords({ entries, wallets, cards, balanceMinor, findings }: LedgerReading): string {
+  const books = `${entries} entries, ${wallets} wallets with ${toMajor(balanceMinor).toFixed(2)} USD, ${cards} cards`;
+  if (findings.length === 0) return `The books are right: ${books}\n`;
+  const lines = findings.map(({ check, accountId, about }) => `  ${accountId ?? '-'}  ${oneLine(about)} (${check})\n`);
+  return `The books are wrong: ${books}\nIn cents:\n${lines.join('')}`;
+}
+
+function asJson({ entries, wallets, cards, balanceMinor, findings }: LedgerReading) {
+  const found = findings.map(({ check, accountId, about }) => ({ check, account_id: accountId, about }));
+  return { ok: findings.length === 0, entries, wallets, cards, balance: toMajor(balanceMinor), findings: found };
+}
+
+function readOptions(args: string[]): { email: string | undefined; json: boolean } | 'help' {
+  const { values, positionals } = parse(args);
+  if (values.help) return 'help';
+  if (positionals.length !== 1 || positionals[0] !== 'check') throw new Failure('usage', 'Say what to do: check');
+  return { email: values.account, json: values.json };
+}
+
+function parse(args: string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    return parseArgs({ args, allowPositionals: true, options: { account: { type: 'string' }, json: flag, help: { ...flag, short: 'h' } } });
+  } catch (error) {
+    throw new Failure('usage', (error as Error).message.split(/\.\s/)[0]!);
+  }
+}

@@ -1,0 +1,128 @@
+/** Cards and wallets under everything at once: what is acknowledged is booked once, and the books are right to the cent. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import pg from 'pg';
+import { authorizeOnCard } from '../../../src/actors/card/authorize.ts';
+import { cardActor } from '../../../src/actors/card/card.ts';
+import { card } from '../../../src/actors/card/messages.ts';
+import { wallet } from '../../../src/actors/wallet/messages.ts';
+import { walletActor } from '../../../src/actors/wallet/wallet.ts';
+import { idPrefixes, newId } from '../../../src/ids.ts';
+import type { CardAuthorizationRow } from '../../../src/storage/entities/money.ts';
+import { checkLedger } from '../../../src/storage/ledger-check.ts';
+import { type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
+
+const amount = fc.integer({ min: 1, max: 3_000 });
+const one = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('authorize' as const), card: fc.nat(1), amount, again: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('deposit' as const), amount }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('freeze' as const, 'unfreeze' as const), card: fc.nat(1) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('hold' as const), amount, end: fc.constantFrom('capture', 'release', 'expire') }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('limits' as const), dailyMinor: fc.integer({ min: 0, max: 100_000 }) }) },
+);
+/** What is asked at once, and whether the node dies meanwhile. */
+const rounds = fc.array(fc.record({ asked: fc.array(one, { minLength: 1, maxLength: 25 }), dies: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 4,
+});
+type Step = typeof one extends fc.Arbitrary<infer S> ? S : never;
+
+test('whatever is paid, held, frozen and killed at once, every answer stands in the books, once, and no limit is passed', async () => {
+  const service = await testRuntime([walletActor, cardActor]);
+  try {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(rounds, fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 2, maxLength: 2 }), (all, limits) =>
+        play(service, `acct_${++run}`, all, limits),
+      ),
+      { numRuns: 15, verbose: 1 },
+    );
+    assert.deepEqual(service.errors, []);
+  } finally {
+    await service.close();
+  }
+});
+
+async function play(service: TestRuntime, accountId: string, all: { asked: Step[]; dies: boolean }[], limits: number[]): Promise<void> {
+  const cards = limits.map(() => newId(idPrefixes.card));
+  for (const [n, id] of cards.entries()) {
+    const about = { accountId, name: 'c', last4: '0000', numberHash: id, spendLimitMinor: limits[n]!, currency: 'USD' };
+    await service.actors.ask(card, id, 'create', about);
+  }
+  const answered = new Map<string, CardAuthorizationRow>();
+  let depositedMinor = 0;
+  let unsureMinor = 0;
+
+  const perform = async (step: Step): Promise<void> => {
+    const { actors } = service;
+    if (step.kind === 'deposit') {
+      unsureMinor += step.amount;
+      const transferId = newId(idPrefixes.transaction);
+      await actors.ask(wallet, accountId, 'deposit', { transferId, amountMinor: step.amount, source: 'card' });
+      unsureMinor -= step.amount;
+      depositedMinor += step.amount;
+    } else if (step.kind === 'authorize') {
+      const authorizationId = newId(idPrefixes.authorization);
+      const input = { authorizationId, amountMinor: step.amount, merchant: 'm' };
+      const ask = () => authorizeOnCard({ ...service }, cards[step.card]!, input, { commandId: `idem30_${authorizationId}` });
+      // Asked again after a failure, and at random without one: it is the same authorization.
+      const first = await ask().catch(() => until(() => service.actors !== actors, 'the next node').then(ask));
+      answered.set(authorizationId, first);
+      if (step.again) assert.deepEqual(await ask(), first);
+    } else if (step.kind === 'hold') {
+      const id = newId(idPrefixes.transaction);
+      const expiresAtMs = Date.now() + (step.end === 'expire' ? 1 : 60_000);
+      const placed = await actors.ask(wallet, accountId, 'hold', { id, amountMinor: step.amount, expiresAtMs });
+      if (placed.kind === 'declined') return;
+      const to = { transferId: newId(idPrefixes.transaction), to: 'orders', reference: id, description: 'held' } as const;
+      if (step.end === 'capture') assert.equal(await actors.ask(wallet, accountId, 'capture', { holdId: id, ...to }), true);
+      if (step.end === 'release') assert.equal(await actors.ask(wallet, accountId, 'release', { holdId: id }), true);
+      if (step.end === 'expire') await until(async () => (await actors.query(wallet, accountId, 'get', null))!.holds[id] === undefined);
+    } else if (step.kind === 'limits') await actors.ask(wallet, accountId, 'changeLimits', { dailyMinor: step.dailyMinor });
+    else await actors.ask(card, cards[step.card]!, step.kind, null);
+  };
+
+  for (const { asked, dies } of all) {
+    const outcomes = asked.map((step) => perform(step).catch((error) => assert.notEqual(error.code, 'ERR_ASSERTION', error.message)));
+    if (dies) await service.crashAndRestart();
+    await Promise.all(outcomes);
+  }
+  await until(async () => (await service.sql('select count(*)::int as n from message'))[0].n === 0, 'all messages');
+
+  const reading = await check(service.url, accountId);
+  assert.deepEqual(reading.findings, []);
+  const rows = await service.sql('select * from card_authorization where account_id = $1', [accountId]);
+  const known = new Map(rows.map((row) => [row.id, row]));
+  for (const [id, { status, amountMinor }] of answered) {
+    assert.equal(known.get(id)?.status, status, id);
+    assert.equal(Number(known.get(id).amount_minor), amountMinor);
+  }
+  const [{ deposited }] = await service.sql(
+    `select coalesce(-sum(amount_minor), 0)::int as deposited from ledger_entry where account_id = $1 and book = 'deposits'`,
+    [accountId],
+  );
+  assert.ok(deposited >= depositedMinor && deposited <= depositedMinor + unsureMinor, `${deposited} of ${depositedMinor} + ${unsureMinor}`);
+  const told = service.events.filter((event) => event.accountId === accountId && event.type === 'card.authorized');
+  const approved = rows.filter(({ status }) => status === 'approved').map(({ id }) => id);
+  for (const { data } of told) assert.ok(approved.includes(JSON.parse(data.text).authorization_id));
+  for (const row of await service.sql('select * from card where account_id = $1', [accountId])) {
+    assert.equal(Number(row.reserved_minor), 0);
+    assert.equal(row.decided_below, row.next_number);
+    assert.deepEqual(row.decided_ahead, []);
+    if (row.spent_minor === row.spend_limit_minor) assert.notEqual(row.status, 'active');
+  }
+}
+
+async function check(url: string, accountId: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await checkLedger(client, accountId);
+  } finally {
+    await client.end();
+  }
+}
