@@ -8,6 +8,7 @@ import { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
+import { StreamClient } from '../support/stream-client.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const options = { skip: withoutRedis, timeout: 60_000 };
@@ -93,6 +94,29 @@ test(
     );
   },
 );
+
+test('a key that is revoked at one node ends its streams at all of them with 4401, and no others', options, async () => {
+  const [here, there] = nodes as [NodeProcess, NodeProcess];
+  const person = await Caller.register(here);
+  const [{ id, key }, { key: otherKey }] = await Promise.all(
+    ['one', 'other'].map((name) => person.json('POST', '/v1/api-keys', { name, scopes: ['tasks.read'] })),
+  );
+  const open = async (node: NodeProcess, token: string, path: string) => {
+    const client = await StreamClient.open(Number(new URL(node.url).port), path);
+    client.send({ type: 'auth', token });
+    await client.untilMessage('auth_ok');
+    return client;
+  };
+  const streams = [await open(here, key, '/ws'), await open(there, key, '/v1/ws')];
+  const others = [await open(here, otherKey, '/v1/ws'), await open(there, otherKey, '/ws')];
+  await ask(there, { token: person.token, method: 'DELETE', path: `/api-keys/${id}` });
+  for (const stream of streams) assert.equal(await stream.ended(), 4401);
+  for (const other of others) {
+    other.send({ type: 'ping' });
+    await other.untilMessage('pong');
+    other.vanish();
+  }
+});
 
 test('wrong passwords are counted across the nodes', options, async () => {
   await Caller.register(nodes[0]!, 'bob');
