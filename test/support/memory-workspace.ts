@@ -1,6 +1,6 @@
 /** A task's workspace in memory, for tests of tools: names are checked and versions counted as the real one does. */
 import { Readable } from 'node:stream';
-import { type ToolContext, ToolError, type WorkspaceAccess } from '../../src/providers/tools/port.ts';
+import { type Purse, type ToolContext, ToolError, type WorkspaceAccess } from '../../src/providers/tools/port.ts';
 
 export type MemoryWorkspace = WorkspaceAccess & {
   files: Map<string, { content: Uint8Array; version: number }>;
@@ -36,5 +36,11 @@ function* pieces(content: Uint8Array): Generator<Uint8Array> {
 }
 
 export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = new AbortController().signal): ToolContext {
-  return { accountId: 'acct_1', taskId: 'task_1', agentId: 'agnt_1', callId: 'call_1', signal, workspace };
+  return { accountId: 'acct_1', taskId: 'task_1', agentId: 'agnt_1', callId: 'call_1', signal, workspace, purse: freePurse };
 }
+
+/** Orders and pays whatever is asked. */
+export const freePurse: Purse = {
+  order: async () => ({ id: 'po_1', status: 'pending', paymentError: null }),
+  charge: async () => ({ id: 'authz_1', declineReason: null }),
+};

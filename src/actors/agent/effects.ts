@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Model, ModelMessage, ModelRequest } from '../../providers/model/port.ts';
-import type { AgentType, Toolbox, WorkspaceAccess } from '../../providers/tools/port.ts';
+import type { AgentType, Purse, Toolbox, WorkspaceAccess } from '../../providers/tools/port.ts';
 import type { Database } from '../../storage/database.ts';
 import type { AgentRow } from '../../storage/entities/work.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
@@ -15,6 +15,8 @@ export type AgentServices = {
   toolbox: Toolbox;
   /** The workspace of an agent's task, for one tool call. */
   workspace(agent: AgentRow, callId: string): WorkspaceAccess;
+  /** What the account's agents may spend, for one tool call. */
+  purse(agent: AgentRow, callId: string): Purse;
   database: Database;
   actors: ActorSystem;
   log: Log;
@@ -27,7 +29,7 @@ const maxOutputTokens = 8_000;
 const toolTimeoutMs = 15 * 60_000;
 
 export function agentEffects(services: AgentServices): Record<'model' | 'tool' | 'checkOutput', EffectDefinition> {
-  const { model, toolbox, workspace, log } = services;
+  const { model, toolbox, workspace, purse, log } = services;
   const load = async (id: string): Promise<AgentRow> => {
     const agent = await services.actors.query(agentRef, id, 'get', null);
     if (agent === null) throw new AppError('not_found', 'The agent is gone');
@@ -57,6 +59,7 @@ export function agentEffects(services: AgentServices): Record<'model' | 'tool' |
           callId: effectId,
           signal,
           workspace: workspace(agent, effectId),
+          purse: purse(agent, effectId),
         };
         return toolbox.run(name, args, context, (err) =>
           log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'),

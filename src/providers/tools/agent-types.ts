@@ -88,5 +88,5 @@ export const agentProfiles: Record<AgentType, AgentProfile> = {
 };
 
 function profile(role: string, tools: readonly string[]): AgentProfile {
-  return { instructions: `${role}\n\n${commonRules}`, tools: [...tools, 'send_email'] };
+  return { instructions: `${role}\n\n${commonRules}`, tools: [...tools, 'send_email', 'create_purchase_order', 'charge_card'] };
 }

@@ -9,6 +9,7 @@ import { controlTools } from './control-tools.ts';
 import { createFetchUrl } from './fetch-url.ts';
 import { listFiles } from './list-files.ts';
 import type { AgentType, Tool, Toolbox } from './port.ts';
+import { chargeCard, createPurchaseOrder } from './purchases.ts';
 import { readFile } from './read-file.ts';
 import { runTool } from './run-tool.ts';
 import type { SandboxPool } from './sandbox/pool.ts';
@@ -42,6 +43,8 @@ export function createCatalogue({ outbound, searchUrl, mail, sandbox, profileTab
     createWebSearch(outbound, searchUrl),
     createFetchUrl(outbound),
     createSendEmail(mail),
+    createPurchaseOrder,
+    chargeCard,
   ];
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const toolsFor = (type: AgentType) => tools.filter(({ name }) => agentProfiles[type].tools.includes(name));

@@ -14,6 +14,18 @@ export interface WorkspaceAccess {
   write(name: string, content: string | Uint8Array): Promise<{ name: string; sizeBytes: number; version: number }>;
 }
 
+/** What an agent may spend of its account's money, and how it is told. Amounts are minor units (cents); each takes effect once for one tool call. */
+export interface Purse {
+  /** `pending` until a person approves it, unless it approves itself; `paymentError` says why it is not paid or not approved. */
+  order(order: {
+    description: string;
+    amountMinor: number;
+    vendor: string;
+  }): Promise<{ id: string; status: string; paymentError: string | null }>;
+  /** A `ToolError` where the account has no such card, or its plan no cards. `declineReason` is null where it is approved. */
+  charge(charge: { cardId: string; amountMinor: number; merchant: string }): Promise<{ id: string; declineReason: string | null }>;
+}
+
 export type ToolContext = {
   accountId: string;
   taskId: string;
@@ -23,6 +35,7 @@ export type ToolContext = {
   /** Aborted on cancel and when the tool's time is up. */
   signal: AbortSignal;
   workspace: WorkspaceAccess;
+  purse: Purse;
 };
 
 /** A failure the agent is told about in plain words and may work around. Any other error is a defect and is reported as such. */

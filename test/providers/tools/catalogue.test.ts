@@ -26,10 +26,11 @@ const catalogue = createCatalogue({
 });
 
 for (const type of agentTypes) {
-  test(`every tool an agent of type ${type} is told of exists, and it can always read, write, mail, delegate and finish`, () => {
+  test(`every tool an agent of type ${type} is told of exists, and it can always read, write, mail, order, delegate and finish`, () => {
     const names = catalogue.offersFor(type).map(({ name }) => name);
     assert.deepEqual(names.toSorted(), [...agentProfiles[type].tools, 'delegate', 'finish'].toSorted());
-    for (const name of ['list_files', 'read_file', 'write_file', 'send_email', 'delegate', 'finish']) assert.ok(names.includes(name), name);
+    for (const name of ['list_files', 'read_file', 'write_file', 'send_email', 'create_purchase_order', 'delegate', 'finish'])
+      assert.ok(names.includes(name), name);
     for (const name of names) assert.equal(catalogue.find(type, name)?.name, name);
   });
 

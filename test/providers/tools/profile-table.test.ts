@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { maxResultBytes, type ToolContext, ToolError } from '../../../src/providers/tools/port.ts';
 import { profileTableTool } from '../../../src/providers/tools/profile-table.ts';
 import type { TableProfile } from '../../../src/providers/tools/table/table-profile.ts';
+import { freePurse } from '../../support/memory-workspace.ts';
 import { column, numbersOf } from './table/tables.ts';
 
 test('the example sales file has the figures a plain addition gives', async () => {
@@ -117,6 +118,14 @@ function run(name: string, open: () => Readable, signal = new AbortController().
     open: async () => ({ stream: open(), sizeBytes: 0, type: 'text/csv' }),
     write: async () => assert.fail('it only reads'),
   };
-  const context: ToolContext = { accountId: 'acct_1', taskId: 'task_1', agentId: 'agnt_1', callId: 'call_1', signal, workspace };
+  const context: ToolContext = {
+    accountId: 'acct_1',
+    taskId: 'task_1',
+    agentId: 'agnt_1',
+    callId: 'call_1',
+    signal,
+    workspace,
+    purse: freePurse,
+  };
   return profileTableTool.run({ path: name }, context) as Promise<TableProfile>;
 }

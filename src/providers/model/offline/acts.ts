@@ -42,12 +42,16 @@ export function buy(talk: Conversation, order: PurchaseOrder): Progress {
     const args = { description: order.description, amount, vendor };
     const past = findCall(talk, 'create_purchase_order', args);
     if (past === undefined) return { calls: [{ name: 'create_purchase_order', args }] };
-    if (past.outcome === 'done') return over(`Ordered ${order.description} from ${vendor} for ${amount}.`);
+    if (past.outcome === 'done') return over(`Ordered ${order.description} from ${vendor} for ${amount}.${waits(past)}`);
     const other = past.outcome === 'rejected' ? corrected(past.said, amount, vendor) : null;
     if (other === null) return over(`The order of ${what} ${undone(past)}`);
     ({ amount, vendor } = other);
   }
   return over(`${what} was not ordered: it was rejected ${mostCorrections} times.`);
+}
+
+function waits({ said }: PastCall): string {
+  return said.includes('pending') ? ' The order waits for approval.' : '';
 }
 
 export function writeOrdered(talk: Conversation, { path, content }: FileOrder): Progress {

@@ -1,10 +1,10 @@
 /** A small agent loop: the offline model with the service's real tools over a workspace in memory. Approval is a function; mails land in an array. */
 import assert from 'node:assert/strict';
 import { offlineModel } from '../../../../src/providers/model/embedded.ts';
-import type { ModelMessage, ToolOffer } from '../../../../src/providers/model/port.ts';
+import type { ModelMessage } from '../../../../src/providers/model/port.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
 import { createCatalogue } from '../../../../src/providers/tools/catalogue.ts';
-import type { AgentType, Tool } from '../../../../src/providers/tools/port.ts';
+import type { AgentType } from '../../../../src/providers/tools/port.ts';
 import { profileTableTool } from '../../../../src/providers/tools/profile-table.ts';
 import { runTool } from '../../../../src/providers/tools/run-tool.ts';
 import type { SandboxPool } from '../../../../src/providers/tools/sandbox/pool.ts';
@@ -47,8 +47,7 @@ export async function runAgent(task: string, options: LoopOptions = {}): Promise
     profileTable: profileTableTool,
   });
   const type = options.type ?? 'analyst';
-  const purchase: ToolOffer = { name: 'create_purchase_order', description: 'Orders', parameters: { type: 'object' } };
-  const tools = [...catalogue.offersFor(type), purchase].filter(({ name }) => !options.without?.includes(name));
+  const tools = catalogue.offersFor(type).filter(({ name }) => !options.without?.includes(name));
   const messages: ModelMessage[] = [{ role: 'user', text: task }];
   const calls: LoopResult['calls'] = [];
   const model = offlineModel();
@@ -77,7 +76,7 @@ export async function runAgent(task: string, options: LoopOptions = {}): Promise
       } else if (failed !== null) {
         messages.push({ role: 'tool', callId: id, name, result: { error: failed }, isError: true });
       } else {
-        const tool = catalogue.get(name) ?? placeOrder;
+        const tool = catalogue.get(name)!;
         const outcome = await runTool(tool, args, toolContext(workspace), (defect) => assert.fail(String(defect)));
         messages.push({ role: 'tool', callId: id, name, ...outcome });
       }
@@ -85,12 +84,5 @@ export async function runAgent(task: string, options: LoopOptions = {}): Promise
   }
   assert.fail(`no end after ${mostTurns} turns`);
 }
-
-const placeOrder = {
-  name: 'create_purchase_order',
-  parameters: { type: 'object', properties: {} },
-  timeoutMs: 1000,
-  run: async () => ({ status: 'pending' }),
-} as unknown as Tool;
 
 const noSandbox: SandboxPool = { run: () => assert.fail('no sandbox is expected here'), close: async () => {}, pids: () => [] };
