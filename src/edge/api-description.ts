@@ -106,11 +106,12 @@ You are answered \`{"type": "auth_ok", "account_id", "seq", "resumed"}\`, then e
 \`seq\` grows by one with each event of the account. \`prev\` is the \`seq\` of the event sent before this one, so you can see that you missed none. After a break send
 \`"resume_from": 42\` with \`auth\`: what you missed is replayed, then comes \`{"type": "replayed", "seq"}\`, then what is new. Events are kept for seven days;
 where that is not enough you hear \`{"type": "reset", "oldest_seq"}\`: read the state anew. \`{"type": "subscribe", "topics": ["task:task_…", "type:approval.*"]}\` narrows the stream, \`{"type": "ping"}\`
-is answered with a pong.
+is answered with a pong. A stream lives as long as its session or key: that an access token expires does not end it. \`examples/follow-events.mjs\` is a client that
+does all this.
 
 | closed with | |
 |---|---|
-| 4430 too slow, 1012 the node leaves | connect again and resume; nothing is lost |
+| 4430 too slow, 1012 the node leaves, 1006 the connection broke | connect again and resume; nothing is lost |
 | 4400 bad message, 4401 bad token, 4408 no \`auth\`, 4429 too many | do not |
 
 ## Webhooks
