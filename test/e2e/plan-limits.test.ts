@@ -8,7 +8,7 @@ import { type Case, endStatuses, scriptedService, turns } from '../support/scrip
 import { Caller, type Service, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const limited = { limited: true };
+const limited = { limited: 'work' as const };
 const timeout = 120_000;
 
 /** An operator at the command line. */

@@ -1,25 +1,25 @@
 /**
- * Accounts that may ask and work as much as they like: what an operator would set for each by `troupe account set`, set for every account of a database when
- * it is made. For tests and benches, which ask a service more than people do.
+ * Accounts that may ask and work as much as they like: what an operator would set for each by `troupe account set`, set for every account of a
+ * database when it is made. For tests and benches, which ask a service more than people do.
  */
 import pg from 'pg';
 
-const unlimited = `
+const lifting = (work: '-1' | 'null') => `
 create or replace function lift_limits() returns trigger language plpgsql as $$ begin
   insert into account_override (account_id, requests_per_minute, concurrent_requests, websockets, tasks_limit, credits, agent_minutes,
       concurrent_tasks, concurrent_agents, changed_at)
-    values (new.id, 100000000, 1000000, 1000000, -1, -1, -1, -1, -1, clock_timestamp()) on conflict do nothing;
+    values (new.id, 100000000, 1000000, 1000000, ${work}, ${work}, ${work}, ${work}, ${work}, clock_timestamp()) on conflict do nothing;
   return null;
 end $$;
 create or replace trigger lift_limits after insert on account for each row execute function lift_limits();
 `;
 
-/** All limits of plans are lifted. The tables must be there: a node must have started. */
-export async function liftLimits(databaseUrl: string): Promise<void> {
+/** Lifts all limits of plans, or leaves those on tasks and agents. The tables must be there: a node must have started. */
+export async function liftLimits(databaseUrl: string, onlyRequests = false): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await client.query(unlimited);
+    await client.query(lifting(onlyRequests ? 'null' : '-1'));
   } finally {
     await client.end();
   }

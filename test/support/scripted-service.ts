@@ -25,7 +25,7 @@ export const endStatuses = ['complete', 'failed', 'cancelled'];
 export async function scriptedService(
   t: TestContext,
   env: Record<string, string> = {},
-  options: { limited?: boolean } = {},
+  options: Parameters<typeof startService>[2] = {},
 ): Promise<ScriptedService> {
   const cases = new Map<string, Case>();
   const asked = new Map<string, ChatRequest[]>();

@@ -31,18 +31,18 @@ const readyWithinMs = 60_000;
 /**
  * Starts the service and stops it, its PostgreSQL included, when the test has ended.
  *
- * @param limited whether callers have the limits on requests that a user's service gives them
+ * @param limited whether callers have the limits that a user's service gives them; `work`: those on tasks and agents, not on requests
  */
 export async function startService(
   t: Scope,
   env: Record<string, string> = {},
-  { limited = false }: { limited?: boolean } = {},
+  { limited = false }: { limited?: boolean | 'work' } = {},
 ): Promise<Service> {
   const folder = await temporaryFolder('troupe-service-');
   const dataDir = join(folder.path, 'data');
-  const over = limited ? env : { ...manyAnonymousRequests, ...env };
+  const over = limited === true ? env : { ...manyAnonymousRequests, ...env };
   let running = await launch(dataDir, over);
-  if (!limited) await liftLimits(env.DATABASE_URL ?? (await runningEmbeddedPostgres(dataDir))!);
+  if (limited !== true) await liftLimits(env.DATABASE_URL ?? (await runningEmbeddedPostgres(dataDir))!, limited === 'work');
   const service: Service = {
     get url() {
       return running.url;
