@@ -45,7 +45,8 @@ const maxHeaderBytes = 16 * 1024;
 const maxMessageBytes = 64 * 1024;
 /** Beyond this a stream's reader is too slow (contract §8). */
 const maxUnsentBytes = 1024 * 1024;
-const socketIdleTimeoutS = 120;
+/** A client is pinged after 24 s of silence, more often than balancers give up, and has 8 s to answer. */
+const socketIdleTimeoutS = 32;
 
 export type EdgeOptions = {
   config: Config;
