@@ -145,7 +145,7 @@ class World {
   }
 
   static async make(): Promise<World> {
-    const { url, close } = await testDatabase();
+    const { url, close } = await testDatabase({ empty: true });
     const world = new World(url, close);
     await world.pool.query('create table shard (shard int primary key, epoch bigint not null, owner text)');
     await world.pool.query('insert into shard select i, 0 from generate_series(0, 1023) i');

@@ -5,7 +5,7 @@ import * as entities from '../../src/storage/entities/index.ts';
 import { testDatabase } from '../support/database.ts';
 
 async function databases(t: TestContext, count: number): Promise<Database[]> {
-  const server = await testDatabase();
+  const server = await testDatabase({ empty: true });
   const all = Array.from({ length: count }, () => new Database(server.url));
   t.after(async () => {
     for (const database of all) await database.close();
