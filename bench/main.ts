@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchActors } from './actors.ts';
+import { benchCards } from './cards.ts';
 import { benchCluster } from './cluster.ts';
 import { benchCommit } from './commit.ts';
 import { benchFailover } from './failover.ts';
@@ -44,6 +45,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   overload: benchOverload,
   limits: benchRate,
   webhooks: benchWebhooks,
+  cards: benchCards,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--times 1 to 1000] [--json] [--profile]`;
 

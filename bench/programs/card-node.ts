@@ -1,0 +1,74 @@
+/** A node with cards and wallets, and the bench's counter beside them; asked from within. */
+import pg from 'pg';
+import { authorizeOnCard } from '../../src/actors/card/authorize.ts';
+import { cardActor } from '../../src/actors/card/card.ts';
+import { card } from '../../src/actors/card/messages.ts';
+import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { wallet } from '../../src/actors/wallet/messages.ts';
+import { walletActor } from '../../src/actors/wallet/wallet.ts';
+import { SingleNode } from '../../src/cluster/single-node.ts';
+import { idPrefixes, newId } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
+import { checkLedger } from '../../src/storage/ledger-check.ts';
+import { CounterEntity, counter, counterActor, createCounterTable } from '../support/counter.ts';
+import { drive } from '../support/drive.ts';
+import { pace } from '../support/pace.ts';
+import { serveCalls } from '../support/program.ts';
+
+/** `hot`: all on one card. */
+type Which = { hot: boolean };
+
+const plentyMinor = 100_000_000_000;
+const numbers = Array.from({ length: 1_000 }, (_, i) => i);
+const cards = numbers.map((n) => `crd_${n}`);
+const url = process.env.BENCH_DATABASE_URL!;
+const log = createLog('warn');
+const database = new Database(url, { extraEntities: [CounterEntity] });
+const runtime = new Runtime({ database, placement: new SingleNode(url, 'bench', log), log });
+const { actors } = runtime;
+
+serveCalls({
+  async prepare() {
+    await database.migrate();
+    await database.pool.query(createCounterTable);
+    runtime.register([counterActor, cardActor, walletActor]);
+    await runtime.start();
+    await Promise.all(numbers.map(open));
+  },
+
+  /** Durable commands of single actors: what authorizations are measured by. */
+  add: ({ inFlight, ms }: { inFlight: number; ms: number }) =>
+    drive((n) => actors.ask(counter, `c${n % 1_000}`, 'add', { accountId: `acct_c${n % 1_000}` }), inFlight, ms, false),
+
+  authorize: ({ inFlight, ms, hot }: Which & { inFlight: number; ms: number }) => drive(authorizing(hot), inFlight, ms, true),
+
+  authorizeAtRate: ({ perSecond, ms, hot }: Which & { perSecond: number; ms: number }) => pace(authorizing(hot), perSecond, ms),
+
+  async check() {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const beganMs = performance.now();
+    const { entries, findings } = await checkLedger(client, null);
+    const tookMs = performance.now() - beganMs;
+    await client.end();
+    return { entries, findings, tookMs };
+  },
+});
+
+async function open(n: number): Promise<void> {
+  const accountId = `acct_${n}`;
+  const limits = { perTransactionMinor: plentyMinor, dailyMinor: plentyMinor, monthlyMinor: plentyMinor };
+  await actors.ask(wallet, accountId, 'changeLimits', limits);
+  await actors.ask(wallet, accountId, 'deposit', { transferId: newId(idPrefixes.transaction), amountMinor: plentyMinor, source: 'card' });
+  const about = { accountId, name: 'bench', last4: '0000', numberHash: cards[n]!, spendLimitMinor: plentyMinor, currency: 'USD' };
+  await actors.ask(card, cards[n]!, 'create', about);
+}
+
+function authorizing(hot: boolean): (n: number) => Promise<unknown> {
+  return async (n) => {
+    const input = { authorizationId: newId(idPrefixes.authorization), amountMinor: 1, merchant: 'bench' };
+    const { status, declineReason } = await authorizeOnCard({ actors, database }, hot ? cards[0]! : cards[n % cards.length]!, input);
+    if (status !== 'approved') throw new Error(`declined: ${declineReason}`);
+  };
+}
