@@ -64,6 +64,22 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
   },
 };
 
+export const billingPeriods = ['monthly', 'annual'] as const;
+export type BillingPeriod = (typeof billingPeriods)[number];
+
+/** USD cents a month; null: agreed with each customer. */
+const monthlyPriceMinor: { readonly [P in Plan]: number | null } = { free: 0, pro: 4_900, power: 14_900, business: null };
+
+/** USD cents for the whole billing period; null: agreed with each customer. */
+export function planPriceMinor(plan: Plan, period: BillingPeriod): number | null {
+  const monthly = monthlyPriceMinor[plan];
+  return monthly === null ? null : monthly * (period === 'annual' ? 12 : 1);
+}
+
+export function isUpgrade(from: Plan, to: Plan): boolean {
+  return plans.indexOf(to) > plans.indexOf(from);
+}
+
 /** What holds for an account: its plan's limits, save where an operator has set its plan or a limit itself. Null stands for: not set. */
 export function limitsOf(
   plan: Plan,

@@ -7,6 +7,7 @@ import { agentEffects } from '../actors/agent/effects.ts';
 import { apiKeyActor } from '../actors/api-key/api-key.ts';
 import { canaryActor } from '../actors/canary/canary.ts';
 import { cardActor } from '../actors/card/card.ts';
+import { checkoutActor } from '../actors/checkout/checkout.ts';
 import { emailAddressActor } from '../actors/email-address/email-address.ts';
 import { passwordResetActor } from '../actors/password-reset/password-reset.ts';
 import { purchaseOrderActor } from '../actors/purchase-order/purchase-order.ts';
@@ -23,6 +24,7 @@ import { workspaceActor } from '../actors/workspace/workspace.ts';
 import { workspaceAccess } from '../actors/workspace-file/workspace-access.ts';
 import { workspaceFileActor } from '../actors/workspace-file/workspace-file.ts';
 import { workspaceNameActor } from '../actors/workspace-name/workspace-name.ts';
+import type { Config } from '../config.ts';
 import type { Tokens } from '../edge/auth/tokens.ts';
 import type { Log } from '../log.ts';
 import type { Providers } from './providers.ts';
@@ -33,12 +35,12 @@ export type ActorsOptions = {
   stores: Stores;
   providers: Providers;
   tokens: Tokens;
-  /** null: nobody said. */
-  publicUrl: string | null;
+  config: Pick<Config, 'publicUrl' | 'mailFrom'>;
   log: Log;
 };
 
-export function registerActors({ runtime, stores, providers, tokens, publicUrl, log }: ActorsOptions): void {
+export function registerActors({ runtime, stores, providers, tokens, config, log }: ActorsOptions): void {
+  const { publicUrl, mailFrom } = config;
   const { database, files } = stores;
   const { model, toolbox, mail } = providers;
   const { actors } = runtime;
@@ -58,10 +60,17 @@ export function registerActors({ runtime, stores, providers, tokens, publicUrl, 
     walletActor,
     cardActor,
     purchaseOrderActor,
+    checkoutActor({ actors, mail, salesAddress: operatorAddress(mailFrom) }),
     workspaceActor,
     workspaceNameActor,
     workspaceFileActor({ database, files }),
     taskActor(taskEffects({ model, database, actors })),
     agentActor(toolbox, agentEffects({ model, toolbox, workspace, purse, database, actors, log })),
   ]);
+}
+
+/** The sender of the service's mails is who reads those to its operator: the address alone. Unset it is none, and such mails are only kept. */
+function operatorAddress(mailFrom: string): string {
+  const address = /([^\s<>]+@[^\s<>]+?)>?$/.exec(mailFrom)![1]!;
+  return address.endsWith('@localhost') ? 'operator@troupe.invalid' : address;
 }

@@ -1,6 +1,7 @@
 /** A node's edge: who is calling, what they may do, the routes and the stream, on one server. */
 import { issueCard } from '../actors/card/issue.ts';
 import type { Runtime } from '../actors/runtime/runtime.ts';
+import { user } from '../actors/user/messages.ts';
 import { EventStats } from '../admin/event-stats.ts';
 import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -19,9 +20,11 @@ import { createIdempotency } from '../edge/idempotency.ts';
 import { agentRoutes } from '../edge/routes/agents.ts';
 import { billingRoutes } from '../edge/routes/billing.ts';
 import { cardRoutes } from '../edge/routes/cards.ts';
+import { checkoutRoutes } from '../edge/routes/checkout.ts';
 import { deliverableRoutes } from '../edge/routes/deliverables.ts';
 import { createDownloadLinks } from '../edge/routes/download-link.ts';
 import { type Health, healthRoutes } from '../edge/routes/health.ts';
+import { invoiceRoutes } from '../edge/routes/invoices.ts';
 import { orderRoutes } from '../edge/routes/orders.ts';
 import { taskRoutes } from '../edge/routes/tasks.ts';
 import { walletRoutes } from '../edge/routes/wallet.ts';
@@ -33,6 +36,7 @@ import { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';
 import { createEmbeddedIssuer } from '../providers/issuing/embedded.ts';
 import type { Outbound } from '../providers/outbound/port.ts';
+import { createEmbeddedPayments } from '../providers/payments/embedded.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
@@ -156,6 +160,12 @@ export async function openEdge({
         clock,
       }),
       ...billingRoutes({ actors, database, clock }),
+      ...invoiceRoutes({
+        database,
+        links,
+        customerOf: async ({ userId }) => (await actors.query(user, userId, 'profile', null))?.email ?? '',
+      }),
+      ...checkoutRoutes({ actors, pages: createEmbeddedPayments(secretKey, acceptedKeys), publicUrl, clock }),
       ...cardRoutes({ actors, database, clock, issue: (...of) => issueCard({ actors, database, issuer: cardIssuer }, ...of) }),
       ...walletRoutes({ actors, database, clock }),
       ...orderRoutes({ actors, database, clock }),

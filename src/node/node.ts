@@ -58,7 +58,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const runtime = new Runtime({ database, placement, log, clock, tracer });
   const { actors } = runtime;
   const tokens = await createTokens({ ...stores, clock });
-  registerActors({ runtime, stores, providers, tokens, publicUrl: config.publicUrl, log });
+  registerActors({ runtime, stores, providers, tokens, config, log });
   const limits = await openLimits(config, stores, cluster, log, stops);
   const { deliveries } = providers;
   const edge = await openEdge({ config, log, tracer, stores, tokens, deliveries, limits, runtime, placement, cluster });

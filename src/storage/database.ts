@@ -54,7 +54,18 @@ export class Database {
       ],
       extensions: [Migrator],
       migrations: {
-        migrationsList: [FirstTables, ClusterIdentity, SharedStorage, AccountOverrides, Identity, Accounts, Webhooks, Money, Orders, LastingKeys],
+        migrationsList: [
+          FirstTables,
+          ClusterIdentity,
+          SharedStorage,
+          AccountOverrides,
+          Identity,
+          Accounts,
+          Webhooks,
+          Money,
+          Orders,
+          LastingKeys,
+        ],
         snapshot: false,
         tableName: 'migration',
       },
@@ -126,7 +137,11 @@ export class Database {
   async read(query: pg.QueryConfig & { rowMode?: 'array' }): Promise<{ rows: any[] }> {
     if (this.pool.waitingCount >= maxWaitingReads) throw new AppError('overloaded', tooManyReads, { retryAfterS: 1 });
     try {
-      return await this.pool.query(query as pg.QueryConfig);
+      const result = await this.pool.query(query as pg.QueryConfig);
+      const { rows } = result;
+      // pg's queries hang together: once an old one has left the young heap, all that follow would survive there, with rows and all.
+      result.rows = [];
+      return { rows };
     } catch (error) {
       if (isSqlError(error)) throw error;
       throw unanswered(error);

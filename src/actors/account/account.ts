@@ -7,7 +7,7 @@
  * P3 A task that has heard of a limit hears when it holds no longer: who has started is looked up after that is committed, and what is told
  *    is what holds when it is told.
  */
-import { plans } from '../../plans.ts';
+import { isUpgrade, type Plan } from '../../plans.ts';
 import { Account, type AccountRow, AgentUsage } from '../../storage/entities/account.ts';
 import { emailAddress } from '../email-address/messages.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
@@ -73,11 +73,13 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
       ),
 
       changePlan(state, { plan }, ctx) {
+        let before: Plan = plan;
         const next = change(state, ctx, (account) => {
-          if (plans.indexOf(plan) < plans.indexOf(account.plan)) return { ...account, pendingPlan: plan };
-          return { ...account, plan, pendingPlan: null };
+          before = account.plan;
+          return isUpgrade(plan, before) ? { ...account, pendingPlan: plan } : { ...account, plan, pendingPlan: null };
         });
-        return { state: next, reply: next };
+        const { createdAt: signedUpAtMs, periodStartsAt: periodStartsAtMs, periodEndsAt: periodEndsAtMs } = next;
+        return { state: next, reply: { before, signedUpAtMs, periodStartsAtMs, periodEndsAtMs } };
       },
 
       beginPeriod: changing((account, _input, ctx) => {

@@ -18,6 +18,9 @@ export type Usage = {
 /** Tasks that have started and not ended, in the order of their ids. */
 export type StartedTasks = { ids: string[]; areAll: boolean };
 
+/** `before`: the plan subscribed to until then. The period is the one that runs. */
+export type PlanChange = { before: Plan; signedUpAtMs: number; periodStartsAtMs: number; periodEndsAtMs: number };
+
 export type AccountContract = {
   commands: {
     /** Sent by the e-mail address that registers it; answered with `created`. Told twice it stays as it is. */
@@ -35,7 +38,7 @@ export type AccountContract = {
     /** What an operator has set, and when; what is older than what is known changes nothing. */
     limitsChanged(input: { overrides: AccountOverrideValues; changedAtMs: number }): void;
     /** A better plan holds at once, a lesser one from the next period on. The same one withdraws what was waiting. */
-    changePlan(input: { plan: Plan }): AccountRow;
+    changePlan(input: { plan: Plan }): PlanChange;
     /** By timer; whatever comes first in a new period begins it. */
     beginPeriod(input: Record<string, never>): void;
     /** Goes on with what was too much for one turn. */

@@ -12,6 +12,13 @@ export function periodAt(signedUpAtMs: number, nowMs: number): Period {
   return { startsAtMs: periodStart(signedUp, number), endsAtMs: periodStart(signedUp, number + 1) };
 }
 
+/** The end of the twelfth of the periods that begin with the one of `startsAtMs`. */
+export function yearEndMs(signedUpAtMs: number, startsAtMs: number): number {
+  let endsAtMs = startsAtMs;
+  for (let period = 0; period < 12; period++) endsAtMs = periodAt(signedUpAtMs, endsAtMs).endsAtMs;
+  return endsAtMs;
+}
+
 function periodStart(signedUp: Date, number: number): number {
   const [year, month] = [signedUp.getUTCFullYear(), signedUp.getUTCMonth() + number];
   const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();

@@ -1,5 +1,6 @@
 /** Every entity, for the ORM and for the tables the commit path writes. */
 export * from './account.ts';
+export * from './checkout.ts';
 export * from './identity.ts';
 export * from './money.ts';
 export * from './order.ts';

@@ -49,15 +49,15 @@ test('an approved order is paid from the wallet at once, and its life is told in
 
 test('without money an order stays approved and says why; those that wait are paid in order when money arrives', async (t) => {
   const { place, approve, deposit, order, statuses, books } = await shop(t);
-  const ids = [];
+  const ids: string[] = [];
   for (const amountMinor of [300, 500, 400]) ids.push((await place(amountMinor)).id);
   for (const id of ids) assert.equal((await approve(id)).paymentError, 'insufficient_funds');
   await deposit(850);
   await until(async () => (await statuses()).filter((status) => status === 'complete').length === 2, 'two are paid');
   assert.deepEqual(await statuses(), ['complete', 'complete', 'approved']);
   await deposit(400);
-  await until(async () => (await order(ids[2])).status === 'complete', 'the third is paid');
-  assert.equal((await order(ids[2])).paymentError, null);
+  await until(async () => (await order(ids[2]!)).status === 'complete', 'the third is paid');
+  assert.equal((await order(ids[2]!)).paymentError, null);
   assert.equal((await books()).balance, 50);
 });
 

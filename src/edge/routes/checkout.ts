@@ -1,0 +1,167 @@
+/** Changing the plan: a checkout is opened by a person of the account, and decided on a page whose address alone is the right to do so. */
+import Type from 'typebox';
+import { account } from '../../actors/account/messages.ts';
+import { accountSettings } from '../../actors/account-settings/messages.ts';
+import { checkout } from '../../actors/checkout/messages.ts';
+import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
+import { type Clock, isoTimestamp } from '../../clock.ts';
+import { AppError, invalidField } from '../../errors.ts';
+import { idPrefixes } from '../../ids.ts';
+import { billingPeriods, isUpgrade, planPriceMinor, plans } from '../../plans.ts';
+import type { CheckoutRow } from '../../storage/entities/checkout.ts';
+import { readForm } from '../http/form-body.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+import { commandIds } from '../idempotency.ts';
+import { answer } from './answer.ts';
+import { checkoutPage, isExpired, noCheckoutPage } from './checkout-page.ts';
+
+/** Where people pay. */
+export type CheckoutPages = {
+  readonly notice: string | null;
+  pageOf(checkoutId: string, publicUrl: string): string;
+  checkoutOf(key: string): string | null;
+};
+
+export type CheckoutRouteParts = {
+  actors: ActorSystem;
+  pages: CheckoutPages;
+  /** What addresses of this service begin with. */
+  publicUrl: string;
+  clock: Clock;
+};
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  description: "One of the settings' `redirect_uris`, or an address of this service",
+});
+const html = 'text/html';
+const shared = { scope: null, extension: true, idempotent: false } as const;
+
+export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRouteParts): AnyRoute[] {
+  const open = route({
+    method: 'POST',
+    path: '/billing/checkout',
+    summary: 'Change the plan',
+    description:
+      'Answers the address of a page where the plan is paid, good for 30 minutes and one decision. Give `billing_period`, or `success_url` and `cancel_url` (then it is monthly). A better plan holds at once; a lesser one from the end of the billing period on. The page of business leads to a contact form.',
+    scope: 'session',
+    body: Type.Object({
+      plan: Type.Enum([...plans]),
+      billing_period: Type.Optional(Type.Enum([...billingPeriods])),
+      success_url: Type.Optional(Url),
+      cancel_url: Type.Optional(Url),
+    }),
+    responses: {
+      201: Type.Object({
+        checkout_url: Type.String(),
+        session_id: Type.String(),
+        expires_at: Type.String({ format: 'date-time' }),
+        url: Type.String({ description: 'The same as `checkout_url`' }),
+      }),
+    },
+    async handler(context) {
+      const { accountId, userId } = context.principal;
+      const { plan, billing_period, success_url, cancel_url } = context.body;
+      if (billing_period === undefined && success_url === undefined)
+        throw invalidField(['body', 'billing_period'], 'Field required', 'missing', context.body);
+      const billingPeriod = billing_period ?? 'monthly';
+      const { redirectUris } = await actors.query(accountSettings, accountId, 'get', null);
+      const successUrl = target(success_url, 'success_url', redirectUris);
+      const cancelUrl = target(cancel_url, 'cancel_url', redirectUris);
+      const row = await actors.query(account, accountId, 'get', null);
+      if (row === null) throw new AppError('not_found', 'Account not found');
+      const amountMinor = isUpgrade(row.plan, plan) ? (planPriceMinor(plan, billingPeriod) ?? 0) : 0;
+      const { id, commandId } = commandIds(context, idPrefixes.checkout, clock.nowMs());
+      const asked = { accountId, userId, plan, billingPeriod, amountMinor, successUrl, cancelUrl };
+      const opened = await actors.ask(checkout, id, 'open', asked, { commandId });
+      const url = pages.pageOf(id, publicUrl);
+      return answer(201, { checkout_url: url, session_id: id, expires_at: isoTimestamp(opened.expiresAt), url });
+    },
+  });
+
+  const show = route({
+    ...shared,
+    method: 'GET',
+    path: '/checkout/{key}',
+    summary: 'The page of a checkout',
+    responses: { 200: null, 404: null, 410: null },
+    contentTypes: { 200: html, 404: html, 410: html },
+    async handler({ params }) {
+      const found = await of(params.key);
+      return found === null ? noCheckoutPage() : shown(found);
+    },
+  });
+
+  const decide = route({
+    ...shared,
+    method: 'POST',
+    path: '/checkout/{key}',
+    summary: 'Pay, cancel, or ask for an offer',
+    description:
+      'What the forms of the page post. Once paid or cancelled it leads to `success_url` or `cancel_url`, or back to the page. 409: it is decided already. 410: it has expired.',
+    query: Type.Object({ do: Type.Enum(['pay', 'cancel', 'contact']) }),
+    responses: { 200: null, 303: null, 404: null, 409: null, 410: null, 422: null },
+    contentTypes: { 200: html, 404: html, 409: html, 410: html, 422: html },
+    async handler({ params, query, request }) {
+      const found = await of(params.key);
+      if (found === null) return noCheckoutPage();
+      const fields = query.do === 'contact' ? await readForm(request) : null;
+      const problem = fields === null ? null : problemOf(fields);
+      if (problem !== null) return shown(found, 422, problem);
+      try {
+        if (query.do === 'pay') return leave((await actors.ask(checkout, found.id, 'pay', null)).successUrl, params.key);
+        if (query.do === 'cancel') return leave((await actors.ask(checkout, found.id, 'cancel', null)).cancelUrl, params.key);
+        const asked = { name: text(fields!, 'name'), email: text(fields!, 'email'), message: text(fields!, 'message') };
+        return shown(await actors.ask(checkout, found.id, 'contact', asked));
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+        return shown((await of(params.key)) ?? found, 409, error.message);
+      }
+    },
+  });
+
+  return [open, show, decide];
+
+  async function of(key: string): Promise<CheckoutRow | null> {
+    const id = pages.checkoutOf(key);
+    return id === null ? null : actors.query(checkout, id, 'get', null);
+  }
+
+  function shown(found: CheckoutRow, status = 200, problem: string | null = null): HttpResponse {
+    const nowMs = clock.nowMs();
+    const gone = found.status === 'open' && isExpired(found, nowMs);
+    return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: gone ? null : problem }, gone ? 410 : status);
+  }
+
+  /** An address that its people have registered, or one of this service: a checkout sends nobody elsewhere. */
+  function target(url: string | undefined, field: string, registered: readonly string[]): string | null {
+    if (url === undefined) return null;
+    const known = URL.canParse(url) && (registered.includes(url) || new URL(url).origin === new URL(publicUrl).origin);
+    if (!known)
+      throw invalidField(['body', field], "Give one of the settings' redirect_uris, or an address of this service", 'value_error', url);
+    return new URL(url).href;
+  }
+}
+
+function leave(url: string | null, key: string): HttpResponse {
+  return {
+    status: 303,
+    headers: { Location: url ?? `./${key}`, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' },
+    body: null,
+  };
+}
+
+function text(fields: URLSearchParams, name: string): string {
+  return (fields.get(name) ?? '').trim();
+}
+
+const longest: Record<string, number> = { name: 200, email: 254, message: 5_000 };
+
+function problemOf(fields: URLSearchParams): string | null {
+  if (!/^[^\s@<>]+@[^\s@<>]+$/.test(text(fields, 'email'))) return 'Give an e-mail address that we can answer to.';
+  if (text(fields, 'message') === '') return 'Say what you need.';
+  const long = Object.keys(longest).find((name) => text(fields, name).length > longest[name]!);
+  return long === undefined ? null : `The ${long} is too long.`;
+}

@@ -1,0 +1,94 @@
+/** Invoices: listed, and downloaded as PDF by a link that works for an hour. */
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { idPrefixes } from '../../ids.ts';
+import { toMajor } from '../../money.ts';
+import type { Database } from '../../storage/database.ts';
+import { Invoice, type InvoiceRow } from '../../storage/entities/checkout.ts';
+import type { Principal } from '../auth/principal.ts';
+import { contentDisposition } from '../http/download.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+import { answer } from './answer.ts';
+import type { DownloadLinks } from './download-link.ts';
+import { invoicePdf } from './invoice-pdf.ts';
+import { PageQuery } from './page.ts';
+
+const InvoiceView = Type.Object(
+  {
+    id: Type.String(),
+    amount: Type.Number({ description: 'USD' }),
+    status: Type.Enum(['paid', 'open', 'void']),
+    period_start: Type.String({ format: 'date' }),
+    period_end: Type.String({ format: 'date', description: 'The first day after it' }),
+    pdf_url: Type.String({ description: 'Usable for an hour without an Authorization header' }),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Invoice' },
+);
+const scope = 'billing.read';
+
+export type InvoiceRouteParts = {
+  database: Database;
+  links: DownloadLinks;
+  /** Whom an invoice is made out to. */
+  customerOf(principal: Principal): Promise<string>;
+};
+
+export function invoiceRoutes({ database, links, customerOf }: InvoiceRouteParts): AnyRoute[] {
+  const list = route({
+    method: 'GET',
+    path: '/billing/invoices',
+    summary: 'List invoices, newest first',
+    scope,
+    query: PageQuery,
+    responses: { 200: Type.Object({ data: Type.Array(InvoiceView), has_more: Type.Boolean(), total: Type.Integer() }) },
+    async handler({ principal, query: { limit, offset } }) {
+      const where = { accountId: principal.accountId };
+      const [rows, total] = await database.list((em) =>
+        em.findAndCount(Invoice, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
+      );
+      const data = await Promise.all(rows.map((row) => view(row as InvoiceRow, principal)));
+      return answer(200, { data, has_more: offset + data.length < total, total });
+    },
+  });
+
+  const pdf = route({
+    method: 'GET',
+    path: '/billing/invoices/{id}/pdf',
+    summary: 'An invoice as PDF',
+    description: 'What `pdf_url` leads to.',
+    extension: true,
+    scope,
+    responses: { 200: null },
+    contentTypes: { 200: 'application/pdf' },
+    async handler({ principal, params: { id } }) {
+      const { accountId } = principal;
+      const isId = id.startsWith(idPrefixes.invoice);
+      const found = isId ? await database.list((em) => em.findOne(Invoice, { id, accountId }, { disableIdentityMap: true })) : null;
+      if (found === null) throw new AppError('not_found', 'Invoice not found');
+      const headers = {
+        'Content-Type': 'application/pdf',
+        'Content-Disposition': contentDisposition(`${id}.pdf`),
+        'Cache-Control': 'private, no-store',
+        'X-Content-Type-Options': 'nosniff',
+      };
+      return { status: 200, headers, body: await invoicePdf(found as InvoiceRow, await customerOf(principal)) };
+    },
+  });
+
+  return [list, pdf];
+
+  async function view(row: InvoiceRow, principal: Principal): Promise<Static<typeof InvoiceView>> {
+    const { id, amountMinor, status, periodStart, periodEnd, createdAt } = row;
+    return {
+      id,
+      amount: toMajor(amountMinor),
+      status,
+      period_start: isoTimestamp(periodStart).slice(0, 10),
+      period_end: isoTimestamp(periodEnd).slice(0, 10),
+      pdf_url: await links.to(`/billing/invoices/${id}/pdf`, principal, scope),
+      created_at: isoTimestamp(createdAt),
+    };
+  }
+}

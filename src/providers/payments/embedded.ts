@@ -1,0 +1,27 @@
+/** The checkout page of this service itself. Its address cannot be guessed, so whoever has it was given it: that is all it takes to pay. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { derivedKey } from '../../derived-key.ts';
+import type { PaymentsProvider } from './port.ts';
+
+/** @param acceptedKeys roots of addresses that were given out before the secret key changed */
+export function createEmbeddedPayments(secretKey: string, acceptedKeys: readonly string[] = []): PaymentsProvider {
+  const [own, ...others] = [secretKey, ...acceptedKeys].map((key) => derivedKey(key, 'checkout pages'));
+  const sign = (key: Buffer, checkoutId: string) => createHmac('sha256', key).update(checkoutId).digest('base64url');
+  return {
+    notice: 'This service has no payment processor: no card is asked for and nothing is charged.',
+    pageOf: (checkoutId, publicUrl) => `${publicUrl.replace(/\/+$/, '')}/checkout/${checkoutId}.${sign(own!, checkoutId)}`,
+    checkoutOf(key) {
+      const [checkoutId = '', signature = '', more] = key.split('.');
+      if (more !== undefined || signature.length !== signatureChars) return null;
+      const given = Buffer.from(signature);
+      const isOurs = [own!, ...others].some((root) => {
+        const made = Buffer.from(sign(root, checkoutId));
+        return made.length === given.length && timingSafeEqual(made, given);
+      });
+      return isOurs ? checkoutId : null;
+    },
+  };
+}
+
+/** 256 bits in base64url. */
+const signatureChars = 43;

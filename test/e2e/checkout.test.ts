@@ -1,0 +1,179 @@
+/** Changing the plan as a person does it: a checkout, its page by plain requests, the plan, the invoice and its PDF. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Caller, startService } from '../support/service.ts';
+
+const service = await startService({ after });
+const { url } = service;
+
+/** Follows no redirect. */
+function form(page: string, what: string, fields?: Record<string, string>): Promise<Response> {
+  return fetch(`${page}?do=${what}`, { method: 'POST', redirect: 'manual', body: fields && new URLSearchParams(fields) });
+}
+
+test('a paid checkout changes the plan at once, and leaves one invoice with a PDF behind a link', async () => {
+  const ann = await Caller.register(service);
+  const opened = await ann.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
+  assert.match(opened.session_id, /^cs_/);
+  assert.equal(opened.url, opened.checkout_url);
+  const lifeMs = Date.parse(opened.expires_at) - Date.now();
+  assert.ok(lifeMs > 29 * 60_000 && lifeMs <= 30 * 60_000);
+
+  const page = await fetch(opened.checkout_url);
+  assert.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  assert.match(page.headers.get('content-security-policy')!, /default-src 'none'.*frame-ancestors 'none'; form-action 'self'$/);
+  const html = await page.text();
+  assert.match(html, /Pay \$49\.00/);
+  assert.match(html, /nothing is charged/);
+  assert.doesNotMatch(html, /<script/);
+  assert.equal((await ann.json('GET', '/v1/billing')).plan, 'free', 'looking at the page changes nothing');
+
+  const answers = await Promise.all([1, 2, 3].map(() => form(opened.checkout_url, 'pay')));
+  for (const { status } of answers) assert.ok([303, 409].includes(status));
+  assert.ok(answers.some(({ status }) => status === 303));
+  assert.equal((await ann.json('GET', '/v1/billing')).plan, 'pro');
+  const redirected = new URL(answers.find(({ status }) => status === 303)!.headers.get('location')!, opened.checkout_url);
+  assert.match(await (await fetch(redirected)).text(), /You have chosen the plan Pro/);
+  assert.equal((await form(opened.checkout_url, 'pay')).status, 409, 'it cannot be paid again');
+  assert.equal((await form(opened.checkout_url, 'cancel')).status, 409);
+
+  const { data, has_more } = await ann.json('GET', '/v1/billing/invoices');
+  assert.equal(data.length, 1);
+  assert.equal(has_more, false);
+  const [{ pdf_url, ...invoice }] = data;
+  const { billing_period_start, billing_period_end } = await ann.json('GET', '/v1/billing');
+  assert.deepEqual(
+    [invoice.amount, invoice.status, invoice.period_start, invoice.period_end],
+    [49, 'paid', billing_period_start, billing_period_end],
+  );
+  const pdf = await fetch(pdf_url);
+  assert.deepEqual([pdf.status, pdf.headers.get('content-type')], [200, 'application/pdf']);
+  const bytes = Buffer.from(await pdf.arrayBuffer());
+  assert.equal(bytes.subarray(0, 5).toString(), '%PDF-');
+  assert.match(bytes.subarray(-8).toString(), /%%EOF/);
+  const link = new URL(pdf_url);
+  assert.equal((await fetch(link.origin + link.pathname)).status, 401);
+  const bob = await Caller.register(service);
+  assert.equal((await bob.fetch('GET', `/v1/billing/invoices/${invoice.id}/pdf`)).status, 404);
+  assert.deepEqual((await bob.json('GET', '/v1/billing/invoices')).data, []);
+
+  const types = (await ann.events()).map(({ type }) => type);
+  assert.deepEqual(
+    types.filter((type) => ['plan.changed', 'invoice.created'].includes(type)),
+    ['plan.changed', 'invoice.created'],
+  );
+});
+
+test('a lesser plan costs nothing and waits for the end of the period; two checkouts for one plan are charged once', async () => {
+  const ann = await Caller.register(service);
+  const open = (body: object) => ann.json('POST', '/v1/billing/checkout', body);
+  const pages = await Promise.all([1, 2].map(() => open({ plan: 'power', billing_period: 'annual' })));
+  for (const { status } of await Promise.all(pages.map(({ url: page }) => form(page, 'pay')))) assert.equal(status, 303);
+  const { data } = await ann.json('GET', '/v1/billing/invoices');
+  assert.deepEqual(
+    data.map(({ amount }: any) => amount),
+    [1_788],
+  );
+  assert.equal(Number(data[0].period_end.slice(0, 4)), Number(data[0].period_start.slice(0, 4)) + 1);
+  const { url: page } = await open({ plan: 'free', billing_period: 'monthly' });
+  assert.match(await (await fetch(page)).text(), /Nothing is due now/);
+  assert.equal((await form(page, 'pay')).status, 303);
+  assert.equal((await ann.json('GET', '/v1/billing')).plan, 'power');
+  assert.equal((await ann.json('GET', '/v1/billing/invoices')).data.length, 1);
+});
+
+test('it returns only to registered addresses, and to pages of this service', async () => {
+  const ann = await Caller.register(service);
+  await ann.json('PATCH', '/v1/settings', { redirect_uris: ['https://app.example.com/paid'] });
+  const open = (body: object) => ann.fetch('POST', '/billing/checkout', { plan: 'pro', ...body });
+  for (const bad of [
+    'https://evil.example.com/',
+    'https://app.example.com/paid.evil',
+    'javascript:alert(1)',
+    '//evil.example.com',
+    'x',
+    `${url}.evil.example.com/`,
+  ]) {
+    const response = await open({ success_url: bad, cancel_url: bad });
+    assert.equal(response.status, 422, bad);
+    assert.deepEqual(((await response.json()) as any).detail[0].loc, ['body', 'success_url']);
+  }
+  const opened: any = await (await open({ success_url: 'https://app.example.com/paid', cancel_url: `${url}/docs` })).json();
+  const page = await fetch(opened.url);
+  assert.match(page.headers.get('content-security-policy')!, /form-action 'self' https:\/\/app\.example\.com/);
+  const cancelled = await form(opened.url, 'cancel');
+  assert.deepEqual([cancelled.status, cancelled.headers.get('location')], [303, `${url}/docs`]);
+  assert.equal((await form(opened.url, 'pay')).status, 409);
+  const second: any = await (await open({ success_url: 'https://app.example.com/paid', cancel_url: `${url}/docs` })).json();
+  assert.equal((await form(second.url, 'pay')).headers.get('location'), 'https://app.example.com/paid');
+});
+
+test('business leads to a contact form, whose message reaches the operator once', async () => {
+  const ann = await Caller.register(service);
+  const { url: page } = await ann.json('POST', '/v1/billing/checkout', { plan: 'business', billing_period: 'annual' });
+  assert.match(await (await fetch(page)).text(), /<textarea name="message"/);
+  assert.equal((await form(page, 'pay')).status, 409);
+  const said = { name: '<b>Ann</b>', email: 'ann@example.com', message: 'Forty seats, please.' };
+  assert.equal((await form(page, 'contact', { ...said, email: 'nobody' })).status, 422);
+  assert.equal((await form(page, 'contact', { ...said, message: 'x'.repeat(5_001) })).status, 422);
+  assert.equal((await form(page, 'contact', { ...said, message: 'x'.repeat(40_000) })).status, 413);
+  assert.equal(
+    (await fetch(`${page}?do=contact`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })).status,
+    415,
+  );
+  const sent = await form(page, 'contact', said);
+  assert.equal(sent.status, 200);
+  assert.match(await sent.text(), /We have your message/);
+  assert.equal((await form(page, 'contact', said)).status, 409);
+  const folder = join(service.dataDir, 'mail');
+  const mails = (await readdir(folder)).filter((name) => name.endsWith('.eml'));
+  assert.equal(mails.length, 1);
+  const mail = await readFile(join(folder, mails[0]!), 'utf8');
+  assert.match(mail, /Forty seats, please\./);
+  assert.match(mail, /^To: operator@troupe.invalid/m);
+  assert.equal((await ann.json('GET', '/v1/billing')).plan, 'free');
+});
+
+test('unknown plans, missing fields and guessed addresses are refused; keys open no checkout', async () => {
+  const ann = await Caller.register(service);
+  const refused = async (body: unknown) => (await ann.fetch('POST', '/v1/billing/checkout', body)).status;
+  for (const body of [
+    {},
+    { plan: 'pro' },
+    { plan: 'gold', billing_period: 'monthly' },
+    { plan: 'pro', billing_period: 'weekly' },
+    { plan: 1, billing_period: 'monthly' },
+  ])
+    assert.equal(await refused(body), 422, JSON.stringify(body));
+  const { key } = await ann.json('POST', '/v1/api-keys', { name: 'k', scopes: ['billing.read'] });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ plan: 'pro', billing_period: 'monthly' });
+  assert.equal((await fetch(`${url}/v1/billing/checkout`, { method: 'POST', headers, body })).status, 403);
+
+  const { session_id, url: page } = await ann.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
+  const { url: other } = await ann.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
+  const forged = `${page.slice(0, page.lastIndexOf('.'))}${other.slice(other.lastIndexOf('.'))}`;
+  for (const wrong of [`${url}/checkout/${session_id}`, `${url}/checkout/${session_id}.`, forged, `${page}x`, `${url}/checkout/..%2f`]) {
+    assert.equal((await fetch(wrong)).status, 404, wrong);
+    assert.equal((await form(wrong, 'pay')).status, 404, wrong);
+  }
+  assert.equal((await form(page, 'steal')).status, 422);
+  assert.equal((await ann.json('GET', '/v1/billing')).plan, 'free');
+});
+
+test('killed while somebody pays, the plan is changed and charged once', async () => {
+  const ann = await Caller.register(service);
+  const { url: page } = await ann.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
+  const paying = form(page, 'pay').catch(() => null);
+  await service.kill();
+  await paying;
+  await service.restart();
+  const moved = service.url + new URL(page).pathname;
+  const again = await form(moved, 'pay');
+  assert.ok([303, 409].includes(again.status));
+  const back = ann.at(service);
+  assert.equal((await back.json('GET', '/v1/billing')).plan, 'pro');
+  assert.equal((await back.json('GET', '/v1/billing/invoices')).data.length, 1);
+});
