@@ -1,0 +1,116 @@
+/** What the database itself refuses of the ledger, whoever asks, and what the check of the books finds where somebody went around it. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import pg from 'pg';
+import { Database } from '../../src/storage/database.ts';
+import { checkLedger } from '../../src/storage/ledger-check.ts';
+import { testDatabase } from '../support/database.ts';
+
+async function open(t: TestContext): Promise<pg.Client> {
+  const server = await testDatabase();
+  const database = new Database(server.url);
+  await database.migrate();
+  await database.close();
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  t.after(async () => {
+    await client.end();
+    await server.close();
+  });
+  return client;
+}
+
+type Entry = [transfer: string, side: string, book: string, minor: number, account?: string];
+
+async function enter(client: pg.Client, ...entries: Entry[]): Promise<void> {
+  const rows = entries.map(
+    ([transfer, side, book, minor, account = 'a']) =>
+      `('${transfer}', '${side}', '${book}', '${account}', ${minor}, 'authz_${transfer}', 'd', now())`,
+  );
+  await client.query(`insert into ledger_entry values ${rows.join(', ')}`);
+}
+
+const deposit: Entry[] = [
+  ['t1', 'credit', 'wallet', 500],
+  ['t1', 'debit', 'deposits', -500],
+];
+const refused = { code: '23514' };
+
+test('a transfer without two entries of one account that sum to zero is refused, and its neighbours in the statement with it', async (t) => {
+  const client = await open(t);
+  const good: Entry[] = [
+    ['t2', 'credit', 'wallet', 1],
+    ['t2', 'debit', 'deposits', -1],
+  ];
+  await assert.rejects(enter(client, deposit[0]!, ...good), refused);
+  await assert.rejects(enter(client, deposit[0]!, ['t1', 'debit', 'deposits', -499]), refused);
+  await assert.rejects(enter(client, deposit[0]!, ['t1', 'debit', 'deposits', -500, 'b']), refused);
+  await assert.rejects(enter(client, ['t1', 'credit', 'wallet', 0], ['t1', 'debit', 'deposits', 0]), refused);
+  await assert.rejects(enter(client, ['t1', 'credit', 'wallet', -500], ['t1', 'debit', 'deposits', 500]), refused);
+  await assert.rejects(enter(client, ['t1', 'credit', 'mattress', 500], deposit[1]!), refused);
+  await enter(client, ...deposit, ...good);
+});
+
+test('what is entered is never changed, deleted or entered again', async (t) => {
+  const client = await open(t);
+  await enter(client, ...deposit);
+  for (const statement of [
+    `update ledger_entry set amount_minor = amount_minor * 2`,
+    `update ledger_entry set description = 'x'`,
+    `delete from ledger_entry`,
+    `truncate ledger_entry`,
+  ])
+    await assert.rejects(client.query(statement), refused, statement);
+  await assert.rejects(enter(client, ...deposit), { code: '23505' });
+  await assert.rejects(
+    client.query(`insert into ledger_entry select * from ledger_entry on conflict (transfer_id, side) do update set amount_minor = 7`),
+    refused,
+  );
+});
+
+test('a hold leaves its open state once', async (t) => {
+  const client = await open(t);
+  await client.query(`insert into wallet_hold values ('a', 'h', 5, 'open', null, now(), null)`);
+  await client.query(`update wallet_hold set status = 'released', resolved_at = now()`);
+  await assert.rejects(client.query(`update wallet_hold set status = 'captured', transfer_id = 't'`), refused);
+  await assert.rejects(client.query(`delete from wallet_hold`), refused);
+});
+
+test('the check of the books is content with right ones and names each thing that differs', async (t) => {
+  const client = await open(t);
+  const found = async (account: string | null = null) =>
+    (await checkLedger(client, account)).findings.map(({ check, accountId }) => `${accountId}: ${check}`);
+  const wallet = (id: string, balance: number, held = 0) =>
+    client.query(
+      `insert into wallet values ('${id}', 'USD', ${balance}, ${held}, 1, 1, 1, 'UTC', '2026-01-01', 0, 0, '{}', '[]', now())
+        on conflict (id) do update set balance_minor = excluded.balance_minor, held_minor = excluded.held_minor`,
+    );
+  await enter(client, ...deposit, ['t2', 'debit', 'wallet', -200], ['t2', 'credit', 'cards', 200]);
+  await wallet('a', 300);
+  await client.query(`insert into card values ('c', 'a', 'n', '0', 'h', 1000, 200, 0, 'USD', 'active', 1, 1, '[]', now())`);
+  await client.query(`insert into card_authorization values ('authz_t2', 'c', 'a', 200, 'm', 'approved', null, now())`);
+  assert.deepEqual(await found(), []);
+
+  await wallet('a', 301);
+  assert.deepEqual(await found(), ["a: a wallet's balance is the sum of its entries"]);
+  assert.deepEqual(await found('b'), []);
+  await wallet('a', 300, 10);
+  assert.deepEqual(await found('a'), ['a: what a wallet holds back is the sum of its open holds']);
+  await wallet('a', 300);
+  await client.query('update card set spent_minor = 199');
+  assert.deepEqual(await found(), ['a: what a card has spent is the sum of its approved authorizations, within its limit']);
+  await client.query('update card set spent_minor = 200, reserved_minor = 5');
+  assert.deepEqual(await found(), ['a: what a card has reserved is on its way to the wallet or back']);
+  await client.query('update card set reserved_minor = 0');
+  await client.query(`update card_authorization set status = 'declined', decline_reason = 'card_frozen'`);
+  assert.equal((await found()).length, 2, 'booked and not approved, and spent without being approved');
+  await client.query(
+    `insert into message values ('m', 1, 'card', 'c', 'paymentDecided', '{"payment":{"reference":"authz_t2","amountMinor":200}}', now())`,
+  );
+  await client.query(`update card set spent_minor = 0, reserved_minor = 200`);
+  await client.query('delete from card_authorization');
+  assert.deepEqual(await found(), [], 'what is on its way is no difference');
+  await client.query('alter table ledger_entry disable trigger ledger_stands');
+  await client.query(`update ledger_entry set amount_minor = 201 where transfer_id = 't2' and side = 'credit'`);
+  assert.ok((await found()).includes('a: every transfer has two entries that sum to zero'));
+});
