@@ -75,11 +75,11 @@ function checkScopes({ api }: Site): void {
     assert.equal(operation.scope, expected, operation.name);
   }
   const open = api.operations.filter(({ scope }) => scope === null).map(({ name }) => name);
-  assert.deepEqual(open.toSorted(), publicOperations.toSorted());
+  assert.deepEqual(open.toSorted(), publicOperations.toSorted(), 'the list of what is open is whole');
 }
 
 function isGood(seen: string, { name }: Operation): boolean {
-  return seen.startsWith(`${name} `) && /^2\d\d$/.test(seen.slice(name.length + 1));
+  return seen.startsWith(`${name} `) && /^(2\d\d|303)$/.test(seen.slice(name.length + 1));
 }
 
 function operationsOf({ paths }: { paths: Record<string, Record<string, any>> }): any[] {

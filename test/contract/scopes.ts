@@ -1,6 +1,6 @@
 /** Which scope guards what: the table of the contract, by the beginning of the path. A new endpoint must stand here. */
 
-/** Whoever asks is answered. */
+/** Whoever asks is answered; of a checkout, whoever has its address. */
 export const publicOperations = [
   'POST /auth/register',
   'POST /auth/login',
@@ -9,6 +9,8 @@ export const publicOperations = [
   'POST /auth/session',
   'POST /auth/forgot-password',
   'POST /auth/reset-password',
+  'GET /checkout/{key}',
+  'POST /checkout/{key}',
   'GET /health',
   'GET /health/ready',
   'GET /health/live',

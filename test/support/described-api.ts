@@ -95,12 +95,12 @@ export class DescribedApi {
       if (value === undefined) assert.ok(!required, `${says}\nlacks the header ${name}`);
       else assert.ok(schema.type !== 'integer' || /^\d+$/.test(String(value)), `${says}\nhas ${name}: ${value}`);
     }
-    const schema = described.content?.['application/json']?.schema;
-    if (schema === undefined) {
-      if (described.content === undefined) assert.equal(answer.text, '', `${says}\nhas a body that is not described`);
-      return;
-    }
-    assert.equal(headers['content-type'], 'application/json', says);
+    if (described.content === undefined) return assert.equal(answer.text, '', `${says}\nhas a body that is not described`);
+    const type = String(headers['content-type']).split(';')[0]!;
+    const content = described.content[type] ?? described.content['*/*'];
+    assert.ok(content, `${says}\nhas a content type that is not described: ${type}`);
+    const { schema } = content;
+    if (schema === undefined) return;
     const problem = this.problemOf(schema, answer.json);
     if (problem !== null) assert.fail(`${says}\nis not as described: ${problem}`);
     if (status >= 400 && !Object.hasOwn(answer.json, 'status')) assert.deepEqual(Object.keys(answer.json), ['detail'], says);

@@ -23,6 +23,7 @@ export async function openSite(t: Scope) {
   const service = await startService(t, { OUTBOUND_ALLOW: '127.0.0.1' });
   const client = new HttpClient(() => service.url);
   t.after(() => client.close());
+  await onDatabase(service, (database) => database.query(everybodyOnBusiness));
   const api = new DescribedApi((await client.send({ method: 'GET', path: '/v1/openapi.json' })).json);
   const [ann, bob] = await Promise.all([Caller.register(service), Caller.register(service)]);
   const site = { service, client, api, ann, bob, receiver, sent: 0, own: {} as Ids, foreign: {} as Ids, send };
@@ -44,13 +45,19 @@ export async function openSite(t: Scope) {
   return site;
 }
 
-type Make = (site: Site, caller: Caller, ids: Ids) => Promise<string>;
+/** Some things need that plan. */
+const everybodyOnBusiness = `
+create function on_business() returns trigger language plpgsql as $$ begin new.plan := 'business'; return new; end $$;
+create trigger on_business before insert on account_override for each row execute function on_business();
+`;
+
+type Make = (site: Site, caller: Caller, ids: Ids, owner: string) => Promise<string>;
 
 /** How there comes to be one, where it is not by a POST of the documented example to the path above, answered with its `id`. */
 const makers: Record<string, Make> = {
-  '/workspaces/{id}/files/{file}': async (site, caller, ids) => {
+  '/workspaces/{id}/files/{file}': async (site, caller, ids, owner) => {
     const upload = site.api.find('POST', '/workspaces/x/files');
-    const body = formOf('a.txt', `text of ${caller.token}`.slice(0, 40));
+    const body = formOf('a.txt', `a text of ${owner}`);
     return (await site.send(upload, { path: `/v1/workspaces/${ids['/workspaces/{id}']}/files`, headers: form, body }, caller.token)).json
       .id;
   },
@@ -66,6 +73,15 @@ const makers: Record<string, Make> = {
     const agent = (await call(site, caller, 'GET', `/v1/agents/${ids['/agents/{id}']}`)).json;
     return (await call(site, caller, 'GET', `/v1/tasks/${agent.task_id}`)).json.approvals[0].id;
   },
+  '/checkout/{key}': (site, caller) => openCheckout(site, caller),
+  '/billing/invoices/{id}': async (site, caller) => {
+    const key = await openCheckout(site, caller);
+    await site.send(site.api.find('POST', '/checkout/x'), { path: `/checkout/${key}?do=pay` }, null);
+    for (;;) {
+      const { data } = (await call(site, caller, 'GET', '/v1/billing/invoices')).json;
+      if (data.length > 0) return data[0].id;
+    }
+  },
   '/api-keys/webhooks/{id}/deliveries/{delivery}': async (site, caller, ids) =>
     (await call(site, caller, 'POST', `/v1/api-keys/webhooks/${ids['/api-keys/webhooks/{id}']}/test`)).json.id,
 };
@@ -75,15 +91,15 @@ async function resourcesOf(site: Site, caller: Caller, owner: string): Promise<I
   const ids: Ids = {};
   const keys = new Set(site.api.operations.flatMap(({ path }) => parametersIn(path).map((name) => keyOf(path, name))));
   // Files first: agents read them. Then whatever lies above comes before what lies in it.
-  const order = (key: string) => (key.startsWith('/workspaces') ? 0 : 100) + key.length;
-  for (const key of [...keys].sort((one, other) => order(one) - order(other))) {
-    ids[key] = await (makers[key] ?? byExample(key, owner))(site, caller, ids);
+  const place = (key: string) => (key.startsWith('/workspaces') ? 0 : 100) + key.length;
+  for (const key of [...keys].sort((one, other) => place(one) - place(other))) {
+    ids[key] = await (makers[key] ?? byExample(key))(site, caller, ids, owner);
   }
   return ids;
 }
 
-function byExample(key: string, owner: string): Make {
-  return async (site, caller, ids) => {
+function byExample(key: string): Make {
+  return async (site, caller, ids, owner) => {
     const path = key.slice(0, key.lastIndexOf('/'));
     const operation = site.api.operations.find(({ name }) => name === `POST ${path}`);
     assert.ok(operation, `makers has none for ${key}, and there is no POST ${path}`);
@@ -91,6 +107,21 @@ function byExample(key: string, owner: string): Make {
     assert.equal(typeof id, 'string', `makers has none for ${key}, and the answer of POST ${path} has no id`);
     return id;
   };
+}
+
+/** The caller's own ids, with a new thing in the place of the one that the path names, where an example makes it: it is as it is made. */
+export async function freshIds(site: Site, { path }: Operation): Promise<Ids> {
+  const [first, ...inner] = parametersIn(path);
+  if (first === undefined || inner.length > 0) return site.own;
+  const key = keyOf(path, first);
+  if (key in makers) return site.own;
+  return { ...site.own, [key]: await byExample(key)(site, site.ann, site.own, `ann, once more for ${path}`) };
+}
+
+/** Answers the key of its page. */
+export async function openCheckout(site: Site, caller: Caller): Promise<string> {
+  const { checkout_url: url } = (await call(site, caller, 'POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' })).json;
+  return new URL(url).pathname.split('/').at(-1)!;
 }
 
 /** The documented example of a body, about things that are there. */
@@ -104,6 +135,7 @@ export function goodBody(site: Site, { name, example }: Operation, ids: Ids, own
 
 /** What is put into an example: the outer world stays outside. */
 const bodies: Record<string, (site: Site) => object> = {
+  'POST /billing/checkout': ({ service }) => ({ success_url: service.url, cancel_url: service.url }),
   'POST /api-keys/webhooks': ({ receiver }) => ({ url: receiver.url }),
   'PATCH /api-keys/webhooks/{id}': ({ receiver }) => ({ url: receiver.url }),
 };
@@ -153,6 +185,13 @@ export function pathOf({ path }: Operation, ids: Ids): string {
   return path.replace(/\{(\w+)\}/g, (_, parameter: string) => ids[keyOf(path, parameter)]!);
 }
 
+/** With the query that it cannot do without. */
+export function goodPath(operation: Operation, ids: Ids): string {
+  const needed = operation.parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
+  const query = needed.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`).join('&');
+  return pathOf(operation, ids) + (query === '' ? '' : `?${query}`);
+}
+
 export function goodHeaders({ body }: Operation): Record<string, string> {
   return body === null ? {} : body === 'multipart' ? form : json;
 }
@@ -169,17 +208,23 @@ export function formOf(fileName: string, content: string): string {
 }
 
 /** Rows of every table, and of files that have no row yet: whatever a refused request could leave behind. */
-export async function leftBehind({ dataDir }: { dataDir: string }): Promise<Record<string, unknown>> {
-  const database = new pg.Client({ connectionString: (await runningEmbeddedPostgres(dataDir))! });
-  await database.connect();
-  try {
+export function leftBehind(service: { dataDir: string }): Promise<Record<string, unknown>> {
+  return onDatabase(service, async (database) => {
     const { rows } = await database.query<{ name: string }>(
       `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
     );
     const counts: Record<string, unknown> = {};
     for (const { name } of rows) counts[name] = Number((await database.query(`select count(*) from "${name}"`)).rows[0].count);
-    const entries = await readdir(join(dataDir, 'files'), { recursive: true, withFileTypes: true });
+    const entries = await readdir(join(service.dataDir, 'files'), { recursive: true, withFileTypes: true });
     return { ...counts, files: entries.flatMap((entry) => (entry.isFile() ? entry.name : [])).sort() };
+  });
+}
+
+async function onDatabase<T>({ dataDir }: { dataDir: string }, use: (database: pg.Client) => Promise<T>): Promise<T> {
+  const database = new pg.Client({ connectionString: (await runningEmbeddedPostgres(dataDir))! });
+  await database.connect();
+  try {
+    return await use(database);
   } finally {
     await database.end();
   }

@@ -102,8 +102,9 @@ export function answersOf(route: AnyRoute, known: KnownExamples): Json {
   for (const [key, schema] of Object.entries(route.responses)) {
     const status = Number(key);
     const type = route.contentTypes?.[status];
-    const content = type === undefined ? schema && json(schema, exampleOf(schema, known)) : { [type]: {} };
-    all[key] = { description: reasonOf(status), headers: refs(headersOf(route, status)), ...(content === null ? {} : { content }) };
+    const content = type === undefined ? schema && json(schema, exampleOf(schema, known)) : { [type]: {}, ...errorContent(route, status) };
+    const description = failures[status]?.when ?? reasonOf(status);
+    all[key] = { description, headers: refs(headersOf(route, status)), ...(content === null ? {} : { content }) };
   }
   if (isTagged(route)) all[304] = { description: 'Not changed since', headers: refs([...always, 'ETag']) };
   for (const status of errorStatuses(route)) all[status] ??= errorOf(route, status);
@@ -113,8 +114,8 @@ export function answersOf(route: AnyRoute, known: KnownExamples): Json {
 function headersOf(route: AnyRoute, status: number): Header[] {
   const found = [...always];
   if (status >= 400) return found;
-  if (status === 302) return [...found, 'Location'];
-  if (isTagged(route) || route.contentTypes?.[status] !== undefined || status === 304) found.push('ETag');
+  if (status === 302 || status === 303) return [...found, 'Location'];
+  if (isTagged(route) || 304 in route.responses) found.push('ETag');
   if (status === 206) found.push('Content-Range');
   if (isIdempotent(route)) found.push('Idempotency-Replayed');
   if (isList(route.responses[status] as Schema | null)) found.push('X-Total-Count');
@@ -123,6 +124,12 @@ function headersOf(route: AnyRoute, status: number): Header[] {
 
 function isList(schema: Schema | null): boolean {
   return schema !== null && (schema.type === 'array' || (schema.anyOf ?? []).some(isList));
+}
+
+/** Whoever is refused before the handler is told so in JSON, whatever the handler itself would answer. */
+function errorContent(route: AnyRoute, status: number): Json {
+  if (!errorStatuses(route).includes(status)) return {};
+  return (status === 422 ? unprocessable(route) : failure(status)).content as Json;
 }
 
 function errorOf(route: AnyRoute, status: number): Json {

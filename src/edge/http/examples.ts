@@ -53,7 +53,7 @@ export function exampleOf(schema: unknown, known: KnownExamples, name = '', with
       return [exampleOf(given.items ?? {}, known, name, within)];
     case 'integer':
     case 'number':
-      return given.minimum ?? (given.exclusiveMinimum === undefined ? 1 : given.exclusiveMinimum + 1);
+      return given.exclusiveMinimum === undefined ? (given.minimum ?? 1) : Math.max(given.exclusiveMinimum + 1, given.minimum ?? 1);
     case 'boolean':
       return true;
     case 'string':

@@ -170,7 +170,7 @@ function parametersOf(place: 'path' | 'query' | 'header', schema: TObject | unde
     required: place === 'path' || (required.has(name) && !Object.hasOwn(field, 'default')),
     ...(field.description === undefined ? {} : { description: field.description }),
     schema: field,
-    ...(place === 'path' ? { example: exampleOf(field, known, name) } : {}),
+    ...(place === 'path' || (required.has(name) && !Object.hasOwn(field, 'default')) ? { example: exampleOf(field, known, name) } : {}),
   }));
 }
 

@@ -7,7 +7,7 @@ export const Email = Type.String({ format: 'email', maxLength: 254, description:
 export const NewPassword = Type.String({ minLength: 10, maxLength: 128 });
 export const Name = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Null()]));
 /** Whatever is typed is compared, so nothing is refused for its form. */
-export const Credentials = { email: Type.String({ maxLength: 320 }), password: Type.String({ maxLength: 1_024 }) };
+export const Credentials = { email: Type.String({ minLength: 1, maxLength: 320 }), password: Type.String({ maxLength: 1_024 }) };
 export const Code = Type.String({
   minLength: 1,
   maxLength: 64,

@@ -1,0 +1,36 @@
+/** Whether an answer gives away what its caller must not have. */
+import type { Answer } from '../support/http-client.ts';
+
+/** What no answer says to anybody: how the service is made, and where it lies. */
+const insides = [
+  /\bat (\w+ )?\(?[\w:/.-]+:\d+:\d+\)?/,
+  /node_modules|\bfile:\/\/|\/src\/[\w/-]+\.ts\b/,
+  /\b(insert into|delete from|syntax error at or near|violates \w+ constraint|duplicate key value|relation "\w+"|current transaction)\b/i,
+  /\b(ECONN\w+|ENOENT|EACCES|ETIMEDOUT|MikroORM|DriverException|TypeError|ReferenceError|RangeError|SyntaxError|AssertionError)\b/,
+  /\bpg_\w+|\bpostgres(ql)?:\/\//i,
+];
+
+/** @param sent the whole request as text: what it held itself is no news */
+export type Evidence = { answer: Answer; sent: string };
+
+/**
+ * @param secrets texts that nobody but their owner can know
+ * @returns what is wrong, or null
+ */
+export function gaveAway({ answer, sent }: Evidence, secrets: readonly string[], folder: string): string | null {
+  const text = `${JSON.stringify(answer.headers)}\n${answer.text}`;
+  for (const secret of secrets) if (text.includes(secret) && !sent.includes(secret)) return `tells of somebody else: ${secret}`;
+  if (text.includes(folder)) return 'tells where its files lie';
+  if (answer.status < 400 || answer.json === null) return null;
+  const told = JSON.stringify(withoutInput(answer.json.detail ?? answer.json));
+  for (const pattern of insides) {
+    const found = pattern.exec(told)?.[0];
+    if (found !== undefined && !sent.includes(found)) return `tells of its inside: ${found}`;
+  }
+  return null;
+}
+
+/** What a caller sent is shown to it again. */
+function withoutInput(detail: unknown): unknown {
+  return Array.isArray(detail) ? detail.map(({ input: _, ...rest }) => rest) : detail;
+}
