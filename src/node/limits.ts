@@ -62,7 +62,7 @@ async function openShared(config: Config, databaseUrl: string, { membership, nod
   let known = new Set<string>();
   membership.onView(({ members }) => {
     const now = new Set(members.map(({ incarnation }) => incarnation));
-    for (const gone of known.difference(now)) if (gone !== node.owner) sockets.forget(gone);
+    for (const other of known) if (!now.has(other) && other !== node.owner) sockets.forget(other);
     known = now;
   });
   return { redis, rates, sockets };

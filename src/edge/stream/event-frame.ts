@@ -24,10 +24,6 @@ export function streamEvent(
   return { accountId, seq, id, type, taskId, createdAt, envelope, frame: null };
 }
 
-/** The same envelope out of a row of `event`, put together by the database: a replay is many rows and little else. */
-export const envelopeSql = `'{"id":"' || id || '","seq":' || seq || ',"type":"' || type || '","account_id":"' || account_id || '","created_at":"'
-  || to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":' || data::text || '}'`;
-
 /** The same event under its other name. */
 export function renamed(event: StreamEvent, name: string): StreamEvent {
   // What stands before the type in an envelope, id and number, holds no such text.

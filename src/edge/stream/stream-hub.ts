@@ -12,13 +12,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log } from '../../log.ts';
 import type { EventDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
-import { envelopeSql, type StreamEvent, streamEvent } from './event-frame.ts';
+import { type StreamEvent, streamEvent } from './event-frame.ts';
+import { eventsOfPage, pageSize, pageSql } from './event-page.ts';
 import { newSubscriber, type Reader, readerKeepsUp, replay, type Subscriber, sendLive } from './subscriber.ts';
 
 /** An event as it was committed, here or on another node. */
 export type CommittedEvent = Omit<EventDraft, 'data'> & { data: { text: string } };
 
-const pageSize = 500;
 /** A replay sends so many events in one go: whoever is live waits no longer than that takes. */
 const sliceSize = 50;
 /** How long, and for how many later events, one that is missing may be on its way before it is looked for in PostgreSQL. */
@@ -236,24 +236,8 @@ export class StreamHub {
 
   private async readPage(accountId: string, position: number): Promise<StreamEvent[]> {
     this.counts.pagesRead++;
-    const { rows } = await this.database.read({
-      name: 'stream_page',
-      text: `select seq, id, type, task_id, created_at, ${envelopeSql} from event where account_id = $1 and seq > $2 order by seq limit ${pageSize}`,
-      values: [accountId, position],
-      rowMode: 'array',
-    });
-    return rows.map(
-      ([seq, id, type, taskId, createdAt, envelope]): StreamEvent => ({
-        accountId,
-        seq,
-        id,
-        type,
-        taskId,
-        createdAt,
-        envelope,
-        frame: null,
-      }),
-    );
+    const { rows } = await this.database.read({ name: 'stream_page', text: pageSql, values: [accountId, position] });
+    return eventsOfPage(accountId, rows[0]);
   }
 }
 
