@@ -17,6 +17,7 @@ import {
   oldCommandRecords,
   oldDeliveries,
   oldEvents,
+  pastCheckouts,
   pastSessions,
   pastThrottles,
 } from '../storage/retention.ts';
@@ -114,6 +115,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
       expiredIdempotencyKeys(edge.idempotencyKeys),
       pastThrottles(clock),
       pastSessions(clock),
+      pastCheckouts(clock),
       looseContents(clock),
       new OrphanContent({ database, files, clock }),
     ],

@@ -99,12 +99,17 @@ export function pastSessions(clock: Clock): Chore {
   return outlived('sessions', 'session', 'refresh_expires_at', 8 * dayMs, clock);
 }
 
+/** Checkouts that came to nothing; those that were paid stay with their invoices. */
+export function pastCheckouts(clock: Clock): Chore {
+  return outlived('checkouts', 'checkout', 'expires_at', 8 * dayMs, clock, ` and status not in ('paying', 'paid')`);
+}
+
 /** Rows by the time their use was over. An actor that still has one in memory goes on with what a fresh one would do. */
-function outlived(name: string, table: string, column: string, keepMs: number, clock: Clock): Chore {
+function outlived(name: string, table: string, column: string, keepMs: number, clock: Clock, only = ''): Chore {
   return {
     name,
     async doSome(limit, client) {
-      const text = `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} < to_timestamp($1::float8 / 1000) limit $2))`;
+      const text = `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} < to_timestamp($1::float8 / 1000)${only} limit $2))`;
       const removed = await remove(client, text, [clock.nowMs() - keepMs, limit]);
       return { seen: removed, removed };
     },

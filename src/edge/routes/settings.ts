@@ -20,7 +20,7 @@ const TimeZone = Type.Refine(
 );
 
 const described = {
-  auto_approve_threshold: Money({ description: 'Purchase orders below it approve themselves' }),
+  auto_approve_threshold: Money({ description: 'Purchase orders of this or less approve themselves; 0: none' }),
   live_trading_enabled: Type.Boolean({ description: 'Orders of live keys and sessions trade with real money' }),
   max_position_size: Money({ description: 'Largest worth of one position' }),
   daily_loss_limit: Money({ description: 'Losses of a day after which nothing is traded any more' }),
