@@ -35,15 +35,18 @@ export async function benchReplay(surroundings: Surroundings): Promise<Row[]> {
       perSecond.push((eventCount * 1_000) / (await replayed()));
     }
     const ms = surroundings.seconds * 1_000;
-    const quiet = await commitToSocketP99(node, live, ms);
-    let over = false;
+    const [quiet, meanwhile]: [number[], number[]] = [[], []];
     let replays = 0;
-    const replaying = (async () => {
-      for (; !over; replays++) await replayed();
-    })();
-    const meanwhile = await commitToSocketP99(node, live, ms);
-    over = true;
-    await replaying;
+    for (let i = 0; i < sliceCount; i++) {
+      quiet.push(await commitToSocketP99(node, live, ms));
+      let over = false;
+      const replaying = (async () => {
+        for (; !over; replays++) await replayed();
+      })();
+      meanwhile.push(await commitToSocketP99(node, live, ms));
+      over = true;
+      await replaying;
+    }
     const noisy = [perSecond, rawPerSecond].some(isNoisy);
     return [
       makeRow({
@@ -59,9 +62,10 @@ export async function benchReplay(surroundings: Surroundings): Promise<Row[]> {
         bench: 'replay',
         row: `commit to socket p99 of the others, ${replays} replays meanwhile`,
         unit: 'ms',
-        ours: meanwhile,
-        limit: quiet,
+        ours: median(meanwhile),
+        limit: median(quiet),
         reach: { atMost: 1.5 },
+        noisy: [quiet, meanwhile].some(isNoisy),
       }),
     ];
   } finally {
