@@ -166,7 +166,7 @@ test('killed in the middle of hundreds of authorizations, deposits and freezes: 
 }, async () => {
   const caller = await customer();
   await caller.json('POST', deposits, { amount: 500, source: 'card' });
-  const made = [];
+  const made: any[] = [];
   for (const spend_limit of [40, 300]) made.push(await caller.json('POST', cards, { ...card, spend_limit }));
   type Asked = { path: string; body: object | undefined; key: string };
   const asked: Asked[] = Array.from({ length: 300 }, (_, n) => {

@@ -1,0 +1,84 @@
+/** Cards and a wallet of a cluster under a thousand authorizations at once, from both nodes, while the node that decides them is killed. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import pg from 'pg';
+import { shardOf } from '../../src/cluster/address.ts';
+import { checkLedger } from '../../src/storage/ledger-check.ts';
+import { ClusterProcesses } from '../support/cluster-processes.ts';
+import { onBusiness } from '../support/on-business.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { Caller } from '../support/service.ts';
+
+const options = { skip: withoutRedis, timeout: 120_000 };
+const authorizations = 1_000;
+const deposits = 50;
+
+test(
+  'of a thousand authorizations at once, from two nodes of which one is killed, each acknowledged one is booked once, to the cent',
+  options,
+  async (t) => {
+    const cluster = await ClusterProcesses.start({ nodes: 2, redis: true });
+    t.after(() => cluster.close());
+    await onBusiness(cluster.databaseUrl());
+    const caller = await Caller.register(cluster.nodes[0]!);
+    while ((await caller.fetch('GET', '/v1/commerce/cards')).status === 402) await new Promise((resolve) => setTimeout(resolve, 20));
+    await caller.json('POST', '/v1/commerce/wallet/deposit', { amount: 800, source: 'card' });
+    const made: any[] = [];
+    // The first is used up and freezes; the wallet is empty before the second is.
+    for (const spend_limit of [300, 5_000])
+      made.push(await caller.json('POST', '/v1/commerce/cards', { name: 'c', spend_limit, currency: 'USD' }));
+    const owner = (await cluster.ownerOfShards())[shardOf('card', made[0].id)];
+    const victim = cluster.nodes.find(({ name }) => name === owner)!;
+    const survivor = caller.at(cluster.nodes.find((node) => node !== victim)!);
+
+    let answered = 0;
+    const send = async (n: number, path: string, body: object): Promise<any> => {
+      for (let tries = 0; ; tries++) {
+        const by = tries === 0 && n % 2 === 0 ? caller.at(victim) : survivor;
+        const response = await by.fetch('POST', path, body, { 'idempotency-key': `k${n}` }).catch(() => null);
+        if (response?.ok) return response.json().finally(() => answered++);
+        assert.ok(response === null || response.status >= 500 || response.status === 409 || response.status === 429, `${response?.status}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const asked = Array.from({ length: authorizations }, (_, n) =>
+      send(n, `/v1/commerce/cards/${made[n % 2].id}/authorizations`, { amount: 0.5 + (n % 7) / 100, merchant: 'm' }),
+    );
+    for (let n = 0; n < deposits; n++)
+      asked.push(send(authorizations + n, '/v1/commerce/wallet/deposit', { amount: 1.01, source: 'card' }));
+    while (answered < authorizations / 4) await new Promise((resolve) => setTimeout(resolve, 2));
+    await victim.kill();
+    const answers = await Promise.all(asked);
+    console.log('after kill', Date.now() - t0, answered);
+
+    const minor = (amount: number) => Math.round(amount * 100);
+    const approved = answers.filter(({ status }) => status === 'approved');
+    const spentMinor = (id: string) => approved.filter(({ card_id }) => card_id === id).reduce((sum, { amount }) => sum + minor(amount), 0);
+    for (const { id, spend_limit } of made) {
+      const now = await survivor.json('GET', `/v1/commerce/cards/${id}`);
+      assert.equal(minor(now.spent), spentMinor(id), 'the card has spent what was acknowledged');
+      assert.ok(minor(now.spent) <= minor(spend_limit));
+    }
+    const { balance, held } = await survivor.json('GET', '/v1/commerce/wallet/balance');
+    assert.deepEqual([minor(balance), held], [80_000 + deposits * 101 - spentMinor(made[0].id) - spentMinor(made[1].id), 0]);
+    assert.ok(answers.some(({ decline_reason: reason }) => reason === 'spend_limit_exceeded' || reason === 'card_frozen'));
+    assert.equal(new Set(answers.map(({ id }) => id)).size, answers.length);
+
+    const { findings, approvedIds } = await books(cluster.databaseUrl());
+    assert.deepEqual(findings, []);
+    const heard = approved.map(({ id }) => id).sort();
+    assert.deepEqual(approvedIds, heard, 'nothing was approved that nobody heard of, and nothing is gone');
+  },
+);
+
+async function books(databaseUrl: string): Promise<{ findings: unknown[]; approvedIds: string[] }> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { findings } = await checkLedger(client, null);
+    const { rows } = await client.query(`select id from card_authorization where status = 'approved'`);
+    return { findings, approvedIds: rows.map(({ id }) => id).sort() };
+  } finally {
+    await client.end();
+  }
+}
