@@ -51,7 +51,7 @@ export interface TurnContext {
   /** Sets the timer of this name, or moves it; when it is due, `command` arrives with `input`. */
   schedule(name: string, dueMs: number, command: string, input: object): void;
   unschedule(name: string): void;
-  /** Writes a row of a history or a list that belongs to this actor (inserted, or replaced by primary key). */
+  /** Writes a row of a history or a list that belongs to this actor (inserted, or replaced by primary key; one of a read-only entity is never replaced: there already, it fails the turn). */
   append(entity: AnyEntity, row: object): void;
   /** Leaves the caller of this turn waiting: it is answered by a later turn's `answer` with the same key, or when its deadline has passed. */
   defer(key: string): void;

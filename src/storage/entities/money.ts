@@ -47,6 +47,7 @@ export type WaitingPayment = {
 export const LedgerEntry = defineEntity({
   name: 'LedgerEntry',
   tableName: 'ledger_entry',
+  readonly: true,
   properties: {
     transferId: p.text().primary(),
     side: p.text().primary().$type<'debit' | 'credit'>(),
@@ -106,6 +107,7 @@ export type CardRow = InferEntity<typeof Card>;
 export const CardAuthorization = defineEntity({
   name: 'CardAuthorization',
   tableName: 'card_authorization',
+  readonly: true,
   properties: {
     id: p.text().primary(),
     cardId: p.text(),

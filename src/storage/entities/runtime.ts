@@ -43,6 +43,7 @@ export const Event = defineEntity({
 export const Message = defineEntity({
   name: 'Message',
   tableName: 'message',
+  readonly: true,
   properties: {
     id: p.text().primary(),
     shard: p.integer(),
