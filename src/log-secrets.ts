@@ -22,9 +22,9 @@ const quotedSecretField = new RegExp(`(\\\\"${secretName}\\\\":\\s?)\\\\"(?:[^"\
 const urlUser = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s"<>]{1,2000}@/gi;
 const urlQuery = /([?&][\w.-]*(?:token|secret|passw(?:or)?d|signature|credential|key|sig)=)[^&\s"\\]+/gi;
 const header = /\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi;
-/** Our own tokens and keys, those of well-known vendors, and password hashes. */
+/** Our own tokens, keys and addresses of checkouts, those of well-known vendors, and password hashes. */
 const shapes =
-  /\bv[1-4]\.(?:public|local)\.[\w-]{8,}(?:\.[\w-]+)?|\bm[kt]_(?:(?:live|test)_)?[0-9A-Za-z]{20,}|\bmr_[0-9a-z]{26}_[0-9A-Za-z]{20,}|\bsk-[\w-]{8,}|\$argon2\w*\$[^\s"]+/g;
+  /\bv[1-4]\.(?:public|local)\.[\w-]{8,}(?:\.[\w-]+)?|\bm[kt]_(?:(?:live|test)_)?[0-9A-Za-z]{20,}|\bmr_[0-9a-z]{26}_[0-9A-Za-z]{20,}|\bcs_[0-9a-z]{26}\.[\w-]{20,}|\bsk-[\w-]{8,}|\$argon2\w*\$[^\s"]+/g;
 
 /** What is secret in the settings, also the passwords inside URLs: as they are written there, decoded, and as mail servers and HTTP take them. */
 export function secretsOf(config: Config): string[] {

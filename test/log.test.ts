@@ -58,6 +58,7 @@ test('tokens are known by their shape: bearer headers, link tokens, keys, refres
     `v4.public.${'a'.repeat(80)}.${'b'.repeat(20)}`,
     `mk_live_${'Z'.repeat(49)}`,
     `mr_${'0'.repeat(26)}_${'q'.repeat(65)}`,
+    `cs_${'0'.repeat(26)}.${'q'.repeat(43)}`,
     'sk-abcdefgh12345678',
     '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2g',
   ];
