@@ -2,8 +2,8 @@
 import type { Driven } from './drive.ts';
 
 const tickMs = 1;
-/** More than this unanswered: the rate cannot be held, and the latencies say so. */
-const maxInFlight = 3_000;
+/** As many as a node takes without shedding; beyond it the next one is late, and its latency says so. */
+const maxInFlight = 256;
 
 export async function pace(operation: (n: number) => Promise<unknown>, perSecond: number, ms: number): Promise<Driven> {
   const latencies: number[] = [];

@@ -49,7 +49,6 @@ test(
     while (answered < authorizations / 4) await new Promise((resolve) => setTimeout(resolve, 2));
     await victim.kill();
     const answers = await Promise.all(asked);
-    console.log('after kill', Date.now() - t0, answered);
 
     const minor = (amount: number) => Math.round(amount * 100);
     const approved = answers.filter(({ status }) => status === 'approved');
