@@ -1,4 +1,4 @@
-/** What the API reference says before its operations: what every caller needs to know once, and what each chapter is about. Markdown. */
+/** What the API reference says before its operations: what every caller needs to know once, and what each chapter is about. Markdown, where `{base_url}` is the service's address. */
 import { apiExamples } from './api-examples.ts';
 import type { OpenApiOptions } from './http/openapi.ts';
 
@@ -12,27 +12,35 @@ and deployments, all behind this one API.
 **1. Get a key.** Sign up, and make a key with the token you are answered:
 
 \`\`\`sh
-TOKEN=$(curl -s http://127.0.0.1:8080/v1/auth/register -H 'Content-Type: application/json' \\
-  -d '{"email": "ann@example.com", "password": "a long enough password"}' | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')
+curl {base_url}/v1/auth/register \\
+  -H 'Content-Type: application/json' \\
+  -d '{"email": "ann@example.com",
+       "password": "a long enough password"}'
 
-curl -s http://127.0.0.1:8080/v1/api-keys -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
-  -d '{"name": "first", "scopes": ["tasks.read", "tasks.write", "agents.write"]}'
+curl {base_url}/v1/api-keys \\
+  -H 'Authorization: Bearer <access_token>' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"name": "first",
+       "scopes": ["tasks.read", "tasks.write"]}'
 \`\`\`
 
-**2. Create a task.** The answer comes at once; the work goes on by itself:
+**2. Create a task** with the key. The answer comes at once, the work goes on by itself:
 
 \`\`\`sh
-curl -s http://127.0.0.1:8080/v1/tasks -H 'Authorization: Bearer mk_live_…' -H 'Content-Type: application/json' \\
-  -d '{"prompt": "Compute the first 20 prime numbers and write a short report about them"}'
+curl {base_url}/v1/tasks \\
+  -H 'Authorization: Bearer mk_live_…' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"prompt": "List the first 20 primes"}'
 \`\`\`
 
-**3. Fetch what it made**, once its status is \`complete\`. Each file has a \`download_url\` that opens without a key for an hour:
+**3. Fetch what it made**, once \`GET /tasks/{id}\` says \`complete\`. Each file has a \`download_url\` that opens without a key for an hour:
 
 \`\`\`sh
-curl -s http://127.0.0.1:8080/v1/tasks/task_…/deliverables -H 'Authorization: Bearer mk_live_…'
+curl {base_url}/v1/tasks/task_…/deliverables \\
+  -H 'Authorization: Bearer mk_live_…'
 \`\`\`
 
-To try requests on this page, paste a key or an access token above; \`Bearer\` is added for you.
+Or stay here: paste a key or an access token into **Authentication** beside this text, open an operation and press **Test Request**. \`Bearer\` is added for you.
 
 ## Authentication
 
@@ -52,12 +60,12 @@ refused within a second. Browsers may use cookies instead (\`POST /auth/session\
 Every answer tells how you stand: \`X-RateLimit-Limit\` requests a minute, \`X-RateLimit-Remaining\` of them now, all of them again in
 \`X-RateLimit-Reset\` seconds. Beyond it you hear 429 with \`Retry-After\`.
 
-| plan | requests a minute | at once | WebSockets | tasks at work |
+| plan | a minute | at once | sockets | tasks |
 |---|---|---|---|---|
 | free | 60 | 10 | 1 | 1 |
 | pro | 300 | 50 | 5 | 5 |
 | power | 1,000 | 100 | 20 | 20 |
-| business | 5,000 | 500 | 100 | unlimited |
+| business | 5,000 | 500 | 100 | any |
 
 A limit counts for each key, for a person by all sessions together, and for the whole cluster; without a limit both figures are 2147483647.
 Requests without a token count by address, and so do those whose token is refused. JSON bodies hold up to 1 MiB, uploads 50 MiB.
@@ -73,7 +81,15 @@ request is 422; while the first still runs, 409.
 Errors are \`{"detail": "…"}\`, a sentence for people. Invalid input is 422 with a list, one entry a field:
 
 \`\`\`json
-{"detail": [{"loc": ["body", "prompt"], "msg": "Field required", "type": "missing", "input": null, "ctx": {}}]}
+{
+  "detail": [
+    {
+      "loc": ["body", "prompt"],
+      "msg": "Field required", "type": "missing",
+      "input": null, "ctx": {}
+    }
+  ]
+}
 \`\`\`
 
 | status | what to do |
@@ -100,7 +116,15 @@ Open a WebSocket at \`/v1/ws\` and send, within 10 seconds:
 You are answered \`{"type": "auth_ok", "account_id", "seq", "resumed"}\`, then every event of your account as it happens:
 
 \`\`\`json
-{"type": "event", "prev": 41, "event": {"id": "evt_…", "seq": 42, "type": "agent.action", "account_id": "acct_…", "created_at": "…", "data": {}}}
+{
+  "type": "event",
+  "prev": 41,
+  "event": {
+    "id": "evt_…", "seq": 42,
+    "type": "agent.action", "account_id": "acct_…",
+    "created_at": "…", "data": {}
+  }
+}
 \`\`\`
 
 \`seq\` grows by one with each event of the account. \`prev\` is the \`seq\` of the event sent before this one, so you can see that you missed none. After a break send
@@ -122,18 +146,21 @@ the secret you were shown:
 \`\`\`js
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-
-/** body: the bytes as they came; header: X-Troupe-Signature, "t=1772357400,v1=5f2b…" */
-function isGenuine(body, header) {
+// secret: "whsec_…"; body: the bytes as they came;
+// header: X-Troupe-Signature, "t=1772357400,v1=5f2b…"
+function isGenuine(secret, body, header) {
+  const key = Buffer.from(secret.slice(6), 'base64');
   const parts = header.split(',').map((part) => part.split('='));
   const sentAt = parts.find(([name]) => name === 't')[1];
   if (Math.abs(Date.now() / 1000 - sentAt) > 300) return false;
-  const expected = createHmac('sha256', key).update(sentAt + '.').update(body).digest();
-  return parts.some(([name, value]) => {
-    const given = Buffer.from(name === 'v1' ? value : '', 'hex');
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  });
+
+  const expected = createHmac('sha256', key)
+    .update(sentAt + '.').update(body).digest();
+  return parts
+    .filter(([name]) => name === 'v1')
+    .map(([, value]) => Buffer.from(value, 'hex'))
+    .some((given) => given.length === expected.length
+      && timingSafeEqual(given, expected));
 }
 \`\`\`
 

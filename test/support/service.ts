@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import { DescribedApi } from './described-api.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -24,6 +25,8 @@ export type Service = {
   ended(): Promise<number | null>;
   /** Starts it again on the same DATA_DIR. */
   restart(): Promise<void>;
+  /** What it says of itself: callers hold good answers against it. */
+  readonly api?: DescribedApi;
 };
 
 const readyWithinMs = 60_000;
@@ -43,7 +46,10 @@ export async function startService(
   const over = limited === true ? env : { ...manyAnonymousRequests, ...env };
   let running = await launch(dataDir, over);
   if (limited !== true) await liftLimits(env.DATABASE_URL ?? (await runningEmbeddedPostgres(dataDir))!, limited === 'work');
+  // Whose requests are counted is asked for nothing on the side.
+  const api = limited === true ? undefined : new DescribedApi(await (await fetch(`${running.url}/v1/openapi.json`)).json());
   const service: Service = {
+    ...(api && { api }),
     get url() {
       return running.url;
     },
@@ -118,14 +124,14 @@ async function stopLeftPostgres(dataDir: string): Promise<void> {
 /** A caller with an account of its own. */
 export class Caller {
   readonly token: string;
-  private readonly service: { readonly url: string };
+  private readonly service: Pick<Service, 'url' | 'api'>;
 
-  private constructor(service: { readonly url: string }, token: string) {
+  private constructor(service: Pick<Service, 'url' | 'api'>, token: string) {
     this.service = service;
     this.token = token;
   }
 
-  static async register(service: { readonly url: string }, name = `u${Math.random().toString(36).slice(2)}`): Promise<Caller> {
+  static async register(service: Pick<Service, 'url' | 'api'>, name = `u${Math.random().toString(36).slice(2)}`): Promise<Caller> {
     const anonymous = new Caller(service, '');
     const { access_token } = await anonymous.json('POST', '/v1/auth/register', {
       email: `${name}@example.com`,
@@ -135,7 +141,7 @@ export class Caller {
   }
 
   /** The same caller at another node. */
-  at(service: { readonly url: string }): Caller {
+  at(service: Pick<Service, 'url' | 'api'>): Caller {
     return new Caller(service, this.token);
   }
 
@@ -158,7 +164,11 @@ export class Caller {
     const response = await this.fetch(method, path, body, headers);
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === '' ? null : JSON.parse(text);
+    const made = text === '' ? null : JSON.parse(text);
+    const { api } = this.service;
+    const answer = { status: response.status, headers: Object.fromEntries(response.headers), text, json: made };
+    api?.check(api.find(method, path), answer, `${method} ${path}`);
+    return made;
   }
 
   async upload(workspaceId: string, name: string, content: string | Uint8Array): Promise<any> {

@@ -5,10 +5,22 @@ import { type OpenApiOptions, openApiDocument } from './openapi.ts';
 import { type AnyRoute, route } from './route.ts';
 import { type StaticContent, sendStatic, staticContent } from './static-content.ts';
 
-const inlineScript = `Scalar.createApiReference('#app', ${JSON.stringify({
+const configuration = {
   url: './openapi.json',
+  theme: 'default',
+  customCss: `
+    :root { --scalar-radius: 5px; --scalar-radius-lg: 8px; --scalar-radius-xl: 10px; }
+    .light-mode { --scalar-color-accent: #6d3bd1; --scalar-background-accent: #6d3bd112; --scalar-link-color: #6d3bd1; }
+    .dark-mode { --scalar-color-accent: #b79cf5; --scalar-background-accent: #b79cf51c; --scalar-link-color: #b79cf5; }
+    .section-header { letter-spacing: -0.02em; }
+    .introduction-section h1 { font-size: 2.25rem; }
+    .markdown th, .markdown td, .markdown th *, .markdown td * { word-break: normal !important; overflow-wrap: normal !important; }
+    .markdown th, .markdown td { padding: 5px 8px !important; font-size: 13px; }`,
   // Sends the key typed in as "Authorization: Bearer …".
   authentication: { preferredSecurityScheme: 'bearer' },
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  operationTitleSource: 'summary',
+  orderSchemaPropertiesBy: 'preserve',
   withDefaultFonts: false,
   telemetry: false,
   proxyUrl: '',
@@ -16,16 +28,27 @@ const inlineScript = `Scalar.createApiReference('#app', ${JSON.stringify({
   mcp: { disabled: true },
   showDeveloperTools: 'never',
   hideClientButton: true,
-})});`;
+};
+/** Asks the service where the page came from, by whatever name it was reached: any other address is one that the page may not ask. */
+const inlineScript = `Scalar.createApiReference('#app', {
+  ...${JSON.stringify(configuration)},
+  servers: ['/v1', ''].map((prefix) => ({ url: location.origin + prefix })),
+});`;
+
+/** A stage, its curtain drawn. */
+const icon = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#6d3bd1'/><path d='M6 7h20v3H6zM7 12c4 3 5 8 4 13H7zM25 12c-4 3-5 8-4 13h4z' fill='#fff'/></svg>`;
 
 const page = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="description" content="Natural-language tasks, run by AI agents: the API of Troupe.">
     <title>Troupe API</title>
+    <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
   </head>
   <body>
+    <noscript>This reference needs JavaScript. The same as a document: <a href="./openapi.json">openapi.json</a></noscript>
     <div id="app"></div>
     <script src="./docs/scalar.js"></script>
     <script>${inlineScript}</script>

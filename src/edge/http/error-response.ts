@@ -6,6 +6,8 @@ import { traceFields } from '../../trace-fields.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 const jsonType = 'application/json';
+/** Where nobody knows better. */
+const soonS = 1;
 
 /** An error answer made on the spot, with a text for people. */
 export function refusal(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
@@ -24,7 +26,8 @@ export function errorResponse(thrown: unknown, request: HttpRequest, log: Log): 
   if (status >= 500 && !isShed(error)) log.warn({ ...about(request), err: error }, 'request failed');
   const headers: Record<string, string> = { 'Content-Type': jsonType };
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
-  if (error.retryAfterS !== undefined) headers['Retry-After'] = String(Math.max(0, Math.ceil(error.retryAfterS)));
+  const retryAfterS = error.retryAfterS ?? (status === 429 || status === 503 ? soonS : undefined);
+  if (retryAfterS !== undefined) headers['Retry-After'] = String(Math.max(0, Math.ceil(retryAfterS)));
   const detail = error.code === 'invalid' && error.issues !== undefined ? error.issues : publicText(status, isPublic, error.message);
   return { status, headers, body: JSON.stringify({ detail }) };
 }

@@ -10,6 +10,7 @@ export type Chapter = { name: string; description: string; paths: readonly strin
 export type OpenApiOptions = {
   /** Where the service is reached, e.g. `http://127.0.0.1:8080`. */
   publicUrl: string;
+  /** Markdown; `{base_url}` in it is where the service is reached. */
   description?: string;
   /** In the order of the reference. A path of none has a chapter of its own, named after its first part. */
   chapters?: readonly Chapter[];
@@ -22,7 +23,7 @@ type Json = Record<string, unknown>;
 
 /** @returns a document that is plain JSON */
 export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOptions): Json {
-  const { publicUrl, description, chapters = [], examples = {}, webhooks } = options;
+  const { publicUrl, description = 'Natural-language tasks, run by AI agents.', chapters = [], examples = {}, webhooks } = options;
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
@@ -32,10 +33,10 @@ export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOpt
   const known = chapters.filter(({ name }) => used.delete(name)).map(({ name, description: about }) => ({ name, description: about }));
   const { schemas, document } = withNamedSchemas({
     openapi: '3.1.0',
-    info: { title: 'Troupe', version: '0.1.0', description: description ?? 'Natural-language tasks, run by AI agents.' },
+    info: { title: 'Troupe', version: '0.1.0', description: description.replaceAll('{base_url}', publicUrl) },
     servers: [
-      { url: `${publicUrl}/v1`, description: 'Variant A of every answer' },
-      { url: publicUrl, description: 'Variant B where the two cannot be merged' },
+      { url: `${publicUrl}/v1`, description: 'The first form of every answer' },
+      { url: publicUrl, description: 'The second form, where two cannot be merged' },
     ],
     security: [{ bearer: [] }, { cookie: [] }],
     tags: [...known, ...[...used].map((name) => ({ name }))],
@@ -163,15 +164,25 @@ function pathExamples(path: string, known: KnownExamples): KnownExamples {
 
 function parametersOf(place: 'path' | 'query' | 'header', schema: TObject | undefined, known: KnownExamples): Json[] {
   if (schema === undefined) return [];
-  const required = new Set<string>(schema.required);
-  return Object.entries(schema.properties as Record<string, TSchema & { description?: string }>).map(([name, field]) => ({
-    name,
-    in: place,
-    required: place === 'path' || (required.has(name) && !Object.hasOwn(field, 'default')),
-    ...(field.description === undefined ? {} : { description: field.description }),
-    schema: field,
-    ...(place === 'path' || (required.has(name) && !Object.hasOwn(field, 'default')) ? { example: exampleOf(field, known, name) } : {}),
-  }));
+  const needed = new Set<string>(schema.required);
+  return Object.entries(schema.properties as Record<string, TSchema & { description?: string }>).map(([name, field]) => {
+    const hasDefault = Object.hasOwn(field, 'default');
+    const required = place === 'path' || (needed.has(name) && !hasDefault);
+    const about = field.description === undefined ? {} : { description: field.description };
+    return {
+      name,
+      in: place,
+      required,
+      ...about,
+      schema: field,
+      ...(hasDefault ? {} : shownExample(required, exampleOf(field, known, name))),
+    };
+  });
+}
+
+/** The reference offers what is optional, and leaves it out of a request until it is ticked. */
+function shownExample(required: boolean, value: unknown): Json {
+  return required ? { example: value } : { examples: { default: { value, 'x-disabled': true } } };
 }
 
 function requestBody(body: TSchema | 'multipart', known: KnownExamples): Json {

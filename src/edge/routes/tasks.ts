@@ -90,8 +90,8 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       scope: 'tasks.read',
       query: Type.Object({
         status: Type.Optional(TaskStatus),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-        offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Entries in the page' })),
+        offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Entries before the page' })),
       }),
       responses: {
         200: Type.Object({ tasks: Type.Array(TaskSummarySchema), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() }),
@@ -143,7 +143,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       extension: true,
       query: Type.Object({
         after: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Only events with a larger seq' })),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Entries in the page' })),
       }),
       responses: { 200: Type.Object({ data: Type.Array(EventSchema), has_more: Type.Boolean(), total: Type.Integer() }) },
       async handler({ params, query, principal }) {

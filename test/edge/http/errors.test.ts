@@ -129,7 +129,7 @@ test('what the database says stays inside, whatever was asked of it', async (t) 
   }
 });
 
-test('every code of the table is answered with its status, and with its text only where that is for callers', async (t) => {
+test('every code of the table is answered with its status, when to ask again where that helps, and its text only where that is for callers', async (t) => {
   const edge = await startEdge([
     route({
       method: 'GET',
@@ -138,7 +138,7 @@ test('every code of the table is answered with its status, and with its text onl
       scope: null,
       responses: { 200: Type.Unknown() },
       handler({ params }): never {
-        throw new AppError(params.code as ErrorCode, 'A text', { retryAfterS: 3 });
+        throw new AppError(params.code as ErrorCode, 'A text');
       },
     }),
   ]);
@@ -146,6 +146,7 @@ test('every code of the table is answered with its status, and with its text onl
   for (const [code, { http, public: isPublic }] of Object.entries(errorCodes)) {
     const response = await fetch(`${edge.url}/fails/${code}`);
     assert.equal(response.status, http, code);
+    assert.equal(response.headers.get('retry-after'), http === 429 || http === 503 ? '1' : null, code);
     const { detail } = (await response.json()) as { detail: string };
     assert.equal(detail === 'A text', isPublic, code);
   }
