@@ -74,7 +74,7 @@ test('an address nobody has registered is one line and exit 1', async (t) => {
 });
 
 test('a database that no service has set up, or that does not answer, is one line without a password', async (t) => {
-  const empty = await testDatabase();
+  const empty = await testDatabase({ empty: true });
   t.after(() => empty.close());
   const unprepared = await (await operator(t, empty.url))('show', 'ann@example.com');
   assert.deepEqual([unprepared.code, unprepared.out], [1, '']);

@@ -239,7 +239,7 @@ test('wrong use is one line', () => {
 });
 
 test('a database that was never set up, or does not answer, is told without its password', async (t) => {
-  const empty = await testDatabase();
+  const empty = await testDatabase({ empty: true });
   t.after(() => empty.close());
   await assert.rejects(readDatabase(empty.url), { kind: 'refused', message: /^The database was not set up by this version/ });
   const away = await readDatabase('postgres://me:secret-word@127.0.0.1:1/x').catch((error: Failure) => error);
