@@ -7,7 +7,7 @@ import { testDatabase } from '../support/database.ts';
 test('a database says the same identity for good, and each its own', async (t) => {
   const ids: string[] = [];
   for (let i = 0; i < 2; i++) {
-    const { url, close } = await testDatabase();
+    const { url, close } = await testDatabase({ empty: true });
     const database = new Database(url);
     t.after(async () => {
       await database.close();
