@@ -17,6 +17,7 @@ import {
   requestApproval,
   type Site,
 } from '../support/described-service.ts';
+import { until } from '../support/runtime.ts';
 import { prefixes } from './callers.ts';
 import { expect } from './expect.ts';
 
@@ -154,13 +155,15 @@ export async function answerPeople(site: Site): Promise<void> {
 
 /** Of the mail that is kept where no mail server is configured. */
 async function mailedToken({ service }: Site): Promise<string> {
-  for (;;) {
+  let token: string | undefined;
+  const look = async (): Promise<boolean> => {
     const folder = join(service.dataDir, 'mail');
-    const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith('req_') && name.endsWith('.eml'));
-    if (names.length === 0) continue;
+    const [name] = (await readdir(folder).catch(() => [])).filter((file) => file.startsWith('req_') && file.endsWith('.eml'));
     // The mail's lines are folded (quoted-printable).
-    const text = (await readFile(join(folder, names[0]!), 'utf8')).replace(/=\r\n/g, '').replaceAll('=3D', '=');
-    const token = /^v4\.public\.\S+/m.exec(text);
-    if (token !== null) return token[0];
-  }
+    const text = name === undefined ? '' : (await readFile(join(folder, name), 'utf8')).replace(/=\r\n/g, '').replaceAll('=3D', '=');
+    token = /^v4\.public\.\S+/m.exec(text)?.[0];
+    return token !== undefined;
+  };
+  await until(look, 'the mail');
+  return token!;
 }

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi, type Operation } from './described-api.ts';
 import { type Answer, HttpClient, type Sent } from './http-client.ts';
+import { until } from './runtime.ts';
 import { Caller, type Scope, startService } from './service.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
@@ -77,10 +78,9 @@ const makers: Record<string, Make> = {
   '/billing/invoices/{id}': async (site, caller) => {
     const key = await openCheckout(site, caller);
     await site.send(site.api.find('POST', '/checkout/x'), { path: `/checkout/${key}?do=pay` }, null);
-    for (;;) {
-      const { data } = (await call(site, caller, 'GET', '/v1/billing/invoices')).json;
-      if (data.length > 0) return data[0].id;
-    }
+    const invoices = async () => (await call(site, caller, 'GET', '/v1/billing/invoices')).json.data;
+    await until(async () => (await invoices()).length > 0, 'the invoice');
+    return (await invoices())[0].id;
   },
   '/api-keys/webhooks/{id}/deliveries/{delivery}': async (site, caller, ids) =>
     (await call(site, caller, 'POST', `/v1/api-keys/webhooks/${ids['/api-keys/webhooks/{id}']}/test`)).json.id,
@@ -161,10 +161,9 @@ export async function call(site: Site, caller: Caller, method: string, path: str
 export async function requestApproval(site: Site, caller: Caller, ids: Ids): Promise<{ id: string; agent_id: string }> {
   const order = orderFor(ids, 'summarise a.txt and e-mail it to ann@example.com');
   const { id } = (await call(site, caller, 'POST', '/v1/tasks', order)).json;
-  for (;;) {
-    const { approvals } = (await call(site, caller, 'GET', `/v1/tasks/${id}`)).json;
-    if (approvals.length > 0) return approvals[0];
-  }
+  const approvals = async () => (await call(site, caller, 'GET', `/v1/tasks/${id}`)).json.approvals;
+  await until(async () => (await approvals()).length > 0, 'the approval');
+  return (await approvals())[0];
 }
 
 function orderFor(ids: Ids, prompt = 'summarise a.txt'): object {

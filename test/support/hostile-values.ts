@@ -56,7 +56,7 @@ export const bentIds = [
   '__proto__',
   'constructor',
   '%0d%0aX-Injected:%201',
-  'x'.repeat(10_000),
+  'x'.repeat(3_000),
   '%e2%80%ae',
   '%25252e',
   "'",
