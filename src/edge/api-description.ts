@@ -191,4 +191,33 @@ const chapters = [
   { name: 'Reference', paths: ['/openapi.json', '/docs'], description: 'This description and this page.' },
 ];
 
-export const apiReference: Omit<OpenApiOptions, 'publicUrl'> = { description: apiDescription, chapters, examples: apiExamples };
+const header = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+const webhooks = {
+  event: {
+    post: {
+      operationId: 'receiveEvent',
+      tags: ['Webhooks'],
+      summary: 'An event, as it is sent to a webhook',
+      description: 'Answer any 2xx within 10 seconds and do the work afterwards. Everything else is tried again, for 24 hours.',
+      security: [],
+      parameters: [
+        header('X-Troupe-Signature', 'HMAC-SHA256 of `t`, a full stop and the body', 't=1772357400,v1=5f2b0c6e'),
+        header('webhook-id', 'The same for every try', apiExamples.event_id as string),
+        header('webhook-timestamp', 'Seconds since 1970', '1772357400'),
+        header('webhook-signature', 'As Standard Webhooks has it', 'v1,XytsDGuZ7Ww='),
+      ],
+      requestBody: { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/Event' } } } },
+      responses: { '2XX': { description: 'Taken' }, 410: { description: 'Disables the webhook' } },
+    },
+  },
+};
+
+export const apiReference: Omit<OpenApiOptions, 'publicUrl'> = { description: apiDescription, chapters, examples: apiExamples, webhooks };

@@ -61,7 +61,7 @@ async function checkDescription({ api }: Site): Promise<void> {
     for (const status of [401, 403]) assert.ok(responses[status] !== undefined || scope === null, `${name} ${status}`);
     for (const status of [429, 500, 503]) assert.ok(responses[status], `${name} ${status}`);
   }
-  for (const operation of operationsOf(api.document)) {
+  for (const operation of [...operationsOf(api.document.paths), ...operationsOf(api.document.webhooks)]) {
     for (const text of [operation.operationId, operation.summary, operation.description, operation.tags[0]]) assert.ok(text.length > 3);
     const about = api.document.tags.find(({ name }: { name: string }) => name === operation.tags[0]);
     assert.ok(about?.description, `chapter ${operation.tags[0]} says what it is about`);
@@ -82,6 +82,6 @@ function isGood(seen: string, { name }: Operation): boolean {
   return seen.startsWith(`${name} `) && /^(2\d\d|303)$/.test(seen.slice(name.length + 1));
 }
 
-function operationsOf({ paths }: { paths: Record<string, Record<string, any>> }): any[] {
+function operationsOf(paths: Record<string, Record<string, any>>): any[] {
   return Object.values(paths).flatMap((methods) => Object.values(methods));
 }
