@@ -46,6 +46,8 @@ before(async () => {
     'both to own shards',
   );
   caller = await Caller.register(cluster.nodes[0]!);
+  // Nobody is there: its deliveries are counted as failed.
+  await caller.json('POST', '/v1/api-keys/webhooks', { url: 'https://receiver.invalid/events', events: ['*'] });
 });
 
 after(async () => {
