@@ -84,7 +84,14 @@ test('addresses and ranges are taken in both families, and anything else refused
 test('origins are taken as browsers write them, and anything else refused', () => {
   const given = 'https://app.example.com, http://localhost:3000,*';
   assert.deepEqual(loadConfig({ CORS_ORIGINS: given }).corsOrigins, ['https://app.example.com', 'http://localhost:3000', '*']);
-  for (const CORS_ORIGINS of ['example.com', 'https://example.com/', 'https://Example.com', 'https://example.com:443', '*.a.com', 'ftp://a'])
+  for (const CORS_ORIGINS of [
+    'example.com',
+    'https://example.com/',
+    'https://Example.com',
+    'https://example.com:443',
+    '*.a.com',
+    'ftp://a',
+  ])
     refusal({ CORS_ORIGINS });
 });
 

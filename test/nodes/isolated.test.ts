@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Heal } from '../support/link.ts';
 import type { NodeProcess } from '../support/node-process.ts';
-import { untilAnswered } from '../support/probes.ts';
 import { withoutRedis } from '../support/redis.ts';
 import type { Caller } from '../support/service.ts';
 import { World } from './world.ts';
@@ -41,27 +40,6 @@ test(
     assert.doesNotMatch(victim.log, /"level":"error"/);
   },
 );
-
-test('of two nodes that no longer hear each other the older one answers for everything', options, async (t) => {
-  const world = await World.open({ nodes: 1 });
-  t.after(() => world.close());
-  const { cluster, caller } = world;
-  const second = await cluster.add();
-  await second.untilReady();
-  await world.untilBalanced(['node-1', 'node-2']);
-  const owned = await world.ownedBy(second);
-  const writes = new Writes(world, [world.node(1)], owned);
-  await writes.rounds(1);
-  const heal = cluster.isolate(second, 'silence');
-  t.diagnostic(
-    `silent: written to again after ${await writes.untilAllWrote()} ms at most, ${writes.late} writes not inside their deadline`,
-  );
-  await isolated(second);
-  await world.untilBalanced(['node-1']);
-  await back(world, second, heal, ['node-1', 'node-2']);
-  await writes.end();
-  await untilAnswered(caller, [second], world.paths);
-});
 
 async function isolated(node: NodeProcess): Promise<void> {
   await node.untilReadiness((status) => status === 503);
