@@ -60,6 +60,16 @@ const variables = {
   searchUrl: url('SEARCH_URL', ['http', 'https'], 'an http or https URL of a SearXNG-compatible search service'),
   smtpUrl: url('SMTP_URL', ['smtp', 'smtps'], 'a smtp:// or smtps:// URL'),
   mailFrom: text('MAIL_FROM', 'Troupe <troupe@localhost>', '^[^\\r\\n]*[^\\s@<>]+@[^\\s@<>]+>?$', 'a mail address, with or without a name'),
+  stripeSecretKey: secret('STRIPE_SECRET_KEY', '^[sr]k_[A-Za-z0-9_]{8,250}$', "a secret or restricted key of Stripe's: sk_… or rk_…"),
+  stripeWebhookSecrets: signingSecrets('STRIPE_WEBHOOK_SECRET', "Stripe's webhook endpoint"),
+  stripeIssuingWebhookSecrets: signingSecrets('STRIPE_ISSUING_WEBHOOK_SECRET', "the webhook endpoint of Stripe's that asks about cards"),
+  stripeIssuingCardholder: text(
+    'STRIPE_ISSUING_CARDHOLDER',
+    null,
+    '^(ich_\\w{1,200}|(?!ich_).{1,2000})$',
+    'the id of a cardholder at Stripe, ich_…, or a company: name=…;line1=…;city=…;postal_code=…;country=…',
+  ),
+  stripeApiUrl: url('STRIPE_API_URL', ['http', 'https'], 'an http or https URL of a server that speaks like Stripe'),
   s3Url: url('S3_URL', ['s3'], 's3://key:secret@host:port/bucket'),
   outboundAllow: list(
     'OUTBOUND_ALLOW',
@@ -155,6 +165,21 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (values.modelBaseUrl !== null && values.modelName === null) {
     throw new ConfigError('MODEL_NAME is not set, but MODEL_BASE_URL is: name the model that should answer');
   }
+  const issuesByStripe = values.stripeIssuingCardholder !== null;
+  if (issuesByStripe !== values.stripeIssuingWebhookSecrets.length > 0 || (issuesByStripe && values.stripeSecretKey === null)) {
+    throw new ConfigError(
+      'STRIPE_ISSUING_CARDHOLDER, STRIPE_ISSUING_WEBHOOK_SECRET and STRIPE_SECRET_KEY belong together: give all three and cards are issued by Stripe, or neither of the first two',
+    );
+  }
+  const takesPayments = values.stripeWebhookSecrets.length > 0;
+  if (takesPayments ? values.stripeSecretKey === null : values.stripeSecretKey !== null && !issuesByStripe) {
+    throw new ConfigError(
+      'STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET belong together: without the one nobody can pay, without the other nobody tells of it; give both or neither',
+    );
+  }
+  if (values.stripeApiUrl !== null && values.stripeSecretKey === null) {
+    throw new ConfigError('STRIPE_SECRET_KEY is not set, but STRIPE_API_URL is: give the key that is used there');
+  }
   return deepFreeze({
     ...values,
     dataDir: resolve(values.dataDir),
@@ -211,6 +236,13 @@ function url(name: string, schemes: string[], allowed: string) {
 
 function list<S extends TSchema>(name: string, item: S, fallback: Static<S>[], allowed: string) {
   return { name, schema: Type.Array(item, { minItems: 1 }), fallback, allowed, kind: 'plain' as const };
+}
+
+/** Several while one takes the place of another. */
+function signingSecrets(name: string, endpoint: string) {
+  const item = Type.String({ pattern: '^whsec_[A-Za-z0-9+/=_-]{8,250}$' });
+  const allowed = `the signing secret of ${endpoint}: whsec_…, or several with commas between`;
+  return { ...list(name, item, [], allowed), kind: 'secret' as const };
 }
 
 function choice<const T extends string[]>(name: string, values: T, fallback: T[number]) {

@@ -8,7 +8,7 @@ export const eventTypes = [
   ...names('workspace', 'file_created file_deleted'),
   ...names('integration', 'connected error disconnected'),
   ...names('deployment', 'building deploying live failed'),
-  ...names('card', 'created authorized declined frozen cancelled'),
+  ...names('card', 'created authorized declined reversed frozen cancelled'),
   ...names('order', 'created approved rejected complete'),
   ...names('wallet', 'deposited'),
   ...names('trade', 'submitted filled cancelled rejected expired'),

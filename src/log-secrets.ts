@@ -24,16 +24,16 @@ const urlQuery = /([?&][\w.-]*(?:token|secret|passw(?:or)?d|signature|credential
 const header = /\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi;
 /** Our own tokens, keys and addresses of checkouts, those of well-known vendors, and password hashes. */
 const shapes =
-  /\bv[1-4]\.(?:public|local)\.[\w-]{8,}(?:\.[\w-]+)?|\bm[kt]_(?:(?:live|test)_)?[0-9A-Za-z]{20,}|\bmr_[0-9a-z]{26}_[0-9A-Za-z]{20,}|\bcs_[0-9a-z]{26}\.[\w-]{20,}|\bsk-[\w-]{8,}|\$argon2\w*\$[^\s"]+/g;
+  /\bv[1-4]\.(?:public|local)\.[\w-]{8,}(?:\.[\w-]+)?|\bm[kt]_(?:(?:live|test)_)?[0-9A-Za-z]{20,}|\bmr_[0-9a-z]{26}_[0-9A-Za-z]{20,}|\bcs_[0-9a-z]{26}\.[\w-]{20,}|\bsk-[\w-]{8,}|\b(?:[sr]k_(?:live|test)|whsec)_[\w+/=-]{8,}|\$argon2\w*\$[^\s"]+/g;
 
 /** What is secret in the settings, also the passwords inside URLs: as they are written there, decoded, and as mail servers and HTTP take them. */
 export function secretsOf(config: Config): string[] {
-  const { secretKey, acceptedKeys, modelApiKey, anthropicApiKey, token } = config;
+  const { secretKey, acceptedKeys, modelApiKey, anthropicApiKey, stripeSecretKey, token } = config;
+  const signing = [...config.stripeWebhookSecrets, ...config.stripeIssuingWebhookSecrets];
+  const keys = [secretKey, ...acceptedKeys, modelApiKey, anthropicApiKey, stripeSecretKey, ...signing, token];
   const urls = [config.databaseUrl, config.redisUrl, config.smtpUrl, config.s3Url, config.modelBaseUrl, config.searchUrl, config.otlpUrl];
   const passwords = urls.flatMap((url) => (url === null ? [] : passwordForms(new URL(url))));
-  return [secretKey, ...acceptedKeys, modelApiKey, anthropicApiKey, token, ...Object.values(collectorHeaders(config)), ...passwords].filter(
-    (secret) => secret !== null,
-  );
+  return [...keys, ...Object.values(collectorHeaders(config)), ...passwords].filter((secret) => secret !== null);
 }
 
 function passwordForms(url: URL): string[] {

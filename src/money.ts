@@ -24,5 +24,10 @@ export function toMajor(minor: number): number {
   return minor / 100;
 }
 
+/** A part of an amount, rounded to the nearest cent; never more than the amount. @param part of the `whole`, both whole numbers */
+export function shareMinor(amountMinor: number, part: number, whole: number): number {
+  return Number((2n * BigInt(amountMinor) * BigInt(part) + BigInt(whole)) / (2n * BigInt(whole)));
+}
+
 /** Numbers beyond 10^21 and below 10^-6 are written with an exponent: no amounts. */
 const amount = /^(-?\d+)(?:\.(\d{1,2}))?$/;

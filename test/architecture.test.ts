@@ -31,6 +31,7 @@ const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
     typesWhere: /^src\/(edge\/auth\/tokens|cluster\/transport\/cluster-token)\.ts$/,
   },
   { packages: /^(ai|@ai-sdk\/.*)$/, where: /^src\/providers\/model\//, typesWhere: /^src\/providers\/model\// },
+  { packages: /^stripe$/, where: /^src\/providers\/stripe\/client\.ts$/, typesWhere: /^src\/providers\/stripe\/client\.ts$/ },
   { packages: /^pdfkit$/, where: /^src\/edge\/routes\/invoice-pdf\.ts$/, typesWhere: /^src\/edge\/routes\/invoice-pdf\.ts$/ },
   { packages: /^@grpc\//, where: /^src\/cluster\/transport\//, typesWhere: /^src\/cluster\/transport\// },
   { packages: /^ioredis$/, where: /^src\/cluster\/redis-connection\.ts$/, typesWhere: /^src\/cluster\/redis-connection\.ts$/ },

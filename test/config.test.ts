@@ -118,6 +118,37 @@ test('a mail sender is an address, with a name or without, and never two header 
   for (const MAIL_FROM of ['nobody', 'a@b.example\r\nBcc: c@d.example', '@b']) refusal({ MAIL_FROM });
 });
 
+test("Stripe's key and webhook secrets are given together, and neither is told", () => {
+  const STRIPE_SECRET_KEY = 'sk_test_51abcdefgh';
+  const STRIPE_WEBHOOK_SECRET = 'whsec_abcdefgh';
+  assert.deepEqual(
+    loadConfig({ STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: `${STRIPE_WEBHOOK_SECRET}, whsec_ijklmnop` }).stripeWebhookSecrets,
+    [STRIPE_WEBHOOK_SECRET, 'whsec_ijklmnop'],
+  );
+  assert.match(refusal({ STRIPE_SECRET_KEY }), /^STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET belong together/);
+  assert.match(refusal({ STRIPE_WEBHOOK_SECRET }), /^STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET belong together/);
+  assert.match(refusal({ STRIPE_API_URL: 'http://127.0.0.1:1' }), /^STRIPE_SECRET_KEY is not set, but STRIPE_API_URL is/);
+  for (const wrong of [
+    { STRIPE_SECRET_KEY: 'pk_test_51abcdefgh', STRIPE_WEBHOOK_SECRET },
+    { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: `${STRIPE_WEBHOOK_SECRET},hunter22hunter22` },
+  ])
+    assert.doesNotMatch(refusal(wrong), /abcdefgh|hunter22/);
+});
+
+test('cards are issued by Stripe where its key, a signing secret and a cardholder are given, with or without payments', () => {
+  const STRIPE_SECRET_KEY = 'sk_test_51abcdefgh';
+  const STRIPE_ISSUING_WEBHOOK_SECRET = 'whsec_abcdefgh';
+  const STRIPE_ISSUING_CARDHOLDER = 'ich_1abc';
+  const all = { STRIPE_SECRET_KEY, STRIPE_ISSUING_WEBHOOK_SECRET, STRIPE_ISSUING_CARDHOLDER };
+  assert.deepEqual(loadConfig(all).stripeIssuingWebhookSecrets, [STRIPE_ISSUING_WEBHOOK_SECRET]);
+  assert.equal(loadConfig({ ...all, STRIPE_WEBHOOK_SECRET: 'whsec_ijklmnop' }).stripeIssuingCardholder, 'ich_1abc');
+  for (const name of Object.keys(all)) {
+    const lacking = { ...all, [name]: '' };
+    assert.match(refusal(lacking), /STRIPE_ISSUING_CARDHOLDER, STRIPE_ISSUING_WEBHOOK_SECRET and STRIPE_SECRET_KEY belong together/);
+  }
+  assert.doesNotMatch(refusal({ ...all, STRIPE_ISSUING_WEBHOOK_SECRET: 'hunter22hunter22' }), /hunter22/);
+});
+
 test('.env.example names the variables that are read, each once, with its default', () => {
   const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
   const named = Array.from(example.matchAll(/^#?([A-Z0-9_]+)=(.*)$/gm), ([, name, value]) => [name!, value!]);

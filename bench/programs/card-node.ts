@@ -1,8 +1,7 @@
 /** A node with cards and wallets, and the bench's counter beside them; asked from within. */
 import pg from 'pg';
-import { authorizeOnCard } from '../../src/actors/card/authorize.ts';
 import { cardActor } from '../../src/actors/card/card.ts';
-import { card } from '../../src/actors/card/messages.ts';
+import { card, cardIdOf } from '../../src/actors/card/messages.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { wallet } from '../../src/actors/wallet/messages.ts';
 import { walletActor } from '../../src/actors/wallet/wallet.ts';
@@ -20,7 +19,8 @@ import { serveCalls } from '../support/program.ts';
 type Which = { hot: boolean };
 
 const plentyMinor = 100_000_000_000;
-const cards = Array.from({ length: 1_000 }, (_, n) => `crd_${n}`);
+const accounts = Array.from({ length: 1_000 }, (_, n) => `acct_${n}`);
+const cards = accounts.map((accountId) => cardIdOf(accountId, newId(idPrefixes.card)));
 const openedTogether = 50;
 const url = process.env.BENCH_DATABASE_URL!;
 const log = createLog('warn');
@@ -57,7 +57,7 @@ serveCalls({
 });
 
 async function open(n: number): Promise<void> {
-  const accountId = `acct_${n}`;
+  const accountId = accounts[n]!;
   const limits = { perTransactionMinor: plentyMinor, dailyMinor: plentyMinor, monthlyMinor: plentyMinor };
   await actors.ask(wallet, accountId, 'changeLimits', limits);
   await actors.ask(wallet, accountId, 'deposit', { transferId: newId(idPrefixes.transaction), amountMinor: plentyMinor, source: 'card' });
@@ -68,7 +68,7 @@ async function open(n: number): Promise<void> {
 function authorizing(hot: boolean): (n: number) => Promise<unknown> {
   return async (n) => {
     const input = { authorizationId: newId(idPrefixes.authorization), amountMinor: 1, merchant: 'bench' };
-    const { status, declineReason } = await authorizeOnCard({ actors, database }, hot ? cards[0]! : cards[n % cards.length]!, input);
+    const { status, declineReason } = await actors.ask(card, hot ? cards[0]! : cards[n % cards.length]!, 'authorize', input);
     if (status !== 'approved') throw new Error(`declined: ${declineReason}`);
   };
 }

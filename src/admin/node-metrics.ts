@@ -9,6 +9,7 @@ import type { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OtlpTraces } from '../otlp-traces.ts';
 import type { ModelStats } from '../providers/model/observed.ts';
+import type { PaymentStats } from '../providers/payments/observed.ts';
 import type { ToolStats } from '../providers/tools/observed.ts';
 import type { Database } from '../storage/database.ts';
 import type { EventStats } from './event-stats.ts';
@@ -32,6 +33,7 @@ export type NodeParts = {
   events: EventStats;
   model: ModelStats;
   tools: ToolStats;
+  payments: PaymentStats;
   /** null: nothing is traced. */
   traces: OtlpTraces | null;
 };
@@ -45,6 +47,7 @@ export function addNodeMetrics(metrics: Metrics, parts: NodeParts): void {
   addStreams(metrics, parts);
   addWebhooks(metrics, parts);
   addAgents(metrics, parts);
+  addPayments(metrics, parts);
 }
 
 function addWebhooks(metrics: Metrics, { couriers }: NodeParts): void {
@@ -221,4 +224,13 @@ function addAgents(metrics: Metrics, { model, tools }: NodeParts): void {
   metrics.counter('troupe_model_cost_dollars_total', 'What model turns cost by the price list, US dollars', () => model.cost.read());
   metrics.counter('troupe_tool_calls_total', 'Tool calls that ended, by outcome', () => tools.calls.read());
   metrics.distribution('troupe_tool_call_duration_seconds', 'How long tool calls took', () => tools.durationS);
+}
+
+function addPayments(metrics: Metrics, { payments }: NodeParts): void {
+  metrics.counter('troupe_payment_calls_total', 'Calls of the payment processor, by outcome', () => payments.calls.read());
+  metrics.counter(
+    'troupe_payment_mismatches_total',
+    'Payments of another amount or currency than was asked for: a person must decide about each',
+    () => payments.mismatches,
+  );
 }

@@ -15,6 +15,7 @@ import { within } from '../within.ts';
 import { shardCount } from './address.ts';
 import { type ClusterTimings, clusterTimings } from './cluster-timings.ts';
 import { DeathWatch } from './death-watch.ts';
+import type { Pace } from './handoff.ts';
 import { KnownNodes } from './known-nodes.ts';
 import { Lookout } from './lookout.ts';
 import type { Member, View } from './member.ts';
@@ -50,7 +51,11 @@ const waitOutFactor = 1.2;
  * Shards on their way at once: few where they only move to a better owner, so that few who ask notice; more where the node has to be empty
  * soon; all where nobody who asks reaches them here.
  */
-const inMotion = { toBalance: 4, toLeave: 32, toBeReached: shardCount };
+const paces = {
+  toBalance: { inMotion: 8, rests: true },
+  toLeave: { inMotion: 32, rests: false },
+  toBeReached: { inMotion: shardCount, rests: false },
+} satisfies Record<string, Pace>;
 const shardsNews = 'shards';
 const deadNews = 'dead';
 
@@ -102,7 +107,7 @@ export class ClusterNode implements Placement {
       waitOutMs: timings.readLeaseMs * waitOutFactor,
       rereadMs: timings.rereadMs,
       takeBackMs: timings.takeBackMs,
-      maxInMotion: () => this.maxInMotion(),
+      pace: () => this.pace(),
     });
     this.fence = {
       owner,
@@ -293,9 +298,9 @@ export class ClusterNode implements Placement {
     };
   }
 
-  private maxInMotion(): number {
-    if (this.neighbours.isIsolated) return inMotion.toBeReached;
-    return this.phase === 'leaving' ? inMotion.toLeave : inMotion.toBalance;
+  private pace(): Pace {
+    if (this.neighbours.isIsolated) return paces.toBeReached;
+    return this.phase === 'leaving' ? paces.toLeave : paces.toBalance;
   }
 
   private takeView(view: View): void {

@@ -3,7 +3,7 @@
  * nothing else; what a shard may do meanwhile stands in `own-shards.ts`.
  *
  * H1 A shard is released only after everything that was told of its sealing has finished, and after its activations are gone.
- * H2 At most `maxInMotion` shards are between an owner that takes turns and the next one.
+ * H2 At most `pace().inMotion` shards are between an owner that takes turns and the next one; where nothing presses, none are for most of the time.
  * H3 A shard that nobody takes is taken back: one node that cannot claim does not starve what was to be its own.
  */
 import type { Clock } from '../clock.ts';
@@ -11,6 +11,13 @@ import type { Log } from '../log.ts';
 import type { OwnShards } from './own-shards.ts';
 import type { ShardRow } from './shard-map.ts';
 import type { ShardTable } from './shard-table.ts';
+
+export type Pace = {
+  /** How many may be on their way at once. */
+  inMotion: number;
+  /** Whether shards rest between moves, so that few who ask meet one that moves. */
+  rests: boolean;
+};
 
 export type HandoffsOptions = {
   own: OwnShards;
@@ -26,7 +33,7 @@ export type HandoffsOptions = {
   /** There is room for more. */
   onRoom: () => void;
   /** Asked before each move begins. */
-  maxInMotion: () => number;
+  pace: () => Pace;
   /** How long an offered shard may stay nobody's. */
   takeBackMs: number;
 };
@@ -34,6 +41,9 @@ export type HandoffsOptions = {
 /** Sealed together: what takes longest of them keeps the others waiting. */
 const groupSize = 8;
 const retryMs = 250;
+/** After shards have moved all rest for so many times as long as that took: a move takes longer where there is more to do. */
+const restsAsLongAs = 4;
+const maxRestMs = 1_000;
 
 export class Handoffs {
   /** Handed over since the start. */
@@ -45,6 +55,8 @@ export class Handoffs {
   private readonly offers = new Map<number, { sinceMs: number; to: string }>();
   private readonly sealed: number[] = [];
   private releasing = false;
+  private setOutAtMs = 0;
+  private rest: NodeJS.Timeout | null = null;
   private readonly options: HandoffsOptions;
 
   constructor(options: HandoffsOptions) {
@@ -57,10 +69,12 @@ export class Handoffs {
 
   /** Begins with as many as there is room for. `planned`: who should have a shard. */
   begin(shards: readonly number[], planned: (shard: number) => string | null): void {
-    const { own, maxInMotion } = this.options;
+    const { own, pace } = this.options;
+    if (pace().rests && (this.rest !== null || this.inMotion > 0)) return;
+    if (this.inMotion === 0) this.setOutAtMs = performance.now();
     const taken: number[] = [];
     for (const shard of shards) {
-      if (this.inMotion >= maxInMotion() || this.stopped) break;
+      if (this.inMotion >= pace().inMotion || this.stopped) break;
       if (this.leaving.has(shard) || !own.seal(shard)) continue;
       this.leaving.add(shard);
       taken.push(shard);
@@ -72,7 +86,9 @@ export class Handoffs {
   moved(rows: readonly ShardRow[]): void {
     let settled = false;
     for (const { shard, owner } of rows) if (owner !== null && this.offers.delete(shard)) settled = true;
-    if (settled) this.options.onRoom();
+    if (!settled) return;
+    if (this.inMotion === 0) this.restAWhile();
+    this.options.onRoom();
   }
 
   /** H3. Offers that nobody has taken in time, and who should have. They count as offers no longer. */
@@ -86,6 +102,19 @@ export class Handoffs {
 
   stop(): void {
     this.stopped = true;
+    if (this.rest !== null) clearTimeout(this.rest);
+  }
+
+  private restAWhile(): void {
+    if (this.rest !== null) clearTimeout(this.rest);
+    const tookMs = performance.now() - this.setOutAtMs;
+    this.rest = setTimeout(
+      () => {
+        this.rest = null;
+        this.options.onRoom();
+      },
+      Math.min(restsAsLongAs * tookMs, maxRestMs),
+    );
   }
 
   private async seal(shards: number[], planned: (shard: number) => string | null): Promise<void> {

@@ -12,7 +12,7 @@ import type pg from 'pg';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { shardCount } from './address.ts';
-import { Handoffs } from './handoff.ts';
+import { Handoffs, type Pace } from './handoff.ts';
 import { MovementLog } from './movement-log.ts';
 import { OwnShards } from './own-shards.ts';
 import { claimable, type Situation, surplus } from './rebalance.ts';
@@ -49,7 +49,7 @@ export type ShardKeeperOptions = {
   waitOutMs: number;
   rereadMs: number;
   takeBackMs: number;
-  maxInMotion: () => number;
+  pace: () => Pace;
 };
 
 /** How long a member that left offers lying is offered nothing. */
@@ -77,7 +77,7 @@ export class ShardKeeper {
 
   constructor(options: ShardKeeperOptions) {
     this.options = options;
-    const { table, clock, log, sealing, lost, takeBackMs, maxInMotion } = options;
+    const { table, clock, log, sealing, lost, takeBackMs, pace } = options;
     this.movement = new MovementLog(log, () => this.own.held().length);
     this.handoffs = new Handoffs({
       own: this.own,
@@ -92,7 +92,7 @@ export class ShardKeeper {
       },
       onRoom: () => void this.settle(),
       takeBackMs,
-      maxInMotion,
+      pace,
     });
   }
 

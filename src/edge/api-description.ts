@@ -182,7 +182,7 @@ const chapters = [
   { name: 'Deployments', paths: ['/deployments'], description: 'Builds of a workspace, published at a hosting provider.' },
   { name: 'Commerce', paths: ['/commerce'], description: 'Virtual cards, purchase orders, the wallet and what may be spent.' },
   { name: 'Trading', paths: ['/trading'], description: 'Brokers, strategies, orders, positions and backtests.' },
-  { name: 'Billing', paths: ['/billing', '/checkout'], description: 'The plan, what was used of it, invoices and upgrades.' },
+  { name: 'Billing', paths: ['/billing', '/checkout', '/stripe'], description: 'The plan, what was used of it, invoices and upgrades.' },
   { name: 'Webhooks', paths: ['/api-keys/webhooks'], description: 'Events by POST to an address of yours, and how their deliveries went.' },
   { name: 'API keys', paths: ['/api-keys'], description: 'Keys for programs: what they may do is what their scopes say.' },
   { name: 'Sign-in', paths: ['/auth'], description: 'People: signing up, in and out, passwords and second factors.' },

@@ -8,10 +8,13 @@ import { apiKeyActor } from '../actors/api-key/api-key.ts';
 import { canaryActor } from '../actors/canary/canary.ts';
 import { cardActor } from '../actors/card/card.ts';
 import { checkoutActor } from '../actors/checkout/checkout.ts';
+import { checkoutEffects } from '../actors/checkout/effects.ts';
 import { emailAddressActor } from '../actors/email-address/email-address.ts';
 import { passwordResetActor } from '../actors/password-reset/password-reset.ts';
 import { purchaseOrderActor } from '../actors/purchase-order/purchase-order.ts';
 import { purseOf } from '../actors/purchase-order/purse.ts';
+import { renewalEffects } from '../actors/renewal/effects.ts';
+import { renewalActor } from '../actors/renewal/renewal.ts';
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import { sessionActor } from '../actors/session/session.ts';
 import { taskEffects } from '../actors/task/effects.ts';
@@ -42,11 +45,12 @@ export type ActorsOptions = {
 export function registerActors({ runtime, stores, providers, tokens, config, log }: ActorsOptions): void {
   const { publicUrl, mailFrom } = config;
   const { database, files } = stores;
-  const { model, toolbox, mail } = providers;
+  const { model, toolbox, mail, processor } = providers;
   const { actors } = runtime;
   const workspace = (agent: { accountId: string; taskId: string; id: string; workspaceId: string }, callId: string) =>
     workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, callId });
-  const purse = ({ accountId }: { accountId: string }, callId: string) => purseOf({ actors, database }, { accountId, callId });
+  const purse = ({ accountId }: { accountId: string }, callId: string) => purseOf(actors, { accountId, callId });
+  const payments = { processor, onMismatch: () => void providers.stats.payments.mismatches++, log };
   runtime.register([
     canaryActor,
     accountActor(accountEffects({ database })),
@@ -60,7 +64,10 @@ export function registerActors({ runtime, stores, providers, tokens, config, log
     walletActor,
     cardActor,
     purchaseOrderActor,
-    checkoutActor({ actors, mail, salesAddress: operatorAddress(mailFrom) }),
+    checkoutActor(checkoutEffects({ actors, mail, salesAddress: operatorAddress(mailFrom), ...payments }), {
+      takesPayments: processor !== null,
+    }),
+    renewalActor(renewalEffects(payments)),
     workspaceActor,
     workspaceNameActor,
     workspaceFileActor({ database, files }),

@@ -1,5 +1,4 @@
 /** A node's edge: who is calling, what they may do, the routes and the stream, on one server. */
-import { issueCard } from '../actors/card/issue.ts';
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import { user } from '../actors/user/messages.ts';
 import { EventStats } from '../admin/event-stats.ts';
@@ -22,10 +21,12 @@ import { billingRoutes } from '../edge/routes/billing.ts';
 import { cardRoutes } from '../edge/routes/cards.ts';
 import { checkoutRoutes } from '../edge/routes/checkout.ts';
 import { deliverableRoutes } from '../edge/routes/deliverables.ts';
+import { depositRoutes } from '../edge/routes/deposits.ts';
 import { createDownloadLinks } from '../edge/routes/download-link.ts';
 import { type Health, healthRoutes } from '../edge/routes/health.ts';
 import { invoiceRoutes } from '../edge/routes/invoices.ts';
 import { orderRoutes } from '../edge/routes/orders.ts';
+import { paymentNewsRoutes } from '../edge/routes/payment-news.ts';
 import { taskRoutes } from '../edge/routes/tasks.ts';
 import { walletRoutes } from '../edge/routes/wallet.ts';
 import { webhookRoutes } from '../edge/routes/webhooks.ts';
@@ -34,13 +35,14 @@ import { EventRelay } from '../edge/stream/event-relay.ts';
 import { Stream } from '../edge/stream/stream.ts';
 import { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';
-import { createEmbeddedIssuer } from '../providers/issuing/embedded.ts';
 import type { Outbound } from '../providers/outbound/port.ts';
 import { createEmbeddedPayments } from '../providers/payments/embedded.ts';
+import type { PaymentProcessor } from '../providers/payments/port.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
 import { openIdentity } from './identity.ts';
+import type { Issuing } from './issuing.ts';
 import type { LimitsOfNode } from './limits.ts';
 import type { Stores } from './stores.ts';
 import { webhookSecrets } from './webhooks.ts';
@@ -60,7 +62,10 @@ export type EdgeOptions = {
   tokens: Tokens;
   /** What webhooks go out by: it says where they may go. */
   deliveries: Outbound;
+  /** null: none is configured. */
+  processor: PaymentProcessor | null;
   limits: LimitsOfNode;
+  issuing: Issuing;
   runtime: Runtime;
   placement: Placement;
   /** null: a node alone. */
@@ -87,7 +92,9 @@ export async function openEdge({
   stores,
   tokens,
   deliveries,
+  processor,
   limits,
+  issuing,
   runtime,
   placement,
   cluster,
@@ -144,7 +151,7 @@ export async function openEdge({
     const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     publicUrl = config.publicUrl ?? address;
     const links = createDownloadLinks(tokens, publicUrl);
-    const cardIssuer = createEmbeddedIssuer(secretKey);
+    const pages = createEmbeddedPayments(secretKey, acceptedKeys);
     // In the order of the API reference.
     const routes = [
       ...taskRoutes({ actors, database }),
@@ -165,9 +172,12 @@ export async function openEdge({
         links,
         customerOf: async ({ userId }) => (await actors.query(user, userId, 'profile', null))?.email ?? '',
       }),
-      ...checkoutRoutes({ actors, pages: createEmbeddedPayments(secretKey, acceptedKeys), publicUrl, clock }),
-      ...cardRoutes({ actors, database, clock, issue: (...of) => issueCard({ actors, database, issuer: cardIssuer }, ...of) }),
+      ...checkoutRoutes({ actors, pages, publicUrl, clock }),
+      ...(processor === null ? [] : paymentNewsRoutes({ actors, read: (...signed) => processor.news(...signed), log })),
+      ...cardRoutes({ actors, database, clock, issue: issuing.issue }),
+      ...issuing.routes,
       ...walletRoutes({ actors, database, clock }),
+      ...depositRoutes({ actors, database, pages, publicUrl, takesPayments: processor !== null, clock }),
       ...orderRoutes({ actors, database, clock }),
       ...healthRoutes(health),
     ];

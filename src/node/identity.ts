@@ -19,7 +19,7 @@ import { Secrets } from '../storage/secrets.ts';
 import type { Stores } from './stores.ts';
 
 export type IdentityOptions = {
-  stores: Pick<Stores, 'secretKey' | 'acceptedKeys' | 'database' | 'overrides'>;
+  stores: Pick<Stores, 'secretKey' | 'acceptedKeys' | 'database'>;
   actors: ActorSystem;
   tokens: Tokens;
   /** Where callers reach the service; asked when somebody signs in. */
@@ -31,7 +31,7 @@ export type IdentityOptions = {
 export type Identity = { authenticator: Authenticator; cookies: CookieSessions; routes: AnyRoute[] };
 
 export function openIdentity({ stores, actors, tokens, publicUrl, clock, log }: IdentityOptions): Identity {
-  const { secretKey, acceptedKeys, database, overrides } = stores;
+  const { secretKey, acceptedKeys, database } = stores;
   const cookies = createCookieSessions({ secretKey, acceptedKeys, publicUrl });
   const authenticator = createAuthenticator({ actors, database, tokens, cookies, clock, log });
   const passwords = createPasswords();
@@ -40,7 +40,7 @@ export function openIdentity({ stores, actors, tokens, publicUrl, clock, log }: 
   const routes = [
     ...authRoutes({ actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, clock }),
     ...passwordRoutes({ actors, tokens, passwords, clock }),
-    ...profileRoutes({ actors, signIn, clock, overrides }),
+    ...profileRoutes({ actors, signIn, clock }),
     ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
     ...settingsRoutes({ actors }),
   ];

@@ -24,6 +24,7 @@ import {
 import { registerActors } from './actors.ts';
 import { leaveCluster, openCluster } from './cluster.ts';
 import { openEdge } from './edge.ts';
+import { openIssuing } from './issuing.ts';
 import { openLimits } from './limits.ts';
 import { openAdminPort, openTracing } from './observation.ts';
 import { createProviders } from './providers.ts';
@@ -60,9 +61,10 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const { actors } = runtime;
   const tokens = await createTokens({ ...stores, clock });
   registerActors({ runtime, stores, providers, tokens, config, log });
+  const issuing = openIssuing({ ...stores, config, runtime, log });
   const limits = await openLimits(config, stores, cluster, log, stops);
-  const { deliveries } = providers;
-  const edge = await openEdge({ config, log, tracer, stores, tokens, deliveries, limits, runtime, placement, cluster });
+  const { deliveries, processor } = providers;
+  const edge = await openEdge({ config, log, tracer, stores, tokens, deliveries, processor, limits, issuing, runtime, placement, cluster });
   const { server, stream, hub, relay } = edge;
   const { mail } = providers;
   const couriers = openWebhooks({ ...stores, runtime, placement, hub, outbound: deliveries, mail, log });

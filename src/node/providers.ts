@@ -11,6 +11,10 @@ import { offlineModel } from '../providers/model/embedded.ts';
 import { ModelStats, observedModel } from '../providers/model/observed.ts';
 import type { Model } from '../providers/model/port.ts';
 import { createOutbound, type Outbound } from '../providers/outbound/outbound.ts';
+import { observedPayments, PaymentStats } from '../providers/payments/observed.ts';
+import type { PaymentProcessor } from '../providers/payments/port.ts';
+import { createStripePayments } from '../providers/payments/stripe.ts';
+import { createStripeClient } from '../providers/stripe/client.ts';
 import { createCatalogue } from '../providers/tools/catalogue.ts';
 import { observedToolbox, ToolStats } from '../providers/tools/observed.ts';
 import type { Toolbox } from '../providers/tools/port.ts';
@@ -26,7 +30,9 @@ export type Providers = {
   mail: MailProvider;
   toolbox: Toolbox;
   model: Model;
-  stats: { model: ModelStats; tools: ToolStats };
+  /** null: the checkout page of this service charges nothing. */
+  processor: PaymentProcessor | null;
+  stats: { model: ModelStats; tools: ToolStats; payments: PaymentStats };
 };
 
 export function createProviders(config: Config, log: Log, stops: Stops, tracer: Tracer | null): Providers {
@@ -40,9 +46,13 @@ export function createProviders(config: Config, log: Log, stops: Stops, tracer: 
       : createSmtpMail({ url: config.smtpUrl, ...source });
   const sandbox = createSandboxPool({ directory: join(config.dataDir, 'sandbox') });
   stops.push(() => sandbox.close());
-  const stats = { model: new ModelStats(), tools: new ToolStats() };
+  const stats = { model: new ModelStats(), tools: new ToolStats(), payments: new PaymentStats() };
   const catalogue = createCatalogue({ outbound, searchUrl: config.searchUrl, mail, sandbox, profileTable: profileTableTool });
   const toolbox = observedToolbox(catalogue, stats.tools, tracer);
   const model = observedModel(createModel(config, { log, offline: offlineModel }), stats.model, tracer);
-  return { outbound, deliveries, mail, toolbox, model, stats };
+  const { stripeSecretKey, stripeWebhookSecrets: webhookSecrets, stripeApiUrl: apiUrl } = config;
+  const takesPayments = stripeSecretKey !== null && webhookSecrets.length > 0;
+  const stripe = takesPayments ? createStripeClient({ secretKey: stripeSecretKey, webhookSecrets, apiUrl }) : null;
+  const processor = stripe && observedPayments(createStripePayments(stripe, systemClock), stats.payments);
+  return { outbound, deliveries, mail, toolbox, model, processor, stats };
 }

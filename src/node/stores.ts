@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import { AccountOverrides } from '../storage/account-overrides.ts';
 import { adoptLocalFiles } from '../storage/adopt-local-files.ts';
 import { lockDataDir } from '../storage/data-dir-lock.ts';
 import { Database, poolsInCluster } from '../storage/database.ts';
@@ -22,7 +21,6 @@ export type Stores = {
   databaseUrl: string;
   database: Database;
   files: FileStore;
-  overrides: AccountOverrides;
 };
 
 /** Opens them with the newest tables. */
@@ -38,10 +36,7 @@ export async function openStores(config: Config, log: Log, stops: Stops): Promis
   stops.push(() => database.close());
   await database.migrate();
   const files = await openFiles(config, database, log);
-  const overrides = new AccountOverrides(database, log);
-  overrides.start();
-  stops.push(() => overrides.stop());
-  return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, files, overrides };
+  return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, files };
 }
 
 /** What every node of a cluster must see is kept where all of them look, and stays there when one node is left. */

@@ -1,10 +1,7 @@
 /**
  * What operators have set for single accounts, in place of their plan or of single limits of it. The table is no actor's: the `troupe` command
- * writes it, and every node reads it. A node asks once for an account and then, for all accounts it knows together, what has changed lately;
- * so a change holds everywhere within a second, at the cost of one small query a node.
+ * writes it, the accounts are told of it, and the edge of every node reads it beside the plan.
  */
-import { LRUCache } from 'lru-cache';
-import type { Log } from '../log.ts';
 import type { Plan } from '../plans.ts';
 import type { Database } from './database.ts';
 import type { AccountOverrideValues } from './entities/account.ts';
@@ -27,96 +24,6 @@ export type Overrides = AccountOverrideValues;
 const names = Object.keys(overrideColumns) as OverrideName[];
 
 const none = overridesOf({});
-
-export type AccountOverridesOptions = {
-  /** From the answer to one look for changes to the next look. */
-  everyMs?: number;
-  /** Accounts remembered; one that is forgotten is asked for again. */
-  maxAccounts?: number;
-};
-
-/** A change that was committed this much later than its time says is still seen. */
-const overlapMs = 60_000;
-
-export class AccountOverrides {
-  readonly #database: Database;
-  readonly #log: Log;
-  readonly #everyMs: number;
-  readonly #known: LRUCache<string, Overrides>;
-  #batch: { ids: Set<string>; loaded: Promise<Map<string, Overrides>> } | null = null;
-  #lookedAtMs = performance.now();
-  #failing = false;
-  #timer: NodeJS.Timeout | null = null;
-  #stopped = false;
-
-  constructor(database: Database, log: Log, { everyMs = 400, maxAccounts = 20_000 }: AccountOverridesOptions = {}) {
-    this.#database = database;
-    this.#log = log;
-    this.#everyMs = everyMs;
-    this.#known = new LRUCache({ max: maxAccounts });
-  }
-
-  start(): void {
-    this.#timer = setTimeout(() => {
-      void this.refresh().finally(() => this.#stopped || this.start());
-    }, this.#everyMs);
-    this.#timer.unref();
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-  }
-
-  /**
-   * What holds for the account now: out of memory, but for the first time. While the database is away, what is known goes on holding; for an
-   * account that is not known, rejects `unavailable`.
-   */
-  of(accountId: string): Overrides | Promise<Overrides> {
-    return this.#known.get(accountId) ?? this.#load(accountId);
-  }
-
-  /** Looks for changes now. Failures are logged, never thrown. */
-  async refresh(): Promise<void> {
-    const beganAtMs = performance.now();
-    try {
-      if (this.#known.size > 0) await this.#readChanges(beganAtMs - this.#lookedAtMs + overlapMs);
-      this.#lookedAtMs = beganAtMs;
-      this.#failing = false;
-    } catch (error) {
-      if (!this.#failing) this.#log.warn({ err: error }, 'changes of account overrides cannot be read; what is known goes on holding');
-      this.#failing = true;
-    }
-  }
-
-  async #readChanges(sinceMs: number): Promise<void> {
-    const { rows } = await this.#database.read({
-      name: 'account_overrides_changed',
-      text: `select account_id, ${Object.values(overrideColumns).join(', ')} from account_override
-        where changed_at > now() - $1::float8 * interval '1 millisecond'`,
-      values: [sinceMs],
-    });
-    for (const row of rows) if (this.#known.has(row.account_id)) this.#known.set(row.account_id, overridesOf(row));
-  }
-
-  /** All that are asked for in one tick are one query. */
-  #load(accountId: string): Promise<Overrides> {
-    this.#batch ??= this.#nextBatch();
-    this.#batch.ids.add(accountId);
-    return this.#batch.loaded.then((found) => found.get(accountId)!);
-  }
-
-  #nextBatch() {
-    const ids = new Set<string>();
-    const loaded = new Promise(setImmediate).then(async () => {
-      this.#batch = null;
-      const rows = await readOverrides(this.#database, [...ids]);
-      for (const [accountId, overrides] of rows) this.#known.set(accountId, overrides);
-      return rows;
-    });
-    return { ids, loaded };
-  }
-}
 
 /** What is set for each of the accounts, as it stands in the database. */
 export async function readOverrides(database: Database, accountIds: string[]): Promise<Map<string, Overrides>> {

@@ -7,7 +7,7 @@
  * S2 Event numbers come from the account's counter row, locked in account order, so they follow commit order and have no gaps.
  * S3 A message or an effect outcome that is consumed must still be there, else the whole statement fails (`repeated`).
  */
-import type { CommitUnit } from './commit-unit.ts';
+import type { CommitUnit, TimerDraft } from './commit-unit.ts';
 import { arrayExpression, encodeArray, type Table } from './table.ts';
 
 export type Fence = { owner: string; epochOf(shard: number): number | null };
@@ -59,16 +59,14 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
     tables.effect,
     units.flatMap((unit) => (unit.effects === null ? [] : [...unit.effects.values()])),
   );
-  upsert(
-    tables.timer,
-    units.flatMap((unit) => (unit.timers === null ? [] : [...unit.timers.values()].filter((timer) => timer !== null))),
-  );
+  const timers = timersOf(units);
+  upsert(tables.timer, timers.set);
   upsert(
     tables.deadLetter,
     units.flatMap((unit) => unit.deadLetters),
   );
   commandRecords(units, tables, values, ctes);
-  clearedTimers(units, bind, ctes);
+  clearTimers(timers.cleared, bind, ctes);
 
   const checks = ['true'];
   for (const [table, ids] of [
@@ -107,7 +105,7 @@ function rowsByTable(units: readonly CommitUnit[]): Map<Table, object[]> {
     else rows.push(row);
   };
   for (const unit of units) {
-    if (unit.row !== null) add(unit.table!, unit.row);
+    for (const { table, row } of unit.parts) if (row !== null) add(table!, row);
     if (unit.rows !== null) for (const [table, rows] of unit.rows) for (const row of rows.values()) add(table, row);
   }
   return byTable;
@@ -122,11 +120,21 @@ function commandRecords(units: readonly CommitUnit[], tables: RuntimeTables, val
   ctes.push(`commands as (${tables.commandRecord.insert(first, 'ok')})`);
 }
 
-function clearedTimers(units: readonly CommitUnit[], bind: (value: unknown) => string, ctes: string[]): void {
-  const cleared: { kind: string; id: string; name: string }[] = [];
-  for (const unit of units) {
-    if (unit.timers !== null) for (const [name, timer] of unit.timers) if (timer === null) cleared.push({ ...unit.actor, name });
+type ClearedTimer = { kind: string; id: string; name: string };
+
+function timersOf(units: readonly CommitUnit[]): { set: TimerDraft[]; cleared: ClearedTimer[] } {
+  const set: TimerDraft[] = [];
+  const cleared: ClearedTimer[] = [];
+  for (const { parts } of units) {
+    for (const { kind, id, timers } of parts) {
+      if (timers === null) continue;
+      for (const [name, timer] of timers) timer === null ? cleared.push({ kind, id, name }) : set.push(timer);
+    }
   }
+  return { set, cleared };
+}
+
+function clearTimers(cleared: readonly ClearedTimer[], bind: (value: unknown) => string, ctes: string[]): void {
   if (cleared.length === 0) return;
   const arrays = ['kind', 'id', 'name'].map((property) => `${bind(encodeArray({ codec: 'text', property }, cleared))}::text[]`);
   // `limit` keeps the look-up an index scan for each name; as a join it would read the whole table.

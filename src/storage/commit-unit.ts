@@ -1,4 +1,4 @@
-/** What one activation adds to a batch: its newest row and everything its turns recorded. All of it commits together, or none. */
+/** What commits together, or not at all: the newest rows of an actor, or of several whose turns were joint, and everything these turns recorded. */
 import type { RawJson, Table } from './table.ts';
 
 export type EventDraft = { accountId: string; id: string; type: string; taskId: string | null; data: RawJson; createdAt: number };
@@ -49,18 +49,26 @@ export type CommitOutcome =
   /** Nothing of the unit was written, through no fault of its contents: locks or time-outs, again and again. */
   | { kind: 'unavailable'; error: Error };
 
-export class CommitUnit {
+/** What one actor adds of its own. */
+export type ActorPart = {
+  readonly kind: string;
+  readonly id: string;
+  /** Its newest row and where it goes; null: as it was. */
+  table: Table | null;
+  row: object | null;
+  /** By name; null clears it. */
+  timers: Map<string, TimerDraft | null> | null;
+};
+
+export class CommitUnit<P extends ActorPart = ActorPart> {
   readonly shard: number;
-  readonly actor: { kind: string; id: string };
+  /** All of the unit's shard; nearly always one. */
+  readonly parts: P[] = [];
   turns = 0;
-  table: Table | null = null;
-  row: object | null = null;
   events: EventDraft[] = [];
   messages: MessageDraft[] = [];
   /** By table, then by primary key: the last version of a row wins. */
   rows: Map<Table, Map<string, object>> | null = null;
-  /** By name; null clears it. */
-  timers: Map<string, TimerDraft | null> | null = null;
   effects: Map<string, EffectDraft> | null = null;
   /** Effects begun by this incarnation; only for those that must not be repeated blindly, and those that go on while their shard moves. */
   startedEffects: string[] = [];
@@ -73,13 +81,13 @@ export class CommitUnit {
   deadLetters: DeadLetterDraft[] = [];
   /** The turns' spans, where they are traced. */
   traces: string[] | null = null;
-  /** Called when the unit leaves the open batch: no turn may be added from here on. */
-  onSent: () => void = () => {};
   readonly settle: (outcome: CommitOutcome) => void;
 
-  constructor(shard: number, actor: { kind: string; id: string }, settle: (outcome: CommitOutcome) => void) {
+  constructor(shard: number, settle: (outcome: CommitOutcome) => void) {
     this.shard = shard;
-    this.actor = actor;
     this.settle = settle;
   }
+
+  /** The unit leaves the open batch: no turn may be added from here on. */
+  onSent(): void {}
 }

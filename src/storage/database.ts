@@ -16,6 +16,11 @@ import { Webhooks } from './migrations/0007-webhooks.ts';
 import { Money } from './migrations/0008-money.ts';
 import { Orders } from './migrations/0009-orders.ts';
 import { LastingKeys } from './migrations/0010-lasting-keys.ts';
+import { Payments } from './migrations/0011-payments.ts';
+import { Issuing } from './migrations/0012-issuing.ts';
+import { OneBreath } from './migrations/0013-one-breath.ts';
+import { Subscriptions } from './migrations/0014-subscriptions.ts';
+import { PaidDeposits } from './migrations/0015-paid-deposits.ts';
 import { type Table, tableOf } from './table.ts';
 
 export type AnyEntity = EntitySchema<any> | EntityName<any>;
@@ -65,6 +70,11 @@ export class Database {
           Money,
           Orders,
           LastingKeys,
+          Payments,
+          Issuing,
+          OneBreath,
+          Subscriptions,
+          PaidDeposits,
         ],
         snapshot: false,
         tableName: 'migration',

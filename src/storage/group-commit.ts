@@ -246,7 +246,8 @@ export class GroupCommit {
       unit.settle(outcome);
     } catch (error) {
       // A defect of one owner must not keep the others from their answers.
-      this.options.log.error({ ...unit.actor, err: error }, 'the owner of a commit could not take its outcome');
+      const actors = unit.parts.map(({ kind, id }) => `${kind}/${id}`);
+      this.options.log.error({ actors, err: error }, 'the owner of a commit could not take its outcome');
     }
   }
 

@@ -13,6 +13,8 @@ export type LedgerReading = {
   balanceMinor: number;
   /** The first of each check; empty: the books are right. */
   findings: Finding[];
+  /** How many more there are of a check that found too many to list. */
+  leftOut: { check: string; count: number }[];
 };
 
 /** A damaged book is known by a few of its pages. */
@@ -45,29 +47,77 @@ const checks: readonly { check: string; sql: string }[] = [
       where h.status = 'captured' and ($1::text is null or h.account_id = $1) and coalesce(-e.amount_minor, 0) <> h.amount_minor`,
   },
   {
-    check: 'what a card has spent is the sum of its approved authorizations, within its limit',
+    check: 'an open hold stands in its wallet, which frees it in time',
+    sql: `with known as (select w.id as account_id, h.key as id, (h.value->>'amountMinor')::bigint as amount, (h.value->>'expiresAtMs')::bigint as expires_at
+        from wallet w, json_each(w.holds) h where w.holds::text <> '{}' and ($1::text is null or w.id = $1)),
+      open as (select account_id, id, amount_minor as amount from wallet_hold where status = 'open' and ($1::text is null or account_id = $1)),
+      due as (select actor_id as account_id, due_at from timer where kind = 'wallet' and name = 'holds')
+      select coalesce(o.account_id, k.account_id) as account_id,
+        coalesce(o.id, k.id) || ': open ' || coalesce(o.amount, 0) || ', in its wallet ' || coalesce(k.amount, 0) as about
+      from open o full join known k on k.account_id = o.account_id and k.id = o.id where o.amount is distinct from k.amount
+      union all select k.account_id, k.id || ': ends ' || to_timestamp(k.expires_at / 1000.0) || ', and nothing will end it'
+      from known k left join due d on d.account_id = k.account_id where d.due_at is null or d.due_at > to_timestamp(k.expires_at / 1000.0)`,
+  },
+  {
+    check: 'what a card has spent is the sum of its approved authorizations without what went back, within its limit',
     sql: `select c.account_id, c.id || ': spent ' || c.spent_minor || ' of ' || c.spend_limit_minor || ', approved ' || coalesce(a.sum, 0) as about
-      from card c left join (select card_id, sum(amount_minor) as sum from card_authorization where status = 'approved' group by 1) a on a.card_id = c.id
-      where ($1::text is null or c.account_id = $1) and (c.spent_minor <> coalesce(a.sum, 0) or c.spent_minor + c.reserved_minor > c.spend_limit_minor)`,
+      from card c left join (select card_id, sum(amount) as sum from (
+          select card_id, amount_minor as amount from card_authorization where status = 'approved' union all select card_id, -amount_minor from card_reversal) e
+        group by 1) a on a.card_id = c.id
+      where ($1::text is null or c.account_id = $1) and (c.spent_minor <> coalesce(a.sum, 0) or c.spent_minor > c.spend_limit_minor)`,
   },
   {
     check: 'an authorization is approved exactly when it is booked, once',
-    sql: bookedExactly('cards', { table: 'card_authorization', status: 'approved', kind: 'card' }),
+    sql: bookedExactly('cards', { table: 'card_authorization', status: 'approved' }),
   },
   {
     check: 'an order is complete exactly when it is booked, once',
-    sql: bookedExactly('orders', { table: 'purchase_order', status: 'complete', kind: 'purchase_order' }),
+    sql: bookedExactly('orders', { table: 'purchase_order', status: 'complete', toBeTold: messages('purchase_order', 'paymentDecided') }),
   },
   {
-    check: 'what a card has reserved is on its way to the wallet or back',
+    check: 'an approved order that is not paid waits in its wallet',
     sql: `with way as materialized (
-        select input->'payer'->>'id' as card_id, (input->>'amountMinor')::bigint as amount from (${messages('wallet', 'pay')}) p where input->'payer'->>'kind' = 'card'
-        union all select actor_id, (input->'payment'->>'amountMinor')::bigint from (${messages('card', 'paymentDecided')}) d)
-      select c.account_id, c.id || ': reserved ' || c.reserved_minor || ', on the way ' || coalesce(w.sum, 0) as about
-      from card c left join (select card_id, sum(amount) as sum from way group by 1) w on w.card_id = c.id
-      where ($1::text is null or c.account_id = $1) and c.reserved_minor <> coalesce(w.sum, 0)`,
+        select input->'payment'->>'reference' as id from (${messages('purchase_order', 'paymentDecided')}) d
+        union all select input->>'reference' from (${messages('wallet', 'pay')}) p
+        union all select payment->>'reference' from wallet w, json_array_elements(w.waiting) payment where w.waiting::text <> '[]')
+      select o.account_id, o.id || ': ' || o.status || ', ' || o.amount_minor || ' will never be paid' as about from purchase_order o
+      where (o.status = 'approved' or o.asking is not null) and ($1::text is null or o.account_id = $1) and o.id not in (select id from way where id is not null)`,
+  },
+  {
+    check: 'a deposit by a payment processor is paid exactly when it is booked',
+    sql: `with way as materialized (${messages('wallet', 'deposit')}),
+        asked as (select *, 'txn_' || substr(id, 4) as transfer_id from checkout where plan is null and ($1::text is null or account_id = $1))
+      select a.account_id, a.id || ': ' || a.status || ', ' || a.amount_minor || ' asked for, ' || coalesce(e.amount_minor, 0) || ' booked' as about
+      from asked a left join ledger_entry e on e.transfer_id = a.transfer_id and e.book = 'wallet'
+      where (a.status <> 'paid' and e.transfer_id is not null) or e.amount_minor <> a.amount_minor or e.account_id <> a.account_id
+        or (a.status = 'paid' and e.transfer_id is null and a.transfer_id not in (select input->>'transferId' from way))`,
+  },
+  {
+    check: 'an invoice is the sum of its lines',
+    sql: `select account_id, id || ': ' || amount_minor || ', lines ' || sum as about
+      from (select i.*, (select sum((l->>'amountMinor')::bigint) from json_array_elements(i.lines) l) as sum from invoice i where $1::text is null or account_id = $1) i
+      where sum <> amount_minor`,
+  },
+  {
+    check: 'what went back of an authorization is booked, once',
+    sql: `with booked as (select * from ledger_entry where book = 'cards' and amount_minor < 0 and ($1::text is null or account_id = $1)),
+        given as (select * from card_reversal where $1::text is null or account_id = $1)
+      select coalesce(g.account_id, b.account_id) as account_id,
+        coalesce(g.id, b.transfer_id) || ': ' || coalesce(g.amount_minor, 0) || ' went back, ' || coalesce(-b.amount_minor, 0) || ' booked' as about
+      from given g full join booked b on b.transfer_id = g.id
+      where g.id is null or b.transfer_id is null or g.amount_minor <> -b.amount_minor or g.account_id <> b.account_id or g.authorization_id <> b.reference`,
+  },
+  {
+    check: 'no more of an authorization went back than was approved',
+    sql: `select r.account_id, r.authorization_id || ': approved ' || coalesce(a.amount_minor, 0) || ', went back ' || r.sum as about
+      from (select account_id, authorization_id, sum(amount_minor) as sum from card_reversal where $1::text is null or account_id = $1 group by 1, 2) r
+        left join card_authorization a on a.id = r.authorization_id and a.status = 'approved'
+      where r.sum > coalesce(a.amount_minor, 0)`,
   },
 ];
+
+/** What is proved, in words. */
+export const ledgerChecks: readonly string[] = checks.map(({ check }) => check);
 
 /**
  * Reads on a connection of its own, on which nothing else is asked meanwhile.
@@ -78,12 +128,14 @@ export async function checkLedger(client: pg.Client, accountId: string | null): 
   await client.query('begin transaction isolation level repeatable read read only');
   try {
     const findings: Finding[] = [];
+    const leftOut: LedgerReading['leftOut'] = [];
     for (const { check, sql } of checks) {
       const { rows } = await client.query(
-        `select account_id, about from (${sql}) found order by account_id, about limit ${findingsOfCheck}`,
+        `select account_id, about, (count(*) over ())::float8 as all_found from (${sql}) found order by account_id, about limit ${findingsOfCheck}`,
         [accountId],
       );
       findings.push(...rows.map((row) => ({ check, accountId: row.account_id, about: row.about })));
+      if (rows.length > 0 && rows[0].all_found > rows.length) leftOut.push({ check, count: rows[0].all_found - rows.length });
     }
     const { rows } = await client.query(
       `select (select count(*) from ledger_entry where $1::text is null or account_id = $1)::float8 as entries,
@@ -92,23 +144,28 @@ export async function checkLedger(client: pg.Client, accountId: string | null): 
       [accountId],
     );
     const { entries, wallets, cards, balance: balanceMinor } = rows[0];
-    return { entries, wallets, cards, balanceMinor, findings };
+    return { entries, wallets, cards, balanceMinor, findings, leftOut };
   } finally {
     await client.query('rollback');
   }
 }
 
-/** What is paid, by its own table and by the ledger: the same things, the same amounts. Captured holds name what they please. */
-function bookedExactly(book: string, paid: { table: string; status: string; kind: string }): string {
-  return `with way as materialized (${messages(paid.kind, 'paymentDecided')}),
-      booked as (select account_id, reference, amount_minor from ledger_entry e where book = '${book}' and ($1::text is null or account_id = $1)
-        and not exists (select from wallet_hold h where h.transfer_id = e.transfer_id)),
+/**
+ * What is paid, by its own table and by the ledger: the same things, the same amounts. Captured holds name what they please.
+ *
+ * @param toBeTold messages to who paid and does not know it yet
+ */
+function bookedExactly(book: string, paid: { table: string; status: string; toBeTold?: string }): string {
+  return `with booked as (select account_id, reference, sum(amount_minor) as amount_minor, count(*) as times from ledger_entry e
+        where book = '${book}' and amount_minor > 0 and ($1::text is null or account_id = $1)
+        and not exists (select from wallet_hold h where h.transfer_id = e.transfer_id) group by 1, 2),
       paid as (select account_id, id, amount_minor from ${paid.table} where status = '${paid.status}' and ($1::text is null or account_id = $1))
     select coalesce(p.account_id, b.account_id) as account_id,
-      coalesce(p.id, b.reference) || ': ' || coalesce(p.amount_minor, 0) || ' ${paid.status}, ' || coalesce(b.amount_minor, 0) || ' booked' as about
+      coalesce(p.id, b.reference) || ': ' || coalesce(p.amount_minor, 0) || ' ${paid.status}, ' || coalesce(b.amount_minor, 0) || ' booked'
+        || case when b.times > 1 then ' in ' || b.times || ' transfers' else '' end as about
     from paid p full join booked b on b.reference = p.id
-    where (p.id is null or b.reference is null or p.amount_minor <> b.amount_minor or p.account_id <> b.account_id)
-      and not (p.id is null and b.reference in (select input->'payment'->>'reference' from way))`;
+    where (p.id is null or b.reference is null or p.amount_minor <> b.amount_minor or b.times > 1 or p.account_id <> b.account_id)
+      ${paid.toBeTold === undefined ? '' : `and not (p.id is null and b.reference in (select input->'payment'->>'reference' from (${paid.toBeTold}) told))`}`;
 }
 
 /** Messages that their actor has not taken yet. */

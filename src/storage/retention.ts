@@ -99,9 +99,16 @@ export function pastSessions(clock: Clock): Chore {
   return outlived('sessions', 'session', 'refresh_expires_at', 8 * dayMs, clock);
 }
 
-/** Checkouts that came to nothing; those that were paid stay with their invoices. */
+/** Checkouts that came to nothing; those that somebody paid, or is paying, stay. */
 export function pastCheckouts(clock: Clock): Chore {
-  return outlived('checkouts', 'checkout', 'expires_at', 8 * dayMs, clock, ` and status not in ('paying', 'paid')`);
+  return outlived(
+    'checkouts',
+    'checkout',
+    'expires_at',
+    8 * dayMs,
+    clock,
+    ` and status in ('failed', 'open', 'cancelled', 'contacted', 'expired')`,
+  );
 }
 
 /** Rows by the time their use was over. An actor that still has one in memory goes on with what a fresh one would do. */

@@ -60,9 +60,12 @@ export function check(history: Pick<History, 'operations' | 'received' | 'anomal
     tools: repeated(kept.events.flatMap(({ call }) => (call === null ? [] : [call]))).map((call) => `tool call ${call} has two results`),
     leftovers: Object.entries(kept.leftovers).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`])),
   };
-  return Object.entries(found).flatMap(([rule, words]) =>
-    words.slice(0, shownOfARule).map((one) => ({ rule: rules[rule as keyof typeof rules], words: one })),
-  );
+  return violationsOf(rules, found);
+}
+
+/** @param found what is wrong, by the short names of `rules` */
+export function violationsOf<R extends string>(rules: Readonly<Record<R, string>>, found: Readonly<Record<R, string[]>>): Violation[] {
+  return (Object.keys(rules) as R[]).flatMap((name) => found[name].slice(0, shownOfARule).map((words) => ({ rule: rules[name], words })));
 }
 
 function acknowledgedIsThere(operations: readonly Operation[], kept: Kept): string[] {
@@ -149,7 +152,7 @@ function registerOperation({ id, name, value, result, outcome, invokedMs, endedM
   if (outcome === 'refused' || (name === 'read' && outcome === 'unknown')) return [];
   const returnedMs = endedMs ?? Number.POSITIVE_INFINITY;
   if (name === 'read') return [{ id, kind: 'read', value: result as string | null, version: null, invokedMs, returnedMs }];
-  return [{ id, kind: 'write', value, version: outcome === 'done' ? Number(result) : null, invokedMs, returnedMs }];
+  return [{ id, kind: 'write', value: value as string, version: outcome === 'done' ? Number(result) : null, invokedMs, returnedMs }];
 }
 
 function streamsWhole(received: readonly Received[], kept: Kept): string[] {
@@ -171,7 +174,8 @@ function streamsWhole(received: readonly Received[], kept: Kept): string[] {
   return wrong;
 }
 
-function told({ id, name, subject, status, invokedMs }: Operation): string {
+/** An operation in the words of a report. */
+export function told({ id, name, subject, status, invokedMs }: Operation): string {
   return `operation ${id} (${name} ${subject}, begun at ${Math.round(invokedMs)} ms, answered ${status})`;
 }
 

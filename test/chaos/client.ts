@@ -4,25 +4,36 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { NodeProcess } from '../support/node-process.ts';
 import type { Random } from '../support/random.ts';
-import type { History, Operation, OperationName } from './history.ts';
+import type { History, Operation, OperationName, Result } from './history.ts';
 
 export type Ask = {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
+  /** Where it is not the client's. */
+  token?: string;
   /** Made anew for every request. */
   body?: () => string | FormData;
   /** What the history keeps of a good answer. */
-  resultOf?: (answer: Answer) => string | number | null;
+  resultOf?: (answer: Answer) => Result;
+  /** The refusals that a right service may give; without them any that does not blame the request. */
+  refusals?: readonly number[];
+  /** How long it is asked again; 0: never, and where the one answer is lost nobody knows. */
+  patienceMs?: number;
+  /** It is sent once more when it was answered well, and is to be answered the same. */
+  isRepeated?: boolean;
 };
+/** Where requests go. */
+export type Door = { readonly url: string };
 export type Answer = { status: number; text: string; json: any };
 
 /** A request that hangs longer is given up, as callers do; the node may still carry it out. */
 const requestTimeoutMs = 5_000;
 /** Every fault is over by then, and whoever lived through it has answered. */
-const patienceMs = 60_000;
+const usualPatienceMs = 60_000;
 const longestWaitMs = 2_000;
+/** They blame the request, or what its account may do. */
+const neverFitting = [400, 401, 402, 403, 422];
 const afterBrokenMs = 50;
 
 export class Client {
@@ -31,11 +42,11 @@ export class Client {
   requests = 0;
   retries = 0;
   private readonly history: History;
-  private readonly nodes: () => NodeProcess[];
+  private readonly nodes: () => Door[];
   private readonly random: Random;
 
   /** @param nodes those that requests may go to; also such that are about to be found dead */
-  constructor(parts: { account: string; token: string; history: History; nodes: () => NodeProcess[]; random: Random }) {
+  constructor(parts: { account: string; token: string; history: History; nodes: () => Door[]; random: Random }) {
     this.account = parts.account;
     this.token = parts.token;
     this.history = parts.history;
@@ -47,34 +58,48 @@ export class Client {
   async perform(
     name: OperationName,
     subject: string,
-    value: string | null,
+    value: string | number | null,
     ask: Ask,
   ): Promise<{ operation: Operation; answer: Answer | null }> {
     const operation = this.history.begin(this.account, name, subject, value);
     const key = randomUUID();
-    const giveUpAtMs = operation.invokedMs + patienceMs;
-    let lastUrl: string | null = null;
-    while (this.history.nowMs() < giveUpAtMs) {
+    const answer = await this.untilAnswered(ask, key, () => {
       // Only the request that is answered says anything about what was read.
       if (ask.method === 'GET') operation.invokedMs = this.history.nowMs();
       operation.requests++;
+    });
+    if (answer !== null) this.settle(operation, ask, answer);
+    if (ask.isRepeated && answer !== null && answer.status < 300) await this.repeat(operation, ask, key, answer);
+    return { operation, answer };
+  }
+
+  /** Null: patience has ended. */
+  private async untilAnswered(ask: Ask, key: string, onRequest = () => {}): Promise<Answer | null> {
+    const giveUpAtMs = this.history.nowMs() + (ask.patienceMs ?? usualPatienceMs);
+    let lastUrl: string | null = null;
+    for (;;) {
+      onRequest();
       const url = this.urlOtherThan(lastUrl);
       const heard = await this.request(ask, key, url);
       lastUrl = url;
       const waitMs = this.waitBeforeRetry(heard);
-      if (waitMs === null) {
-        const { answer } = heard as { answer: Answer };
-        this.settle(operation, ask, answer);
-        return { operation, answer };
-      }
+      if (waitMs === null) return (heard as { answer: Answer }).answer;
+      if (this.history.nowMs() + waitMs >= giveUpAtMs) return null;
       this.retries++;
       await pause(waitMs);
     }
-    return { operation, answer: null };
+  }
+
+  private async repeat({ name, subject }: Operation, ask: Ask, key: string, first: Answer): Promise<void> {
+    const again = await this.untilAnswered(ask, key);
+    if (again !== null && (again.status !== first.status || again.text !== first.text))
+      this.history.anomaly(
+        `${name} ${subject} was answered ${first.status} ${first.text}, and when repeated ${again.status} ${again.text}`,
+      );
   }
 
   /** One request to one node, for whoever needs no history. Null where it broke. */
-  async ask(ask: Ask, node?: NodeProcess): Promise<Answer | null> {
+  async ask(ask: Ask, node?: Door): Promise<Answer | null> {
     const heard = await this.request(ask, randomUUID(), node?.url ?? this.urlOtherThan(null));
     return 'answer' in heard ? heard.answer : null;
   }
@@ -83,15 +108,14 @@ export class Client {
     this.history.anomaly(words);
   }
 
-  private settle(operation: Operation, { method, resultOf }: Ask, answer: Answer): void {
+  private settle(operation: Operation, { method, resultOf, refusals }: Ask, answer: Answer): void {
     // Gone already: an earlier request of this operation had taken effect.
     const wasDone = answer.status === 404 && method === 'DELETE' && operation.requests > 1;
     const done = answer.status < 300 || wasDone;
     const absent = method === 'GET' && answer.status === 404;
     this.history.end(operation, done || absent ? 'done' : 'refused', answer.status, done && !wasDone ? (resultOf?.(answer) ?? null) : null);
-    if (answer.status >= 500)
-      this.history.anomaly(`${operation.name} ${operation.subject} was answered ${answer.status} ${answer.text.slice(0, 200)}`);
-    if (answer.status === 400 || answer.status === 401 || answer.status === 403 || answer.status === 422)
+    const isFitting = refusals === undefined ? !neverFitting.includes(answer.status) : done || refusals.includes(answer.status);
+    if (answer.status >= 500 || !isFitting)
       this.history.anomaly(`${operation.name} ${operation.subject} was answered ${answer.status} ${answer.text.slice(0, 200)}`);
   }
 
@@ -113,7 +137,7 @@ export class Client {
     return urls.length === 0 ? null : this.random.pick(others.length > 0 ? others : urls);
   }
 
-  private async request({ method, path, body }: Ask, key: string, url: string | null): Promise<Heard> {
+  private async request({ method, path, body, token = this.token }: Ask, key: string, url: string | null): Promise<Heard> {
     if (url === null) return { broken: 'no node runs' };
     this.requests++;
     try {
@@ -121,7 +145,7 @@ export class Client {
       const response = await fetch(`${url}${path}`, {
         method,
         headers: {
-          Authorization: `Bearer ${this.token}`,
+          Authorization: `Bearer ${token}`,
           ...(method === 'POST' ? { 'Idempotency-Key': key } : {}),
           ...(typeof sent === 'string' ? { 'Content-Type': 'application/json' } : {}),
         },

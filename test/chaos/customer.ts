@@ -1,9 +1,8 @@
 /** One account and what its clients do: they write and read registers, create things, and steer tasks, a few at a time, at random. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { scopes } from '../../src/edge/auth/scopes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import type { Random } from '../support/random.ts';
+import { registerAccount, send } from './account.ts';
 import { type Answer, type Ask, Client } from './client.ts';
 import type { History } from './history.ts';
 
@@ -39,20 +38,9 @@ export class Customer {
   /** Registers, before anything is broken. */
   static async register(parts: CustomerParts): Promise<Customer> {
     const { url } = parts.nodes()[0]!;
-    const post = async (path: string, token: string | null, body: object): Promise<any> => {
-      const headers = { 'Content-Type': 'application/json', ...(token === null ? {} : { Authorization: `Bearer ${token}` }) };
-      const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`POST ${path} was answered ${response.status} ${text}`);
-      return JSON.parse(text);
-    };
-    const email = `${randomUUID()}@example.com`;
-    const { access_token: session } = await post('/v1/auth/register', null, { email, password: 'chaos is no secret' });
-    // A key lives as long as the run, and with all scopes its stream leaves nothing out.
-    const { key } = await post('/v1/api-keys', session, { name: 'chaos', scopes });
-    const workspace = (await post('/v1/workspaces', key, { name: 'registers' })).id;
-    const me = (await (await fetch(`${url}/v1/auth/me`, { headers: { Authorization: `Bearer ${key}` } })).json()) as { account_id: string };
-    const client = new Client({ ...parts, account: me.account_id, token: key });
+    const { id, key } = await registerAccount(url);
+    const workspace = (await send(`${url}/v1/workspaces`, key, { name: 'registers' })).id;
+    const client = new Client({ ...parts, account: id, token: key });
     const customer = new Customer(client, workspace, parts.random);
     const uploaded = await client.ask({ method: 'POST', path: `/v1/workspaces/${workspace}/files`, body: () => form('table.csv', table) });
     if (uploaded?.status !== 201) throw new Error(`The table was not taken: ${uploaded?.status} ${uploaded?.text}`);

@@ -7,7 +7,7 @@ import type { History, Operation } from './history.ts';
 
 const readingsAtOnce = 16;
 /** Of each account's tasks and workspaces this many, the first and the last ones, are asked of every node. */
-const readOfAKind = 60;
+export const readOfAKind = 60;
 
 export async function gather(cluster: ClusterProcesses, customers: readonly Customer[], history: History): Promise<Kept> {
   const created = history.operations.filter(({ outcome }) => outcome === 'done');
@@ -85,7 +85,8 @@ async function readDatabase(url: string): Promise<Omit<Kept, 'readings' | 'regis
   }
 }
 
-async function inTurn<T, R>(list: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
+/** A few at a time; the results in the list's order. */
+export async function inTurn<T, R>(list: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = new Array(list.length);
   let next = 0;
   const loop = async () => {

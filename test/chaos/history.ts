@@ -20,17 +20,32 @@ export type OperationName =
   | 'cancel task'
   | 'pause agent'
   | 'resume agent'
-  | 'look';
+  | 'look'
+  | 'issue card'
+  | 'authorize'
+  | 'freeze card'
+  | 'unfreeze card'
+  | 'cancel card'
+  | 'deposit'
+  | 'place order'
+  | 'approve order'
+  | 'reject order'
+  | 'set limit';
+
+/** What was answered about money: `approved`, `declined`, `pending` …, and why. */
+export type Decided = { id: string; status: string; reason: string | null };
+
+export type Result = string | number | Decided | null;
 
 /** An operation of one client, however many requests it took. */
 export type Operation = {
   id: number;
   account: string;
   name: OperationName;
-  /** What it is about: a register, a task, an agent, or the name of what is to be created. */
+  /** What it is about: a register, a task, an agent, a card, an order, a limit, or the name of what is to be created; of an authorization card/merchant. */
   subject: string;
-  /** `write`: the value. */
-  value: string | null;
+  /** `write`: the value. Of money the amount in cents. */
+  value: string | number | null;
   invokedMs: number;
   /** When it was asked for first. Of a read only the last request counts, so it is invoked later. */
   begunMs: number;
@@ -40,7 +55,7 @@ export type Operation = {
   /** Of the answer that ended it, else 0. */
   status: number;
   /** `write`: the version. `read`: the value, null for none. Creations: the id. */
-  result: string | number | null;
+  result: Result;
   /** How many requests it took. */
   requests: number;
 };
@@ -79,7 +94,7 @@ export class History {
   }
 
   /** An operation that begins now; its fields are filled in when it ends. */
-  begin(account: string, name: OperationName, subject: string, value: string | null = null): Operation {
+  begin(account: string, name: OperationName, subject: string, value: string | number | null = null): Operation {
     const nowMs = this.nowMs();
     const operation: Operation = {
       id: this.operations.length + 1,
@@ -99,7 +114,7 @@ export class History {
     return operation;
   }
 
-  end(operation: Operation, outcome: Outcome, status: number, result: string | number | null = null): void {
+  end(operation: Operation, outcome: Outcome, status: number, result: Result = null): void {
     operation.endedMs = outcome === 'unknown' ? null : this.nowMs();
     operation.outcome = outcome;
     operation.status = status;

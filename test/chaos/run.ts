@@ -5,12 +5,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
+import { onBusiness } from '../support/on-business.ts';
 import { randomFrom } from '../support/random.ts';
+import { Auditor } from './auditor.ts';
 import { check, type Violation } from './check.ts';
+import { checkMoney } from './check-money.ts';
 import { Customer } from './customer.ts';
 import { type Fault, faults, type Stage } from './faults.ts';
 import { gather } from './gather.ts';
-import { History, type Operation } from './history.ts';
+import { gatherMoney } from './gather-money.ts';
+import { type Decided, History, type Operation } from './history.ts';
+import { settle } from './settle.ts';
+import { manners, Spender } from './spender.ts';
 import { Subscriber } from './subscriber.ts';
 
 export type RunOptions = {
@@ -22,12 +28,19 @@ export type RunOptions = {
   minutes: number;
   /** These faults, in this order, each once. */
   script?: readonly Fault[];
-  customers?: number;
-  /** Clients of each customer. */
-  workers?: number;
+  load?: Load;
   env?: Record<string, string>;
   onFault?: (line: string) => void;
 };
+
+/** Customers write, read and run tasks, spenders move money; each with so many clients at a time. */
+export type Load = { customers: number; customerClients: number; spenders: number; spenderClients: number };
+
+/** What `--only` names. */
+export const loads = {
+  all: { customers: 3, customerClients: 3, spenders: 3, spenderClients: 3 },
+  money: { customers: 0, customerClients: 0, spenders: 6, spenderClients: 5 },
+} as const satisfies Record<string, Load>;
 
 export type Report = {
   violations: Violation[];
@@ -40,7 +53,6 @@ export type Report = {
 };
 
 const readyWithinMs = 60_000;
-const tasksWithinMs = 120_000;
 const streamsWithinMs = 30_000;
 const secondFaultChance = 0.25;
 const slowMs = 6_000;
@@ -49,36 +61,51 @@ const slowShown = 5;
 const neverLogged = /nobody listened|TypeError|ReferenceError|RangeError|deadlock detected|already consumed/;
 
 export async function run(options: RunOptions): Promise<Report> {
-  const { seed, nodes, clustered, env, customers: customerCount = 3, workers = 3 } = options;
+  const { seed, nodes, clustered, env, load = loads.all } = options;
   const random = randomFrom(seed);
   const history = new History();
   const cluster = await ClusterProcesses.start({ nodes, redis: clustered, postgres: 'own', env });
   try {
+    await onBusiness(cluster.databaseUrl());
     const running = () => cluster.nodes.filter((node) => node.isRunning);
     const parts = (n: number) => ({ history, nodes: running, random: randomFrom(seed + n) });
-    const customers = await Promise.all(Array.from({ length: customerCount }, (_, n) => Customer.register(parts(n + 1))));
-    const subscribers = customers.map(
-      (customer, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account: customer.account, token: customer.token }),
+    const times = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
+    const customers = await Promise.all(times(load.customers, (n) => Customer.register(parts(n + 1))));
+    const spenders = await Promise.all(times(load.spenders, (n) => Spender.register(parts(n + 101), manners[n % manners.length]!)));
+    const crowd: Crowd = { customers, spenders, all: [...customers, ...spenders] };
+    const subscribers = crowd.all.map(
+      ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),
     );
+    const auditor = new Auditor(cluster.databaseUrl, history);
     let isOver = false;
-    const working = customers.flatMap((customer) => Array.from({ length: workers }, () => customer.work(() => isOver)));
+    const working = [
+      ...customers.flatMap((customer) => times(load.customerClients, () => customer.work(() => isOver))),
+      ...spenders.flatMap((spender) => times(load.spenderClients, () => spender.work(() => isOver))),
+    ];
     const stage: Stage = { cluster, history, random, busy: new Set(), nodes };
     const recoveries = await makeFaults(stage, options);
     isOver = true;
     await Promise.all(working);
-    await settle(cluster, customers, subscribers, history);
+    const unpaid = await settle(cluster.databaseUrl(), crowd);
+    await allTold(crowd, subscribers, cluster.databaseUrl());
+    await auditor.stop();
     const kept = await gather(cluster, customers, history);
+    const clients = spenders.map(({ client }) => client);
+    const money = await gatherMoney({ doors: cluster.up, databaseUrl: cluster.databaseUrl() }, clients, history, unpaid);
     await Promise.all(subscribers.map((subscriber) => subscriber.stop()));
     await endAll(cluster, history);
     const logs = cluster.nodes.map(({ name, log }) => ({ node: name, log }));
     for (const { node, log } of logs)
       for (const line of log.split('\n')) if (neverLogged.test(line)) history.anomaly(`${node} printed ${line.slice(0, 500)}`);
-    const violations = check(history, kept);
-    return { violations, history, slow: slowOf(history), logs, summary: summaryOf(history, customers, subscribers, recoveries) };
+    const violations = [...check(history, kept), ...checkMoney(history.operations, money)];
+    const summary = { ...summaryOf(history, crowd, subscribers, recoveries), audits: auditor.audits, ...moneySummaryOf(history) };
+    return { violations, history, slow: slowOf(history), logs, summary };
   } finally {
     await cluster.close();
   }
 }
+
+type Crowd = { customers: readonly Customer[]; spenders: readonly Spender[]; all: readonly (Customer | Spender)[] };
 
 /** Resolves with how long each fault's healing took, in milliseconds. */
 async function makeFaults(stage: Stage, { minutes, script, onFault = () => {} }: RunOptions): Promise<number[]> {
@@ -126,26 +153,14 @@ function meet(a: Fault, b: Fault): boolean {
   return ['redis', 'postgres'].includes(part!) && b.name.startsWith(`${part} `);
 }
 
-/** Waits until every task has ended, nothing is on its way any more, and every subscriber has all there is. */
-async function settle(
-  cluster: ClusterProcesses,
-  customers: readonly Customer[],
-  subscribers: readonly Subscriber[],
-  history: History,
-): Promise<void> {
-  for (const customer of customers) await customer.resumeAll();
-  const client = new pg.Client({ connectionString: cluster.databaseUrl() });
+/** Waits until every subscriber has all there is; what a stream lacks after that the checker will tell. */
+async function allTold({ all }: Crowd, subscribers: readonly Subscriber[], databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const unfinished = `select (select count(*) from task where status not in ('complete', 'failed', 'cancelled'))
-      + (select count(*) from message) + (select count(*) from effect) as count`;
-    const giveUpAtMs = history.nowMs() + tasksWithinMs;
-    while (Number((await client.query(unfinished)).rows[0].count) > 0 && history.nowMs() < giveUpAtMs) await pause(100);
-    const counters = new Map<string, number>();
-    for (const { account_id, last_seq } of (await client.query('select account_id, last_seq from event_counter')).rows)
-      counters.set(account_id, Number(last_seq));
-    // What a stream lacks after this the checker will tell.
-    await Promise.all(subscribers.map((one, n) => one.untilPosition(counters.get(customers[n]!.account) ?? 0, streamsWithinMs)));
+    const { rows } = await client.query('select account_id, last_seq from event_counter');
+    const lastSeqs = new Map(rows.map(({ account_id, last_seq }) => [account_id, Number(last_seq)]));
+    await Promise.all(subscribers.map((one, n) => one.untilPosition(lastSeqs.get(all[n]!.account) ?? 0, streamsWithinMs)));
   } finally {
     await client.end();
   }
@@ -176,15 +191,15 @@ function durationMs({ begunMs, endedMs }: Operation): number {
   return (endedMs ?? begunMs) - begunMs;
 }
 
-function summaryOf(history: History, customers: readonly Customer[], subscribers: readonly Subscriber[], recoveries: readonly number[]) {
+function summaryOf(history: History, { all }: Crowd, subscribers: readonly Subscriber[], recoveries: readonly number[]) {
   const { operations } = history;
   const count = (outcome: string) => operations.filter((one) => one.outcome === outcome).length;
   const tookMs = operations.map(durationMs).sort((a, b) => a - b);
   return {
     seconds: Math.round(history.nowMs() / 1_000),
     operations: operations.length,
-    requests: customers.reduce((sum, { client }) => sum + client.requests, 0),
-    retries: customers.reduce((sum, { client }) => sum + client.retries, 0),
+    requests: all.reduce((sum, { client }) => sum + client.requests, 0),
+    retries: all.reduce((sum, { client }) => sum + client.retries, 0),
     acknowledged: count('done'),
     refused: count('refused'),
     unknown: count('unknown'),
@@ -194,5 +209,23 @@ function summaryOf(history: History, customers: readonly Customer[], subscribers
     slowest_recovery_ms: Math.round(Math.max(0, ...recoveries)),
     p50_operation_ms: Math.round(tookMs[Math.floor(tookMs.length / 2)] ?? 0),
     slowest_operation_ms: Math.round(tookMs.at(-1) ?? 0),
+  };
+}
+
+function moneySummaryOf({ operations }: History): Record<string, number> {
+  const named = (name: Operation['name']) => operations.filter((one) => one.name === name && one.outcome === 'done');
+  const decided = named('authorize').map(({ result }) => result as Decided);
+  const reasons = Map.groupBy(decided, ({ reason }) => reason ?? 'none');
+  const declined = [...reasons].filter(([reason]) => reason !== 'none').map(([reason, ones]) => [`declined_${reason}`, ones.length]);
+  return {
+    authorizations: decided.length,
+    approved: reasons.get('none')?.length ?? 0,
+    ...Object.fromEntries(declined.sort()),
+    deposits: named('deposit').length,
+    cards: named('issue card').length,
+    freezes_and_cancels: named('freeze card').length + named('cancel card').length,
+    orders: named('place order').length,
+    orders_approved: named('approve order').length,
+    orders_rejected: named('reject order').length,
   };
 }

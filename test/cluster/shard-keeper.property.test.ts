@@ -112,7 +112,7 @@ class Keeper {
       waitOutMs: 1,
       rereadMs: 1,
       takeBackMs: 50,
-      maxInMotion: () => 3,
+      pace: () => ({ inMotion: 3, rests: true }),
     });
     this.map.onMoved = (rows) => {
       this.keeper.overtaken(rows);

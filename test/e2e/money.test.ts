@@ -85,6 +85,8 @@ test('a deposit that is sent again has its effect once; with another body it is 
   const first = await caller.json('POST', deposits, { amount: 12.34, source: 'card' }, key);
   assert.deepEqual(await caller.json('POST', deposits, { amount: 12.34, source: 'card' }, key), first);
   assert.equal((await caller.fetch('POST', deposits, { amount: 12.35, source: 'card' }, key)).status, 422);
+  assert.equal(first.status, 'completed');
+  assert.deepEqual(await caller.json('GET', `${deposits}s/${first.id}`), first);
   assert.equal((await caller.json('GET', '/v1/commerce/wallet/balance')).balance, 12.34);
 });
 

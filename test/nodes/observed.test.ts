@@ -13,6 +13,7 @@ import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '
 import { withoutRedis } from '../support/redis.ts';
 import { until } from '../support/runtime.ts';
 import { Caller } from '../support/service.ts';
+import { StripeServer } from '../support/stripe-server.ts';
 
 const options = { skip: withoutRedis, timeout: 60_000 };
 /** What a node on which nothing has gone wrong does not tell. */
@@ -28,7 +29,9 @@ const ends: (() => unknown)[] = [];
 
 before(async () => {
   if (withoutRedis) return;
-  collector = await startCollector({ after: (end: any) => void ends.push(end) });
+  const ending = { after: (end: any) => void ends.push(end) };
+  collector = await startCollector(ending);
+  const stripe = await StripeServer.start(ending);
   model = await openAiServer(
     agentScript(
       [{ type: 'builder', title: 'report', prompt: 'write it', after: [] }],
@@ -36,7 +39,7 @@ before(async () => {
       finish('done'),
     ),
   );
-  const shared = { MODEL_BASE_URL: model.url, MODEL_API_KEY: 'a-key-of-the-model', MODEL_NAME: 'gpt-5' };
+  const shared = { MODEL_BASE_URL: model.url, MODEL_API_KEY: 'a-key-of-the-model', MODEL_NAME: 'gpt-5', ...stripe.env };
   const env = { ...shared, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   cluster = await ClusterProcesses.start({ nodes: 1, redis: true, env: { ...env, ADMIN_PORT: await freeAdminPort() } });
   await cluster.add({ ADMIN_PORT: await freeAdminPort() });
@@ -48,6 +51,7 @@ before(async () => {
   caller = await Caller.register(cluster.nodes[0]!);
   // Nobody is there: its deliveries are counted as failed.
   await caller.json('POST', '/v1/api-keys/webhooks', { url: 'https://receiver.invalid/events', events: ['*'] });
+  await caller.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
 });
 
 after(async () => {

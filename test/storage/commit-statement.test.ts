@@ -114,9 +114,8 @@ for (const accounts of [1, 2_000]) {
 /** Every kind of write in every unit. */
 function units(size: number, accounts: number, table: (entity: any) => any): CommitUnit[] {
   return Array.from({ length: size }, (_, i) => {
-    const unit = new CommitUnit(i % 1024, { kind: 'probe', id: `a${i + 1}` }, () => {});
-    unit.table = table(probeOptions.entities[0]);
-    unit.row = { id: `a${i + 1}`, value: 1, name: null, ratio: null, heard: [], text: '', data: {} };
+    const unit = new CommitUnit(i % 1024, () => {});
+    const row = { id: `a${i + 1}`, value: 1, name: null, ratio: null, heard: [], text: '', data: {} };
     const createdAt = Date.now();
     unit.events.push({ accountId: `acct${i % accounts}`, id: `evt${i}`, type: 'x', taskId: null, data: new RawJson({}), createdAt });
     unit.messages.push({ id: `new${i}`, shard: 1, kind: 'probe', actorId: 'b', command: 'hear', input: 1, createdAt });
@@ -124,7 +123,7 @@ function units(size: number, accounts: number, table: (entity: any) => any): Com
     unit.consumedEffects.push(`e${i + 1}`);
     unit.cancelledEffects.push(`e${i + 10_000}`);
     unit.startedEffects.push(`e${i + 15_000}`);
-    unit.timers = new Map([['t', null]]);
+    unit.parts.push({ kind: 'probe', id: row.id, table: table(probeOptions.entities[0]), row, timers: new Map([['t', null]]) });
     unit.commands.push({ id: `c${i}`, reply: 1, createdAt });
     return unit;
   });

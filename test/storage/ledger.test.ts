@@ -87,7 +87,7 @@ test('the check of the books is content with right ones and names each thing tha
     );
   await enter(client, ...deposit, ['t2', 'debit', 'wallet', -200], ['t2', 'credit', 'cards', 200]);
   await wallet('a', 300);
-  await client.query(`insert into card values ('c', 'a', 'n', '0', 'h', 1000, 200, 0, 'USD', 'active', 1, 1, '[]', now())`);
+  await client.query(`insert into card values ('c', 'a', 'n', '0', 'h', 1000, 200, 'USD', 'active', now())`);
   await client.query(`insert into card_authorization values ('authz_t2', 'c', 'a', 200, 'm', 'approved', null, now())`);
   assert.deepEqual(await found(), []);
 
@@ -98,17 +98,19 @@ test('the check of the books is content with right ones and names each thing tha
   assert.deepEqual(await found('a'), ['a: what a wallet holds back is the sum of its open holds']);
   await wallet('a', 300);
   await client.query('update card set spent_minor = 199');
-  assert.deepEqual(await found(), ['a: what a card has spent is the sum of its approved authorizations, within its limit']);
-  await client.query('update card set spent_minor = 200, reserved_minor = 5');
-  assert.deepEqual(await found(), ['a: what a card has reserved is on its way to the wallet or back']);
-  await client.query('update card set reserved_minor = 0');
+  assert.deepEqual(await found(), [
+    'a: what a card has spent is the sum of its approved authorizations without what went back, within its limit',
+  ]);
+  await client.query('update card set spent_minor = 200');
   await client.query(`update card_authorization set status = 'declined', decline_reason = 'card_frozen'`);
   assert.equal((await found()).length, 2, 'booked and not approved, and spent without being approved');
+  await client.query(`update card_authorization set status = 'approved', decline_reason = null`);
+  await enter(client, ['t3', 'debit', 'wallet', -100], ['t3', 'credit', 'orders', 100]);
+  await wallet('a', 200);
+  assert.deepEqual(await found(), ['a: an order is complete exactly when it is booked, once']);
   await client.query(
-    `insert into message values ('m', 1, 'card', 'c', 'paymentDecided', '{"payment":{"reference":"authz_t2","amountMinor":200}}', now())`,
+    `insert into message values ('m', 1, 'purchase_order', 'po_1', 'paymentDecided', '{"payment":{"reference":"authz_t3"}}', now())`,
   );
-  await client.query(`update card set spent_minor = 0, reserved_minor = 200`);
-  await client.query('delete from card_authorization');
   assert.deepEqual(await found(), [], 'what is on its way is no difference');
   await client.query('alter table ledger_entry disable trigger ledger_stands');
   await client.query(`update ledger_entry set amount_minor = 201 where transfer_id = 't2' and side = 'credit'`);

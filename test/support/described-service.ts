@@ -74,6 +74,8 @@ const makers: Record<string, Make> = {
     const agent = (await call(site, caller, 'GET', `/v1/agents/${ids['/agents/{id}']}`)).json;
     return (await call(site, caller, 'GET', `/v1/tasks/${agent.task_id}`)).json.approvals[0].id;
   },
+  '/commerce/wallet/deposits/{id}': async (site, caller) =>
+    (await call(site, caller, 'POST', '/v1/commerce/wallet/deposit', { amount: 1, source: 'card' })).json.id,
   '/checkout/{key}': (site, caller) => openCheckout(site, caller),
   '/billing/invoices/{id}': async (site, caller) => {
     const key = await openCheckout(site, caller);

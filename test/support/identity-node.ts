@@ -1,6 +1,7 @@
 /** A node with the actors of identity, their routes on a real server, idempotency keys, and a clock that a test moves by hand. */
 import type { TestContext } from 'node:test';
 import { accountActor } from '../../src/actors/account/account.ts';
+import { OverrideWatch } from '../../src/actors/account/override-watch.ts';
 import { accountSettingsActor } from '../../src/actors/account-settings/account-settings.ts';
 import { apiKeyActor } from '../../src/actors/api-key/api-key.ts';
 import { emailAddressActor } from '../../src/actors/email-address/email-address.ts';
@@ -19,7 +20,6 @@ import { createIdempotency } from '../../src/edge/idempotency.ts';
 import { silentLog } from '../../src/log.ts';
 import { openIdentity } from '../../src/node/identity.ts';
 import type { MailProvider } from '../../src/providers/mail/port.ts';
-import { AccountOverrides } from '../../src/storage/account-overrides.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
@@ -110,8 +110,7 @@ export async function startIdentityNode(
   const mail = new KeptMail();
   const runtime = await startRuntime(identityActorsWith(mail, clock));
   const { actors } = runtime;
-  const overrides = new AccountOverrides(database, silentLog);
-  const stores = { secretKey, acceptedKeys, database, overrides };
+  const stores = { secretKey, acceptedKeys, database };
   const tokens = await createTokens({ ...stores, clock });
   const identity = openIdentity({ stores, actors, tokens, publicUrl: () => publicUrl, clock, log: silentLog });
   const { authenticator, cookies } = identity;
@@ -145,7 +144,7 @@ export async function startIdentityNode(
     actors,
     tokens,
     keys,
-    overrides,
+    overrides: new OverrideWatch({ database, actors, placement: { epochOf: () => 1 }, log: silentLog }),
     authenticator,
     cookies,
     mail,

@@ -44,6 +44,9 @@ export type ProbeContract = {
     put(input: Partial<ProbeState> & { note?: string }): number;
     hear(input: unknown): null;
     tell(input: { to: string; inputs: unknown[] }): null;
+    /** Hears it itself and lets each of the others hear it in the same breath; then goes wrong, if asked to. Answers what they have heard. */
+    together(input: { to: string[]; input: unknown; how?: 'refuse' | 'throw' }): number[];
+    count(input: null): number;
     defer(input: { key: string; n: number }): unknown;
     answer(input: { key: string; reply: unknown; refuse?: boolean }): null;
     begin(input: { effect: 'work' | 'mail'; input: object }): string;
@@ -104,13 +107,23 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
     hear(state, input, ctx) {
       if (input === 'throw') throw new TypeError('cannot hear');
       if (input === 'refuse') throw new AppError('conflict', 'will not hear');
-      const value = input === 'overflow' ? 2_000_000 : (state?.value ?? 0);
+      const value = input === 'overflow' || (input as any)?.overflow === true ? 2_000_000 : (state?.value ?? 0);
       return { state: { ...(state ?? blank(ctx.id)), value, heard: [...(state?.heard ?? []), input] }, reply: null };
     },
     tell(state, { to, inputs }, ctx) {
       for (const input of inputs) ctx.send(probe, to, 'hear', input);
       return { state, reply: null };
     },
+    together(state, { to, input, how }, ctx) {
+      const reply = to.map((id) => {
+        ctx.jointly(probe, id, 'hear', input);
+        return ctx.jointly(probe, id, 'count', null);
+      });
+      if (how === 'refuse') throw new AppError('conflict', 'Refused after all');
+      if (how === 'throw') throw new TypeError('thrown after all');
+      return { state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), input] }, reply };
+    },
+    count: (state) => ({ state, reply: state?.heard.length ?? 0 }),
     defer(state, { key, n }, ctx) {
       ctx.defer(key);
       return { state: { ...(state ?? blank(ctx.id)), value: (state?.value ?? 0) + n }, reply: 'not this' };

@@ -6,13 +6,15 @@
  * P2 While a limit is reached no place is given, and every started task hears of it: from a look at all of them, or when it has been planned.
  * P3 A task that has heard of a limit hears when it holds no longer: who has started is looked up after that is committed, and what is told
  *    is what holds when it is told.
+ * P4 Each term of a plan is paid once, in the turn that begins it, and has one invoice; what is paid and not used is given back as credit.
  */
 import { isUpgrade, type Plan } from '../../plans.ts';
 import { Account, type AccountRow, AgentUsage } from '../../storage/entities/account.ts';
 import { emailAddress } from '../email-address/messages.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { task } from '../task/messages.ts';
-import { type AccountContract, account as ref, taskOfPlace } from './messages.ts';
+import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
+import { type AccountContract, type PlanChange, account as ref, taskOfPlace } from './messages.ts';
 import { periodAt } from './period.ts';
 import { admit, enter, leave, noPlaces } from './places.ts';
 import { inPeriodOf, limitIsReached, limitsFor, planOf } from './standing.ts';
@@ -72,14 +74,32 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
         (account.overridesChangedAt ?? 0) > changedAtMs ? account : { ...account, overrides, overridesChangedAt: changedAtMs },
       ),
 
-      changePlan(state, { plan }, ctx) {
-        let before: Plan = plan;
+      changePlan(state, offer, ctx) {
+        let kind: PlanChange['kind'] = 'waiting';
+        let before: Plan = offer.plan;
+        let replaced: string | null = null;
         const next = change(state, ctx, (account) => {
           before = account.plan;
-          return isUpgrade(plan, before) ? { ...account, pendingPlan: plan } : { ...account, plan, pendingPlan: null };
+          if (!isUpgrade(before, offer.plan)) return waitingFor(account, offer);
+          const better = upgraded(account, offer, ctx);
+          kind = better === null ? 'dearer' : 'changed';
+          if (better !== null) replaced = account.subscription?.processorId ?? null;
+          return better ?? account;
         });
-        const { createdAt: signedUpAtMs, periodStartsAt: periodStartsAtMs, periodEndsAt: periodEndsAtMs } = next;
-        return { state: next, reply: { before, signedUpAtMs, periodStartsAtMs, periodEndsAtMs } };
+        return { state: next, reply: { kind, before, replaced } };
+      },
+
+      periodPaid(state, paid, ctx) {
+        const term = state?.subscription;
+        const isNews = term?.processorId === paid.processorId && term.paidUntilMs < paid.paidUntilMs;
+        return { state: isNews ? change(state, ctx, (account) => withPaidTerm(account, paid, ctx)) : state, reply: isNews };
+      },
+
+      subscriptionEnded(state, { processorId }, ctx) {
+        if (state?.subscription?.processorId !== processorId) return { state, reply: false };
+        // One that waits and has a price would have been paid by now.
+        const ended = (account: AccountRow) => ({ ...account, plan: 'free' as const, pendingPlan: null, subscription: null });
+        return { state: change(state, ctx, ended), reply: true };
       },
 
       beginPeriod: changing((account, _input, ctx) => {
@@ -120,7 +140,7 @@ function change(state: State, ctx: TurnContext, of: (account: AccountRow) => Acc
   const before = state ?? newAccount(ctx);
   const current = inPeriodOf(ctx.nowMs, before);
   if (current !== before) scheduleNextPeriod(current, ctx);
-  const changed = of(current);
+  const changed = of(renewed(current, ctx));
   if (planOf(changed) !== planOf(before)) {
     ctx.emit({ accountId: changed.id, type: 'plan.changed', data: { plan: planOf(changed), previous_plan: planOf(before) } });
   }
@@ -153,6 +173,8 @@ function newAccount(ctx: TurnContext): AccountRow {
     id: ctx.id,
     plan: 'free',
     pendingPlan: null,
+    subscription: null,
+    creditMinor: 0,
     createdAt: ctx.nowMs,
     periodStartsAt: startsAtMs,
     periodEndsAt: endsAtMs,

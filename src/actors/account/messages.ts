@@ -1,5 +1,5 @@
 /** What can be asked of an account. */
-import type { Plan } from '../../plans.ts';
+import type { BillingPeriod, Plan } from '../../plans.ts';
 import type { AccountOverrideValues, AccountRow } from '../../storage/entities/account.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
 
@@ -18,8 +18,28 @@ export type Usage = {
 /** Tasks that have started and not ended, in the order of their ids. */
 export type StartedTasks = { ids: string[]; areAll: boolean };
 
-/** `before`: the plan subscribed to until then. The period is the one that runs. */
-export type PlanChange = { before: Plan; signedUpAtMs: number; periodStartsAtMs: number; periodEndsAtMs: number };
+/** Amounts are cents of USD. `processorId`: what the payment processor calls the subscription, where it has been paid and will renew it; else null. */
+export type ChangePlan = { plan: Plan; billingPeriod: BillingPeriod; paymentId: string; amountMinor: number; processorId: string | null };
+
+/**
+ * `changed`: the better plan holds and has its invoice. `waiting`: what was asked for is no better; nothing is charged. `dearer`: more is due by now
+ * than was promised, and nothing is charged.
+ *
+ * @property before the plan subscribed to until then
+ * @property replaced the processor's subscription that a better plan takes the place of, to be ended there; else null
+ */
+export type PlanChange = { kind: 'changed' | 'waiting' | 'dearer'; before: Plan; replaced: string | null };
+
+/** A term that the processor has been paid for. */
+export type PeriodPaid = {
+  processorId: string;
+  paymentId: string;
+  plan: Plan;
+  billingPeriod: BillingPeriod;
+  amountMinor: number;
+  startsAtMs: number;
+  paidUntilMs: number;
+};
 
 export type AccountContract = {
   commands: {
@@ -37,9 +57,19 @@ export type AccountContract = {
     used(input: Usage): void;
     /** What an operator has set, and when; what is older than what is known changes nothing. */
     limitsChanged(input: { overrides: AccountOverrideValues; changedAtMs: number }): void;
-    /** A better plan holds at once, a lesser one from the next period on. The same one withdraws what was waiting. */
-    changePlan(input: { plan: Plan }): PlanChange;
-    /** By timer; whatever comes first in a new period begins it. */
+    /**
+     * A better plan holds at once, and leaves an invoice; a lesser one, or another billing period, holds from the end of what is paid on. The plan
+     * there is withdraws what was waiting. To be asked by an id: each time it is asked it takes effect.
+     */
+    changePlan(input: ChangePlan): PlanChange;
+    /**
+     * A payment processor has renewed the plan: leaves an invoice, once for each term. False: it is known, or of a subscription that this account
+     * has not (any more).
+     */
+    periodPaid(input: PeriodPaid): boolean;
+    /** A payment processor renews the plan no more: the free one holds now. False: it is not this account's (any more). */
+    subscriptionEnded(input: { processorId: string }): boolean;
+    /** By timer; whatever comes first in a new period begins it, and pays for it. */
     beginPeriod(input: Record<string, never>): void;
     /** Goes on with what was too much for one turn. */
     goOn(input: Record<string, never>): void;

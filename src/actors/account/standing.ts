@@ -1,7 +1,8 @@
 /** How an account stands: what holds for it, and what it has used of it. */
-import { limitsOf, type Plan, type PlanLimits, planLimits, unlimited } from '../../plans.ts';
+import { isUpgrade, limitsOf, type Plan, type PlanLimits, planLimits, unlimited } from '../../plans.ts';
 import type { AccountRow } from '../../storage/entities/account.ts';
 import { periodAt } from './period.ts';
+import { billFor, type Offer, planFrom, type Settled, settled } from './subscription.ts';
 
 const tokensPerCredit = 1_000;
 const msPerMinute = 60_000;
@@ -26,16 +27,20 @@ export function limitIsReached(account: AccountRow): boolean {
   );
 }
 
-/** The account as it is in the period of `nowMs`: a new period begins with nothing used, and on the plan that was waiting for it. */
+/** The account as it is in the period of `nowMs`: a new period begins with nothing used, and on the plan that was waiting for it, where nothing else is paid. */
 export function inPeriodOf(nowMs: number, account: AccountRow): AccountRow {
   if (nowMs < account.periodEndsAt) return account;
   const { startsAtMs: periodStartsAt, endsAtMs: periodEndsAt } = periodAt(account.createdAt, nowMs);
-  const plan = account.pendingPlan ?? account.plan;
-  return { ...account, plan, pendingPlan: null, periodStartsAt, periodEndsAt, tasksUsed: 0, workedMs: 0, tokensUsed: 0 };
+  return { ...account, ...planFrom(periodStartsAt, account), periodStartsAt, periodEndsAt, tasksUsed: 0, workedMs: 0, tokensUsed: 0 };
 }
 
 export type Standing = {
   plan: Plan;
+  /** Subscribed to when what is paid ends. */
+  nextPlan: Plan;
+  /** null: nothing is paid for. */
+  paidUntilMs: number | null;
+  creditMinor: number;
   periodStartsAtMs: number;
   periodEndsAtMs: number;
   tasksUsed: number;
@@ -50,6 +55,9 @@ export function standingOf(row: AccountRow, nowMs: number): Standing {
   const { tasksLimit, credits } = limitsFor(account);
   return {
     plan: planOf(account),
+    nextPlan: account.pendingPlan ?? account.plan,
+    paidUntilMs: account.subscription?.paidUntilMs ?? null,
+    creditMinor: account.creditMinor,
     periodStartsAtMs: account.periodStartsAt,
     periodEndsAtMs: account.periodEndsAt,
     tasksUsed: account.tasksUsed,
@@ -57,6 +65,13 @@ export function standingOf(row: AccountRow, nowMs: number): Standing {
     minutesUsed: minutes(account.workedMs),
     creditsRemaining: credits === unlimited ? unlimited : Math.max(0, (credits * tokensPerCredit - account.tokensUsed) / tokensPerCredit),
   };
+}
+
+/** What is due at once for a plan: nothing for one that is no better than the account's. */
+export function quoteFor(row: AccountRow, offer: Offer, nowMs: number): Pick<Settled, 'lines' | 'amountMinor'> {
+  const account = inPeriodOf(nowMs, row);
+  const bill = isUpgrade(account.plan, offer.plan) ? billFor(account, offer, nowMs) : null;
+  return bill === null ? { lines: [], amountMinor: 0 } : settled(bill.lines);
 }
 
 /** With two decimals. */

@@ -1,23 +1,20 @@
 /**
- * A card. An authorization is decided by the card and by the wallet of its account, one after the other: the card reserves the amount, the
- * wallet books the payment or declines it, the card books what was reserved or frees it. Each step is a turn of one actor and a durable
- * message to the next, so that whoever dies in between, the next step comes, once.
+ * A card. An authorization is decided by the card and by the wallet of its account in one turn of both: a card lives on the shard of its wallet
+ * and takes it along.
  *
- * C1 What is spent and reserved together never exceeds the spend limit.
- * C2 An authorization is approved exactly when the wallet has booked its payment.
- * C3 What is asked of a card is decided in the order of asking: an authorization that was reserved before a freeze stands.
+ * C1 What is spent never exceeds the spend limit.
+ * C2 An authorization is approved exactly when the wallet has booked its payment: card, wallet, entries and authorization are one commit.
+ * C3 What is asked of a card is decided in the order of asking.
+ * C4 A card's id puts it on the shard of its wallet, for as long as it exists.
  */
 import { AppError } from '../../errors.ts';
 import { toMajor } from '../../money.ts';
 import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from '../../storage/entities/money.ts';
+import { issuedCard } from '../issued-card/messages.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
-import { type Payment, type PaymentDecision, transferOf, wallet } from '../wallet/messages.ts';
-import { type Authorize, type Authorized, type CardContract, card, type DeclineReason, type NewCard } from './messages.ts';
-
-/** Authorizations that may wait for the wallet. */
-const maxPending = 10_000;
-
-type Memo = { number: number; createdAtMs: number };
+import { transferOf, wallet } from '../wallet/messages.ts';
+import { type Authorize, type CardContract, card, cardIdOf, type DeclineReason, type NewCard } from './messages.ts';
+import { reverse } from './reverse.ts';
 
 export const cardActor = defineActor<CardRow, CardContract>({
   ref: card,
@@ -25,8 +22,7 @@ export const cardActor = defineActor<CardRow, CardContract>({
   commands: {
     create,
     authorize,
-    outcome,
-    paymentDecided,
+    reverse,
     freeze: (state, _input, ctx) => become(state, 'frozen', ctx),
     unfreeze: (state, _input, ctx) => become(state, 'active', ctx),
     cancel: (state, _input, ctx) => become(state, 'cancelled', ctx),
@@ -36,93 +32,48 @@ export const cardActor = defineActor<CardRow, CardContract>({
 
 function create(state: CardRow | null, input: NewCard, ctx: TurnContext): Turn<CardRow, CardRow> {
   if (state !== null) return { state, reply: state };
-  const counters = { spentMinor: 0, reservedMinor: 0, nextNumber: 0, decidedBelow: 0, decidedAhead: [] };
-  const made = { ...input, ...counters, id: ctx.id, status: 'active', createdAt: ctx.nowMs } as unknown as CardRow;
+  if (cardIdOf(input.accountId, ctx.id) !== ctx.id) throw new Error(`${ctx.id} does not live where the wallet of ${input.accountId} does`);
+  const made = { issuerCardId: null, ...input, spentMinor: 0, id: ctx.id, status: 'active', createdAt: ctx.nowMs } as unknown as CardRow;
   tell(made, 'card.created', { name: made.name, last4: made.last4, spend_limit: toMajor(made.spendLimitMinor) }, ctx);
   return { state: made, reply: made };
 }
 
-function authorize(state: CardRow | null, input: Authorize, ctx: TurnContext): Turn<CardRow, Authorized> {
+function authorize(state: CardRow | null, input: Authorize, ctx: TurnContext): Turn<CardRow, CardAuthorizationRow> {
   const known = existing(state);
-  const { authorizationId, amountMinor, merchant } = input;
-  const declined = ownRefusal(known, amountMinor);
-  if (declined !== null) {
-    return { state: known, reply: { kind: 'decided', authorization: decided(known, input, ctx.nowMs, declined, ctx) } };
-  }
-  const { nextNumber: number } = known;
-  if (number - known.decidedBelow >= maxPending)
-    throw new AppError('mailbox_full', 'The card has too many authorizations waiting; try again shortly', { retryAfterS: 1 });
-  const memo: Memo = { number, createdAtMs: ctx.nowMs };
-  ctx.send(wallet, known.accountId, 'pay', {
-    transferId: transferOf(authorizationId),
-    amountMinor,
-    to: 'cards',
-    reference: authorizationId,
-    description: merchant,
-    ifShort: 'decline',
-    payer: { kind: card.kind, id: ctx.id },
-    memo,
-  });
-  return {
-    state: { ...known, reservedMinor: known.reservedMinor + amountMinor, nextNumber: number + 1 },
-    reply: { kind: 'pending', number },
-  };
+  const refusal = ownRefusal(known, input.amountMinor) ?? walletRefusal(known, input, ctx);
+  if (refusal !== null) return { state: known, reply: decided(known, input, refusal, ctx) };
+  const charged = { ...known, spentMinor: known.spentMinor + input.amountMinor };
+  const reply = decided(charged, input, null, ctx);
+  const isUsedUp = charged.spentMinor >= charged.spendLimitMinor;
+  return { state: isUsedUp ? withStatus(charged, 'frozen', { reason: 'spend_limit' }, ctx) : charged, reply };
 }
 
-function ownRefusal({ status, spentMinor, reservedMinor, spendLimitMinor }: CardRow, amountMinor: number): DeclineReason | null {
+function ownRefusal({ status, spentMinor, spendLimitMinor }: CardRow, amountMinor: number): DeclineReason | null {
   if (status !== 'active') return status === 'frozen' ? 'card_frozen' : 'card_cancelled';
-  return spentMinor + reservedMinor + amountMinor > spendLimitMinor ? 'spend_limit_exceeded' : null;
+  return spentMinor + amountMinor > spendLimitMinor ? 'spend_limit_exceeded' : null;
 }
 
-function outcome(state: CardRow | null, { number }: { number: number }, ctx: TurnContext): Turn<CardRow, CardAuthorizationRow | null> {
-  const known = existing(state);
-  const isDecided = number < known.decidedBelow || known.decidedAhead.includes(number);
-  if (!isDecided) ctx.defer(String(number));
-  return { state: known, reply: null };
-}
-
-function paymentDecided(
-  state: CardRow | null,
-  { payment, decision }: { payment: Payment; decision: PaymentDecision },
+/** null: the wallet has paid. */
+function walletRefusal(
+  { accountId }: CardRow,
+  { authorizationId, amountMinor, merchant }: Authorize,
   ctx: TurnContext,
-): Turn<CardRow, void> {
-  const known = existing(state);
-  const { amountMinor, reference: authorizationId, description: merchant } = payment;
-  const { number, createdAtMs } = payment.memo as Memo;
-  const isApproved = decision.kind === 'paid';
-  const booked = {
-    ...known,
-    ...withDecided(known, number),
-    reservedMinor: known.reservedMinor - amountMinor,
-    spentMinor: known.spentMinor + (isApproved ? amountMinor : 0),
-  };
-  const reason = decision.kind === 'declined' ? decision.reason : null;
-  ctx.answer(String(number), decided(booked, { authorizationId, amountMinor, merchant }, createdAtMs, reason, ctx));
-  const isUsedUp = booked.status === 'active' && booked.spentMinor >= booked.spendLimitMinor;
-  if (!isUsedUp) return { state: booked, reply: undefined };
-  tell(booked, 'card.frozen', { reason: 'spend_limit' }, ctx);
-  return { state: { ...booked, status: 'frozen' }, reply: undefined };
-}
-
-/** Numbers are decided nearly in order: the few that are ahead wait here until those before them are. */
-function withDecided({ decidedBelow, decidedAhead }: CardRow, number: number): Pick<CardRow, 'decidedBelow' | 'decidedAhead'> {
-  const ahead = new Set([...decidedAhead, number]);
-  let below = decidedBelow;
-  while (ahead.delete(below)) below++;
-  return { decidedBelow: below, decidedAhead: [...ahead] };
+): DeclineReason | null {
+  const about = { transferId: transferOf(authorizationId), reference: authorizationId, description: merchant };
+  const decision = ctx.jointly(wallet, accountId, 'payNow', { ...about, amountMinor, to: 'cards' });
+  return decision.kind === 'declined' ? decision.reason : null;
 }
 
 /** Records the decision and tells of it. */
 function decided(
   of: CardRow,
   { authorizationId, amountMinor, merchant }: Authorize,
-  createdAtMs: number,
   declineReason: DeclineReason | null,
   ctx: TurnContext,
 ): CardAuthorizationRow {
   const status = declineReason === null ? 'approved' : 'declined';
   const about = { id: authorizationId, cardId: of.id, accountId: of.accountId, amountMinor, merchant };
-  const authorization = { ...about, status, declineReason, createdAt: createdAtMs } as CardAuthorizationRow;
+  const authorization = { ...about, status, declineReason, createdAt: ctx.nowMs } as CardAuthorizationRow;
   ctx.append(CardAuthorization, authorization);
   const data = { authorization_id: authorizationId, amount: toMajor(amountMinor), merchant, decline_reason: declineReason };
   tell(of, declineReason === null ? 'card.authorized' : 'card.declined', data, ctx);
@@ -135,10 +86,15 @@ function become(state: CardRow | null, status: CardRow['status'], ctx: TurnConte
   if (known.status === status) throw new AppError('conflict', `The card is ${status} already`);
   if (status === 'active' && known.spentMinor >= known.spendLimitMinor)
     throw new AppError('conflict', 'The card has reached its spend limit');
-  const changed = { ...known, status };
-  if (status === 'frozen') tell(changed, 'card.frozen', { reason: 'asked' }, ctx);
-  if (status === 'cancelled') tell(changed, 'card.cancelled', {}, ctx);
+  const changed = withStatus(known, status, status === 'frozen' ? { reason: 'asked' } : {}, ctx);
   return { state: changed, reply: changed };
+}
+
+/** Tells of it, also to an issuer elsewhere. */
+function withStatus(known: CardRow, status: CardRow['status'], why: object, ctx: TurnContext): CardRow {
+  if (status !== 'active') tell(known, `card.${status}`, why, ctx);
+  if (known.issuerCardId !== null) ctx.send(issuedCard, known.id, 'follow', { status });
+  return { ...known, status };
 }
 
 function tell({ id, accountId, currency }: CardRow, type: string, data: object, ctx: TurnContext): void {

@@ -7,7 +7,7 @@ import type { ActorSystem } from '../runtime/actor-system.ts';
 import { card, type NewCard } from './messages.ts';
 
 export type IssueParts = { actors: Pick<ActorSystem, 'ask'>; database: Database; issuer: CardIssuer };
-export type CardRequest = Omit<NewCard, 'last4' | 'numberHash'>;
+export type CardRequest = Omit<NewCard, 'last4' | 'numberHash' | 'issuerCardId'>;
 
 /** `number`, `cvv` and `expiry` (`MM/YY`) are shown once and kept nowhere. */
 export type IssuedNow = { row: CardRow; number: string; cvv: string; expiry: string };

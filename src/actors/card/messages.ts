@@ -1,31 +1,45 @@
 /** What can be asked of a card. Amounts are minor units (cents). */
+
+import { idBeside } from '../../cluster/address.ts';
+import type { CardReversalRow } from '../../storage/entities/issuing.ts';
 import type { CardAuthorizationRow, CardRow } from '../../storage/entities/money.ts';
 import { actorRef } from '../runtime/define-actor.ts';
-import type { PayerContract, PaymentRefusal } from '../wallet/messages.ts';
+import { type PaymentRefusal, wallet } from '../wallet/messages.ts';
 
-export type NewCard = Pick<CardRow, 'accountId' | 'name' | 'last4' | 'numberHash' | 'spendLimitMinor' | 'currency'>;
+export type NewCard = Pick<CardRow, 'accountId' | 'name' | 'last4' | 'numberHash' | 'spendLimitMinor' | 'currency'> & {
+  /** Where an issuer elsewhere has made it. */
+  issuerCardId?: string;
+};
 
 export type DeclineReason = 'card_frozen' | 'card_cancelled' | 'spend_limit_exceeded' | PaymentRefusal;
 
 export type Authorize = { authorizationId: string; amountMinor: number; merchant: string };
 
-/** `pending`: its amount is reserved and the wallet is asked; `number` is what `outcome` is asked by. */
-export type Authorized = { kind: 'decided'; authorization: CardAuthorizationRow } | { kind: 'pending'; number: number };
+/** What of an approved authorization goes back, under a transfer of its own. */
+export type Reversal = Pick<CardReversalRow, 'authorizationId' | 'amountMinor' | 'reason'> & {
+  transferId: string;
+  merchant: string;
+  authorizedAtMs: number;
+};
 
 export type CardContract = {
   commands: {
     create(input: NewCard): CardRow;
-    /** Ask it once for an authorization (with a command id where it may be asked again), then ask for the outcome: `authorize.ts` does. */
-    authorize(input: Authorize): Authorized;
-    /** Answered when the authorization is decided; null: it is, and stands among the records. */
-    outcome(input: { number: number }): CardAuthorizationRow | null;
+    /** Decided when it is answered, once for a command id; debited here and on the wallet, or on neither. */
+    authorize(input: Authorize): CardAuthorizationRow;
     freeze(input: null): CardRow;
     unfreeze(input: null): CardRow;
     /** For good. */
     cancel(input: null): CardRow;
-    paymentDecided: PayerContract['commands']['paymentDecided'];
+    /** Sent by who knows what its issuer took: once for each transfer, and never more than was approved. */
+    reverse(input: Reversal): void;
   };
   queries: { get(input: null): CardRow | null };
 };
 
 export const card = actorRef<CardContract>('card');
+
+/** The id that a card of the account is given for this one, e.g. a new one: it lives where the account's wallet does. Its own id for itself. */
+export function cardIdOf<Id extends string>(accountId: string, id: Id): Id {
+  return idBeside(id, card.kind, { kind: wallet.kind, id: accountId });
+}

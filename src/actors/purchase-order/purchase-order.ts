@@ -119,7 +119,6 @@ function askWallet(order: PurchaseOrderRow, approvalId: string, ctx: TurnContext
     to: 'orders',
     reference: id,
     description: vendor,
-    ifShort: 'wait',
     payer: { kind: purchaseOrder.kind, id },
     memo: approvalId,
   });

@@ -5,18 +5,14 @@ import { type Purse, ToolError } from '../../providers/tools/port.ts';
 import { account } from '../account/messages.ts';
 import { planOf } from '../account/standing.ts';
 import { accountSettings } from '../account-settings/messages.ts';
-import { type AuthorizeParts, authorizeOnCard } from '../card/authorize.ts';
 import { card } from '../card/messages.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
 import { purchaseOrder } from './messages.ts';
 
-export type PurseParts = AuthorizeParts & { actors: ActorSystem };
-
 /** Whose call it is: what `callId` orders or pays, it orders or pays once. */
 export type Spender = { accountId: string; callId: string };
 
-export function purseOf(parts: PurseParts, { accountId, callId }: Spender): Purse {
-  const { actors } = parts;
+export function purseOf(actors: ActorSystem, { accountId, callId }: Spender): Purse {
   return {
     async order(asked) {
       const { autoApproveThresholdMinor } = await actors.query(accountSettings, accountId, 'get', null);
@@ -35,7 +31,7 @@ export function purseOf(parts: PurseParts, { accountId, callId }: Spender): Purs
         throw new ToolError(`There is no card ${JSON.stringify(cardId)}. Nothing was paid.`);
       const authorizationId = derivedId(idPrefixes.authorization, callId);
       const asked = { authorizationId, amountMinor, merchant };
-      const decided = await insisting('The charge', () => authorizeOnCard(parts, cardId, asked, { commandId: callId }));
+      const decided = await insisting('The charge', () => actors.ask(card, cardId, 'authorize', asked, { commandId: callId }));
       return { id: decided.id, declineReason: decided.declineReason };
     },
   };

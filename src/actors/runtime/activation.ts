@@ -1,7 +1,7 @@
 /** The one live copy of an actor in memory: its newest state, its last committed state, and what waits for it. */
 import type { Envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
-import type { TurnUnit } from './turn-unit.ts';
+import type { TurnPart } from './turn-unit.ts';
 
 export class Activation {
   readonly id: string;
@@ -12,11 +12,15 @@ export class Activation {
   state: object | null = null;
   /** What queries see. */
   committed: object | null = null;
-  /** Turns taken since the open batch began, and those on their way to the database. */
-  open: TurnUnit | null = null;
-  sending: TurnUnit | null = null;
+  /** Its part of the open batch, and of the one on its way to the database. */
+  open: TurnPart | null = null;
+  sending: TurnPart | null = null;
   /** Envelopes that wait for the state to be loaded or for room in the batch; null while there are none, which is nearly always. */
   mailbox: Envelope[] | null = null;
+  /** Must be taken alone, as soon as nothing else is open or on its way; until then nothing else is taken. */
+  next: Envelope | null = null;
+  /** Actors with a joint turn that waits for this one's state to be loaded. */
+  awaitedBy: Set<Activation> | null = null;
   /** Set by every use, cleared by passivation's sweep, which notes the time: so a use costs no look at the clock. */
   used = true;
   /** When a sweep last found it used. */
@@ -26,6 +30,20 @@ export class Activation {
     this.kind = kind;
     this.id = id;
     this.shard = shard;
+  }
+
+  /** Whether this envelope's turn may be added to what is open, or on its way and not told yet. */
+  admits(envelope: Envelope, maxWaiting: number): boolean {
+    const { open, sending, next } = this;
+    if (next !== null) {
+      if (next !== envelope && !next.settled) return false;
+      this.next = null;
+    }
+    const last = open ?? sending;
+    if (last === null) return true;
+    if (open?.unit.alone === true || sending?.unit.alone === true) return false;
+    if (envelope.alone) this.next = envelope;
+    return !envelope.alone && last.waiting.length < maxWaiting;
   }
 
   /** Nothing waits, nothing is uncommitted: it can leave memory and come back as it was. */

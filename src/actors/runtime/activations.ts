@@ -35,10 +35,13 @@ export class Activations {
     this.parts = parts;
   }
 
-  /** The actor's activation; a new one is loading. */
+  /** The actor's activation, for use; a new one is loading. */
   get(kind: Kind, id: string, shard: number): Activation {
     const known = kind.activations.get(id);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      known.used = true;
+      return known;
+    }
     const activation = new Activation(kind, id, shard);
     kind.activations.set(id, activation);
     const others = this.toLoad.get(kind);

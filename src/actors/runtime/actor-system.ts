@@ -96,8 +96,9 @@ export class ActorSystem {
       placement,
       tracer: options.tracer ?? null,
       freezeStates,
+      find: (kind, id) => this.find(kind, id),
       confirmed: (activation, envelope, unsure) => settlement.confirmed(activation, envelope, unsure),
-      settled: (activation, unit, outcome) => settlement.settle(activation, unit, outcome),
+      settled: (unit, outcome) => settlement.settle(unit, outcome),
       threw: (activation, envelope, failure) => settlement.threw(activation, envelope, failure),
     });
     this.mailboxes = new Mailboxes(commit, maxWaiting, (activation, envelope) => this.turns.take(activation, envelope));
@@ -105,9 +106,10 @@ export class ActorSystem {
       database,
       log,
       freezeStates,
-      onReady: (activation) => this.mailboxes.pump(activation),
+      onReady: (activation) => this.mailboxes.ready(activation),
       onFailed: (activation, error) => {
-        for (const envelope of this.drop(activation)) this.pending.settle(envelope, error, undefined);
+        const waiting = this.mailboxes.emptyAwaiting(activation);
+        for (const envelope of [...this.drop(activation), ...waiting]) this.pending.settle(envelope, error, undefined);
       },
     });
     commit.onRoom = () => this.mailboxes.pumpHeld();
@@ -354,11 +356,14 @@ export class ActorSystem {
     }
   }
 
+  private find(kindName: string, id: string): Activation {
+    if (!isActorId(id)) throw new Error(`${JSON.stringify(id)} is no id of an actor`);
+    return this.activations.get(this.kind(kindName), id, shardOf(kindName, id));
+  }
+
   private accept(kind: Kind, id: string, shard: number, envelope: Envelope, mailboxLimit: number): AppError | null {
     if (this.state === 'closed') return new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 });
-    const activation = this.activations.get(kind, id, shard);
-    activation.used = true;
-    return this.mailboxes.accept(activation, envelope, mailboxLimit);
+    return this.mailboxes.accept(this.activations.get(kind, id, shard), envelope, mailboxLimit);
   }
 
   private drop(activation: Activation): Envelope[] {

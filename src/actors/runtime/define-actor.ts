@@ -44,6 +44,17 @@ export interface TurnContext {
     command: K,
     input: Parameters<C['commands'][K]>[0],
   ): void;
+  /**
+   * Takes another actor along: runs this command of it at once, on its newest state, and returns the reply. What both decide is committed
+   * together or not at all. It must live on the same shard (`idBeside`), takes nobody along itself and leaves no caller waiting. Throws
+   * what its command throws, which then has changed nothing.
+   */
+  jointly<C extends Contract, K extends keyof C['commands'] & string>(
+    to: ActorRef<C>,
+    id: string,
+    command: K,
+    input: Parameters<C['commands'][K]>[0],
+  ): ReturnType<C['commands'][K]>;
   /** Starts an effect of this actor's definition; its outcome arrives as the effect's `outcome` command. Returns the effect's id. */
   run(effect: string, input: object): string;
   /** Ends an effect that runs; its outcome will not arrive. */

@@ -254,7 +254,7 @@ export class Effects {
   /** E2, E3. Resolves with whether it is committed. */
   private async markStarted(effect: EffectDraft): Promise<boolean> {
     const outcome = await new Promise<CommitOutcome>((resolve) => {
-      const unit = new CommitUnit(effect.shard, { kind: effect.kind, id: effect.actorId }, resolve);
+      const unit = new CommitUnit(effect.shard, resolve);
       unit.startedEffects.push(effect.id);
       this.parts.commit.add(unit);
       this.parts.commit.addTurn(unit);

@@ -11,15 +11,18 @@ import type { GroupCommit } from '../../storage/group-commit.ts';
 import type { Activation } from './activation.ts';
 import type { Envelope } from './envelope.ts';
 
+/** False: not now, since another actor that it takes along is not at hand. */
+type Take = (activation: Activation, envelope: Envelope) => boolean;
+
 export class Mailboxes {
   private waiting = 0;
   /** Ready activations with a mailbox: they wait for room in the batch, or for a turn of theirs that goes alone. */
   private readonly held = new Set<Activation>();
   private readonly commit: GroupCommit;
   private readonly maxWaiting: number;
-  private readonly take: (activation: Activation, envelope: Envelope) => void;
+  private readonly take: Take;
 
-  constructor(commit: GroupCommit, maxWaiting: number, take: (activation: Activation, envelope: Envelope) => void) {
+  constructor(commit: GroupCommit, maxWaiting: number, take: Take) {
     this.commit = commit;
     this.maxWaiting = maxWaiting;
     this.take = take;
@@ -31,18 +34,24 @@ export class Mailboxes {
 
   /** Null when the envelope was taken or waits; an error when there is no room for it. */
   accept(activation: Activation, envelope: Envelope, limit: number): AppError | null {
-    if (activation.phase === 'ready' && activation.mailbox === null && this.mayTurn(activation, envelope)) {
-      this.take(activation, envelope);
-      return null;
-    }
+    const mayTurn = activation.phase === 'ready' && activation.mailbox === null && this.mayTurn(activation, envelope);
+    if (mayTurn && this.take(activation, envelope)) return null;
     if (this.waiting >= this.maxWaiting)
       return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
     if (activation.mailbox !== null && activation.mailbox.length >= limit)
       return new AppError('mailbox_full', 'Too many requests wait for this one resource; try again shortly', { retryAfterS: 1 });
-    (activation.mailbox ??= []).push(envelope);
+    put((activation.mailbox ??= []), envelope);
     this.waiting++;
     if (activation.phase === 'ready') this.held.add(activation);
     return null;
+  }
+
+  /** Its state is loaded: what waits for it is taken, and the joint turns that are to take it along. */
+  ready(activation: Activation): void {
+    const { awaitedBy } = activation;
+    activation.awaitedBy = null;
+    this.pump(activation);
+    for (const other of awaitedBy ?? []) this.pump(other);
   }
 
   /** Takes waiting turns until the mailbox is empty, there is no room, or its share is used up. Returns how many were taken. */
@@ -51,8 +60,9 @@ export class Mailboxes {
     if (mailbox === null || activation.phase !== 'ready') return 0;
     let taken = 0;
     while (taken < mailbox.length && taken < share && this.mayTurn(activation, mailbox[taken]!)) {
+      if (!this.take(activation, mailbox[taken]!)) break;
       this.waiting--;
-      this.take(activation, mailbox[taken++]!);
+      taken++;
     }
     if (taken === mailbox.length) {
       activation.mailbox = null;
@@ -86,12 +96,21 @@ export class Mailboxes {
     return waiting;
   }
 
-  private mayTurn({ open, sending }: Activation, envelope: Envelope): boolean {
+  /** Takes out all that waits for those that were to take this activation along. */
+  emptyAwaiting({ awaitedBy }: Activation): Envelope[] {
+    return [...(awaitedBy ?? [])].flatMap((other) => this.empty(other));
+  }
+
+  private mayTurn(activation: Activation, envelope: Envelope): boolean {
     // It is shown what is committed and adds nothing to a batch.
     if (envelope.source.kind === 'query') return true;
-    if (!this.commit.hasRoom || open?.alone === true || sending?.alone === true) return false;
-    const last = open ?? sending;
-    if (last === null) return true;
-    return !envelope.alone && last.waiting.length < this.commit.maxBatchTurns;
+    return this.commit.hasRoom && activation.admits(envelope, this.commit.maxBatchTurns);
   }
+}
+
+/** M1. What was taken before and is undone goes before what came later. */
+function put(mailbox: Envelope[], envelope: Envelope): void {
+  let at = mailbox.length;
+  if (envelope.order > 0) while (at > 0 && !(mailbox[at - 1]!.order > 0 && mailbox[at - 1]!.order < envelope.order)) at--;
+  mailbox.splice(at, 0, envelope);
 }

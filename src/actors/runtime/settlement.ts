@@ -15,7 +15,7 @@ import type { DeferredCallers } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
 import type { PendingAsks } from './pending-asks.ts';
 import type { Timers } from './timers.ts';
-import type { TurnUnit } from './turn-unit.ts';
+import type { TurnPart, TurnUnit } from './turn-unit.ts';
 
 /** What follows from a commit, done by the parts that own it. */
 export type AfterCommit = {
@@ -51,11 +51,11 @@ export class Settlement {
     this.parts = parts;
   }
 
-  settle(activation: Activation, unit: TurnUnit, outcome: CommitOutcome): void {
-    // The next unit may be on its way already.
-    if (activation.sending === unit) activation.sending = null;
-    if (outcome.kind === 'committed') this.committed(activation, unit, outcome.seqs);
-    else this.notCommitted(activation, unit, outcome);
+  settle(unit: TurnUnit, outcome: CommitOutcome): void {
+    // The next one may be on its way already.
+    for (const part of unit.parts) if (part.activation.sending === part) part.activation.sending = null;
+    if (outcome.kind === 'committed') this.committed(unit, outcome.seqs);
+    else this.notCommitted(unit, outcome);
   }
 
   /** A turn that changed nothing is answered when ownership is confirmed; where the actor was lost meanwhile, it is asked again. */
@@ -80,57 +80,70 @@ export class Settlement {
     this.routeLater(activation, envelope);
   }
 
-  private committed(activation: Activation, unit: TurnUnit, seqs: number[]): void {
-    const { timers, pending, after } = this.parts;
-    if (unit.row !== null) activation.committed = unit.row;
-    if (unit.timers !== null) {
-      for (const [name, timer] of unit.timers) {
-        if (timer === null) timers.clear(activation.kind.name, activation.id, name);
-        else timers.set(timer);
-      }
-    }
-    for (const envelope of unit.taken) if (envelope.deferredKey === null) pending.settle(envelope, undefined, envelope.reply);
-    for (const envelope of unit.waiting) pending.settle(envelope, envelope.error, envelope.reply);
-    if (unit.answered !== null) for (const { envelope, error, reply } of unit.answered) pending.settle(envelope, error, reply);
+  private committed(unit: TurnUnit, seqs: number[]): void {
+    const { after } = this.parts;
+    // J2: all of it can be seen before anybody is told of any of it.
+    for (const { activation, row } of unit.parts) if (row !== null) activation.committed = row;
+    for (const part of unit.parts) this.partCommitted(part);
     if (unit.events.length > 0) after.events(unit.events, seqs);
     if (unit.cancelledEffects.length > 0) after.cancelled(unit.cancelledEffects);
     if (unit.messages.length > 0) after.messages(unit.messages);
     if (unit.effects !== null) after.effects([...unit.effects.values()]);
   }
 
-  private notCommitted(activation: Activation, unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
+  private partCommitted({ kind, id, timers, taken, waiting, answered }: TurnPart): void {
+    const { pending } = this.parts;
+    if (timers !== null) {
+      for (const [name, timer] of timers) {
+        if (timer === null) this.parts.timers.clear(kind, id, name);
+        else this.parts.timers.set(timer);
+      }
+    }
+    for (const envelope of taken) if (envelope.deferredKey === null) pending.settle(envelope, undefined, envelope.reply);
+    for (const envelope of waiting) pending.settle(envelope, envelope.error, envelope.reply);
+    if (answered !== null) for (const { envelope, error, reply } of answered) pending.settle(envelope, error, reply);
+  }
+
+  private notCommitted(unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
     const { commit, deferred } = this.parts;
-    const units = activation.open === null || activation.open === unit ? [unit] : [unit, activation.open];
-    if (units.length > 1) commit.withdraw(units[1]!);
-    const inMailbox = this.parts.drop(activation);
+    // J4. What this finds is looked at in turn.
+    const units = new Set([unit]);
+    for (const { parts } of units) for (const { activation } of parts) if (activation.open !== null) units.add(activation.open.unit);
+    const parts = [...units].flatMap((undone) => undone.parts);
+    for (const built of units) if (built !== unit) commit.withdraw(built);
+    const inMailboxes = parts.map(({ activation }) => ({ activation, envelopes: this.parts.drop(activation) }));
     // Their own turns may stand committed: they go on waiting for an answer.
-    for (const { answered } of units) {
+    for (const { activation, answered } of parts) {
       for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, activation, envelope);
     }
-    const blamed = outcome.kind === 'refused' ? null : this.blame(activation, unit, outcome);
-    const undoneTurns = units.flatMap(({ taken, waiting }) => [...taken, ...waiting]).sort((a, b) => a.order - b.order);
-    for (const envelope of undoneTurns) if (envelope !== blamed) this.again(activation, envelope);
-    for (const envelope of inMailbox) this.again(activation, envelope);
+    const blamed = outcome.kind === 'refused' ? null : this.blame(unit, outcome);
+    const undoneTurns = parts
+      .flatMap(({ activation, taken, waiting }) => [...taken, ...waiting].map((envelope) => ({ activation, envelope })))
+      .sort((a, b) => a.envelope.order - b.envelope.order);
+    for (const { activation, envelope } of undoneTurns) if (envelope !== blamed) this.again(activation, envelope);
+    for (const { activation, envelopes } of inMailboxes) for (const envelope of envelopes) this.again(activation, envelope);
   }
 
   /** Returns the envelope that is dealt with here and must not be tried again at once. */
-  private blame(activation: Activation, unit: TurnUnit, outcome: Blamable): Envelope | null {
+  private blame(unit: TurnUnit, outcome: Blamable): Envelope | null {
     const { pending, log } = this.parts;
+    const taken = unit.parts.flatMap((part) => part.taken);
     if (outcome.kind === 'unavailable') {
       const told = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', { retryAfterS: 2 });
-      for (const envelope of unit.taken) pending.settle(envelope, told, undefined);
+      for (const envelope of taken) pending.settle(envelope, told, undefined);
       return null;
     }
-    if (unit.taken.length > 1) {
-      for (const envelope of unit.taken) envelope.alone = true;
+    if (taken.length !== 1) {
+      for (const envelope of taken) envelope.alone = true;
       return null;
     }
-    const only = unit.taken[0]!;
+    const [only] = taken as [Envelope];
+    const { activation, kind, id } = unit.parts.find((part) => part.taken.length === 1)!;
     if (outcome.kind === 'repeated') {
       this.echo(only);
       return only;
     }
-    log.error({ ...unit.actor, command: only.command, err: outcome.error }, 'the database refused what a turn recorded');
+    log.error({ kind, id, command: only.command, err: outcome.error }, 'the database refused what a turn recorded');
     if (!isDurable(only)) pending.settle(only, new AppError('internal', 'Internal Server Error', { cause: outcome.error }), undefined);
     // Not even as a dead letter: it stays where it is and is tried later.
     else if (only.givenUp !== null) pending.settle(only, new AppError('internal', 'A dead letter was refused'), undefined);

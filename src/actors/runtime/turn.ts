@@ -3,18 +3,25 @@ import type { Clock } from '../../clock.ts';
 import { isActorId, shardOf } from '../../cluster/address.ts';
 import { AppError } from '../../errors.ts';
 import { type IdPrefix, idPrefixes, newId } from '../../ids.ts';
-import type { CommitUnit, EffectDraft, EventDraft, MessageDraft, TimerDraft } from '../../storage/commit-unit.ts';
+import type { EffectDraft, EventDraft, MessageDraft, TimerDraft } from '../../storage/commit-unit.ts';
 import type { AnyEntity, Database } from '../../storage/database.ts';
 import { RawJson, type Row, type Table } from '../../storage/table.ts';
 import type { Activation } from './activation.ts';
-import type { ActorRef, NewEvent, TurnContext } from './define-actor.ts';
+import type { ActorRef, NewEvent, Turn, TurnContext } from './define-actor.ts';
+import type { Envelope } from './envelope.ts';
+import { JointTurn, type JointTurnParts } from './joint-turn.ts';
+import type { Kind } from './kind.ts';
+import type { TurnPart } from './turn-unit.ts';
+
+export type TurnRecordParts = JointTurnParts & { clock: Clock; database: Database };
 
 export class TurnRecord implements TurnContext {
   readonly id: string;
-  private readonly clock: Clock;
   private readAtMs: number | null = null;
   private readonly activation: Activation;
-  private readonly database: Database;
+  /** null: it is taken along in a joint turn of another actor's. */
+  private readonly envelope: Envelope | null;
+  private readonly parts: TurnRecordParts;
   events: EventDraft[] | null = null;
   messages: MessageDraft[] | null = null;
   effects: EffectDraft[] | null = null;
@@ -23,20 +30,21 @@ export class TurnRecord implements TurnContext {
   rows: { table: Table; key: string; row: object }[] | null = null;
   deferred: string | null = null;
   answers: { key: string; reply: unknown }[] | null = null;
+  joint: JointTurn | null = null;
   /** The turn's span, of which its commit, messages and effects become parts. */
   private readonly trace: string | null;
 
-  constructor(activation: Activation, clock: Clock, database: Database, trace: string | null = null) {
+  constructor(activation: Activation, envelope: Envelope | null, parts: TurnRecordParts, trace: string | null) {
     this.activation = activation;
     this.id = activation.id;
-    this.clock = clock;
-    this.database = database;
+    this.envelope = envelope;
+    this.parts = parts;
     this.trace = trace;
   }
 
   /** One time for the whole turn, read when it is first wanted: reading the clock is a good part of a turn that does little. */
   get nowMs(): number {
-    this.readAtMs ??= this.clock.nowMs();
+    this.readAtMs ??= this.parts.clock.nowMs();
     return this.readAtMs;
   }
 
@@ -67,6 +75,18 @@ export class TurnRecord implements TurnContext {
       createdAt: this.nowMs,
       trace: this.trace,
     });
+  }
+
+  jointly(to: ActorRef<any>, id: string, command: string, input: unknown): any {
+    if (this.envelope === null) throw new Error('An actor that is taken along takes nobody along');
+    this.joint ??= new JointTurn(this.activation, this.envelope, this.parts);
+    const other = this.joint.join(to.kind, id);
+    const record = new TurnRecord(other, null, this.parts, null);
+    record.readAtMs = this.nowMs;
+    const { state, reply } = runCommand(other, this.joint.stateOf(other), command, input, record);
+    if (record.deferred !== null) throw new Error('An actor that is taken along has no caller to leave waiting');
+    this.joint.turns.push({ activation: other, state, record });
+    return reply;
   }
 
   run(effect: string, input: object): string {
@@ -102,7 +122,7 @@ export class TurnRecord implements TurnContext {
   }
 
   append(entity: AnyEntity, row: object): void {
-    const table = this.database.table(entity);
+    const table = this.parts.database.table(entity);
     const key = table.primaryKey.map((column) => String((row as Row)[column.property])).join('\n');
     (this.rows ??= []).push({ table, key, row });
   }
@@ -124,12 +144,14 @@ export class TurnRecord implements TurnContext {
       this.timers === null &&
       this.rows === null &&
       this.deferred === null &&
-      this.answers === null
+      this.answers === null &&
+      this.joint === null
     );
   }
 
-  /** Adds what the turn recorded to the unit its batch will commit. */
-  writeTo(unit: CommitUnit): void {
+  /** Adds what the turn recorded to what its batch will commit. */
+  writeTo(part: TurnPart): void {
+    const { unit } = part;
     if (this.trace !== null) (unit.traces ??= []).push(this.trace);
     if (this.events !== null) unit.events.push(...this.events);
     if (this.messages !== null) unit.messages.push(...this.messages);
@@ -138,7 +160,7 @@ export class TurnRecord implements TurnContext {
       // Begun and ended in one batch: it never was.
       for (const id of this.cancelled) if (unit.effects?.delete(id) !== true) unit.cancelledEffects.push(id);
     }
-    if (this.timers !== null) for (const [name, timer] of this.timers) (unit.timers ??= new Map()).set(name, timer);
+    if (this.timers !== null) for (const [name, timer] of this.timers) (part.timers ??= new Map()).set(name, timer);
     if (this.rows !== null) {
       for (const { table, key, row } of this.rows) {
         const tables = (unit.rows ??= new Map<Table, Map<string, object>>());
@@ -151,6 +173,32 @@ export class TurnRecord implements TurnContext {
       }
     }
   }
+}
+
+/** Runs an actor's command on this state of it. Throws what the command throws, and where it returns what is no state of this actor. */
+export function runCommand(
+  { kind, id }: Activation,
+  state: object | null,
+  name: string,
+  input: unknown,
+  ctx: TurnContext,
+): Turn<object | null, unknown> {
+  const command = kind.definition.commands[name];
+  if (command === undefined) throw new Error(`${kind.name} has no command ${name}`);
+  const turn = command(state, input, ctx);
+  if (turn.state !== state) checkState(kind, id, turn);
+  return turn;
+}
+
+/** A state that would be written over another actor, or nowhere, is a defect of the command. */
+function checkState(kind: Kind, id: string, turn: { state: unknown }): void {
+  const { state } = turn;
+  if (turn instanceof Promise) {
+    turn.catch(() => {});
+    throw new Error('A command must not be asynchronous: await in an effect');
+  }
+  if (typeof state !== 'object' || state === null) throw new Error('A command must return a state; what exists cannot become nothing');
+  if ((state as Row)[kind.idProperty] !== id) throw new Error(`The state's ${kind.idProperty} is not the actor's id`);
 }
 
 /** A refusal is an `AppError` that a command threw on purpose; anything else is a defect in it. */

@@ -22,11 +22,12 @@ import type { Activation } from './activation.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
+import type { JointTurn } from './joint-turn.ts';
 import type { Kind } from './kind.ts';
 import type { PendingAsks } from './pending-asks.ts';
 import type { Timers } from './timers.ts';
-import { isRefusal, TurnRecord } from './turn.ts';
-import { TurnUnit } from './turn-unit.ts';
+import { isRefusal, runCommand, TurnRecord } from './turn.ts';
+import { TurnPart, TurnUnit } from './turn-unit.ts';
 
 export type TurnsParts = {
   clock: Clock;
@@ -39,9 +40,11 @@ export type TurnsParts = {
   placement: Placement;
   tracer: Tracer | null;
   freezeStates: boolean;
+  /** The actor's activation; a new one is loading. */
+  find(kind: string, id: string): Activation;
   /** Answers the envelope, whose turn changed nothing, when the promise says that the actor still lives here. */
   confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void;
-  settled(activation: Activation, unit: TurnUnit, outcome: CommitOutcome): void;
+  settled(unit: TurnUnit, outcome: CommitOutcome): void;
   /** Durable work whose command threw: try it again after a while, or give it up. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void;
 };
@@ -57,36 +60,43 @@ export class Turns {
     this.parts = parts;
   }
 
-  take(activation: Activation, envelope: Envelope): void {
-    if (envelope.settled) return;
-    if (envelope.source.kind === 'query') return this.answerQuery(activation, envelope);
-    envelope.order ||= ++this.taken;
-    if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
-    if (envelope.givenUp !== null) return this.bury(activation, envelope, envelope.givenUp);
-    if (this.isStale(activation, envelope)) return this.answerAfter(activation, envelope);
+  /** False: not now. Nothing has happened, and it is to be taken again when more is at hand (J3). */
+  take(activation: Activation, envelope: Envelope): boolean {
+    if (envelope.settled) return true;
+    if (envelope.source.kind === 'query') this.answerQuery(activation, envelope);
+    else {
+      envelope.order ||= ++this.taken;
+      if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
+      if (envelope.givenUp !== null) this.bury(activation, envelope, envelope.givenUp);
+      else if (this.isStale(activation, envelope)) this.answerAfter(activation, envelope);
+      else return this.run(activation, envelope);
+    }
+    return true;
+  }
+
+  private run(activation: Activation, envelope: Envelope): boolean {
     const span = envelope.trace === null ? null : this.startSpan(activation, envelope, envelope.trace);
-    const record = new TurnRecord(activation, this.parts.clock, this.parts.database, span?.traceparent ?? null);
+    const record = new TurnRecord(activation, envelope, this.parts, span?.traceparent ?? null);
     let state = activation.state;
     let failure: unknown;
     this.running = true;
     try {
-      const command = activation.kind.definition.commands[envelope.command];
-      if (command === undefined) throw new Error(`${activation.kind.name} has no command ${envelope.command}`);
-      const turn = command(activation.state, envelope.input, record);
+      const turn = runCommand(activation, activation.state, envelope.command, envelope.input, record);
       state = turn.state;
-      if (state !== activation.state) checkState(activation, turn);
       envelope.reply = turn.reply;
     } catch (error) {
       failure = error ?? new Error('Something without a name was thrown');
     } finally {
       this.running = false;
-      span?.end(failure);
+      if (span !== null && record.joint?.isPutOff !== true) span.end(failure);
     }
+    if (record.joint?.isPutOff === true) return false;
     envelope.taken = true;
-    if (failure !== undefined) return this.failed(activation, envelope, failure);
-    if (state === activation.state && envelope.commandId === null && !isDurable(envelope) && record.isEmpty)
-      return this.answerAfter(activation, envelope);
-    this.write(activation, envelope, state, record);
+    if (failure !== undefined) this.failed(activation, envelope, failure, record.joint);
+    else if (state === activation.state && envelope.commandId === null && !isDurable(envelope) && record.isEmpty)
+      this.answerAfter(activation, envelope);
+    else this.write(activation, envelope, state, record);
+    return true;
   }
 
   /** Runs a query's handler. Throws what it throws on purpose; a defect is logged and becomes `internal`. */
@@ -117,33 +127,36 @@ export class Turns {
   }
 
   private write(activation: Activation, envelope: Envelope, state: object | null, record: TurnRecord): void {
-    const { commit, deferred, freezeStates } = this.parts;
-    const unit = this.openUnit(activation);
-    if (state !== activation.state) {
-      activation.state = freezeStates ? deepFreeze(state) : state;
-      unit.table = activation.kind.table;
-      unit.row = activation.state;
-    }
-    record.writeTo(unit);
-    unit.alone ||= envelope.alone;
+    const { deferred } = this.parts;
+    const part = this.partOf(activation, record.joint);
+    if (record.joint !== null) for (const other of record.joint.turns) this.change(other.activation.open!, other.state, other.record);
+    this.change(part, state, record);
     if (record.deferred !== null && envelope.source.kind === 'ask')
       deferred.hold(deferredKeyOf(activation, record.deferred), activation, envelope);
-    this.consume(unit, envelope, record);
-    if (record.answers !== null) for (const { key, reply } of record.answers) this.answer(activation, unit, key, reply);
-    unit.taken.push(envelope);
-    commit.addTurn(unit);
+    this.consume(part, envelope, record);
+  }
+
+  private change(part: TurnPart, state: object | null, record: TurnRecord): void {
+    const { activation } = part;
+    if (state !== activation.state) {
+      activation.state = this.parts.freezeStates ? deepFreeze(state) : state;
+      part.table = activation.kind.table;
+      part.row = activation.state;
+    }
+    record.writeTo(part);
+    if (record.answers !== null) for (const { key, reply } of record.answers) this.answer(part, key, reply);
   }
 
   /** R2: an answer that changes nothing still waits for what it was decided on, and for word that this still is the actor's node. */
   private answerAfter(activation: Activation, envelope: Envelope): void {
-    const unit = activation.open ?? activation.sending;
-    if (unit !== null) return void unit.waiting.push(envelope);
+    const part = activation.open ?? activation.sending;
+    if (part !== null) return void part.waiting.push(envelope);
     const unsure = this.parts.placement.confirmation();
     if (unsure === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
     else this.parts.confirmed(activation, envelope, unsure);
   }
 
-  private failed(activation: Activation, envelope: Envelope, failure: unknown): void {
+  private failed(activation: Activation, envelope: Envelope, failure: unknown, joint: JointTurn | null): void {
     const { log } = this.parts;
     const about = {
       kind: activation.kind.name,
@@ -156,8 +169,7 @@ export class Turns {
     if (isRefusal(failure) && isDurable(envelope)) {
       // It has been heard and refused: it is consumed, like one that changed nothing.
       log.debug(about, 'durable work was refused');
-      this.consumeOnly(activation, envelope);
-      return;
+      return this.consume(this.partOf(activation, joint), envelope, null);
     }
     if (!isRefusal(failure)) {
       this.defects.add([activation.kind.name]);
@@ -165,14 +177,17 @@ export class Turns {
     }
     if (isDurable(envelope)) return this.parts.threw(activation, envelope, failure);
     envelope.error = isRefusal(failure) ? failure : new AppError('internal', 'Internal Server Error', { cause: failure });
+    // R2: it may have been decided on what others have not committed.
+    if (joint !== null) this.partOf(activation, joint);
     this.answerAfter(activation, envelope);
   }
 
   /** Consumes durable work that its actor cannot take, and keeps it where a person can find it. */
   private bury(activation: Activation, envelope: Envelope, reason: Error): void {
     const nowMs = this.parts.clock.nowMs();
-    const unit = this.consumeOnly(activation, envelope);
-    unit.deadLetters.push({
+    const part = this.partOf(activation, null);
+    this.consume(part, envelope, null);
+    part.unit.deadLetters.push({
       id: newId(idPrefixes.message, nowMs),
       kind: activation.kind.name,
       actorId: activation.id,
@@ -183,37 +198,33 @@ export class Turns {
     });
   }
 
-  private consumeOnly(activation: Activation, envelope: Envelope): TurnUnit {
-    const unit = this.openUnit(activation);
-    unit.alone ||= envelope.alone;
-    this.consume(unit, envelope, null);
-    unit.taken.push(envelope);
-    this.parts.commit.addTurn(unit);
-    return unit;
-  }
-
-  private consume(unit: TurnUnit, envelope: Envelope, record: TurnRecord | null): void {
+  /** The turn is part of the batch, and with it what brought it. */
+  private consume(part: TurnPart, envelope: Envelope, record: TurnRecord | null): void {
     const { source } = envelope;
+    const { unit } = part;
+    unit.alone ||= envelope.alone;
     if (source.kind === 'message') unit.consumedMessages.push(source.id);
     else if (source.kind === 'effect') unit.consumedEffects.push(source.id);
-    else if (source.kind === 'timer' && record?.timers?.has(source.name) !== true) (unit.timers ??= new Map()).set(source.name, null);
+    else if (source.kind === 'timer' && record?.timers?.has(source.name) !== true) (part.timers ??= new Map()).set(source.name, null);
     // A deferred command has its reply later, and its record with it.
     if (envelope.deferredKey === null) this.recordCommand(unit, envelope.commandId, envelope.reply);
+    part.taken.push(envelope);
+    this.parts.commit.addTurn(unit);
   }
 
   private recordCommand(unit: TurnUnit, commandId: string | null, reply: unknown): void {
     if (commandId !== null) unit.commands.push({ id: commandId, reply: reply ?? null, createdAt: this.parts.clock.nowMs() });
   }
 
-  private answer(activation: Activation, unit: TurnUnit, key: string, reply: unknown): void {
-    const address = deferredKeyOf(activation, key);
+  private answer(part: TurnPart, key: string, reply: unknown): void {
+    const address = deferredKeyOf(part.activation, key);
     const error = reply instanceof AppError ? reply : undefined;
     const recorded = new Set<string>();
     for (const envelope of this.parts.deferred.take(address)) {
       const { commandId } = envelope;
-      if (error === undefined && commandId !== null && !recorded.has(commandId)) this.recordCommand(unit, commandId, reply);
+      if (error === undefined && commandId !== null && !recorded.has(commandId)) this.recordCommand(part.unit, commandId, reply);
       if (commandId !== null) recorded.add(commandId);
-      (unit.answered ??= []).push({ key: address, envelope, error, reply });
+      (part.answered ??= []).push({ key: address, envelope, error, reply });
     }
   }
 
@@ -229,31 +240,29 @@ export class Turns {
     return source.kind === 'effect' && (isCancelled(open, source.id) || isCancelled(sending, source.id));
   }
 
-  private openUnit(activation: Activation): TurnUnit {
-    if (activation.open !== null) return activation.open;
-    const actor = { kind: activation.kind.name, id: activation.id };
-    const unit: TurnUnit = new TurnUnit(activation.shard, actor, (outcome) => this.parts.settled(activation, unit, outcome));
-    unit.onSent = () => {
-      activation.open = null;
-      activation.sending = unit;
-    };
-    activation.open = unit;
-    this.parts.commit.add(unit);
-    return unit;
+  /** Its part of the open batch. J2: one unit for all that a joint turn has seen; at most one of them has one already. */
+  private partOf(activation: Activation, joint: JointTurn | null): TurnPart {
+    if (joint === null) return activation.open ?? this.begin(activation, null);
+    const all = [activation, ...joint.others];
+    const begun = all.find(({ open }) => open !== null)?.open ?? null;
+    let unit = begun?.unit ?? null;
+    for (const one of all) unit = (one.open ?? this.begin(one, unit)).unit;
+    return activation.open!;
+  }
+
+  /** @param unit null: one of its own */
+  private begin(activation: Activation, unit: TurnUnit | null): TurnPart {
+    const { commit, settled } = this.parts;
+    const of = unit ?? new TurnUnit(activation.shard, settled);
+    const part = new TurnPart(activation, of);
+    of.parts.push(part);
+    activation.open = part;
+    if (unit === null) commit.add(of);
+    return part;
   }
 }
 
-function isCancelled(unit: TurnUnit | null, effectId: string): boolean {
-  return unit !== null && unit.cancelledEffects.length > 0 && unit.cancelledEffects.includes(effectId);
-}
-
-/** A state that would be written over another actor, or nowhere, is a defect of the command. */
-function checkState({ kind, id }: Activation, turn: { state: unknown }): void {
-  const { state } = turn;
-  if (turn instanceof Promise) {
-    turn.catch(() => {});
-    throw new Error('A command must not be asynchronous: await in an effect');
-  }
-  if (typeof state !== 'object' || state === null) throw new Error('A command must return a state; what exists cannot become nothing');
-  if ((state as Record<string, unknown>)[kind.idProperty] !== id) throw new Error(`The state's ${kind.idProperty} is not the actor's id`);
+function isCancelled(part: TurnPart | null, effectId: string): boolean {
+  const cancelled = part?.unit.cancelledEffects;
+  return cancelled !== undefined && cancelled.length > 0 && cancelled.includes(effectId);
 }

@@ -1,6 +1,8 @@
 /** What can be asked of an account's wallet. The key is the account's id; amounts are minor units (cents) of its currency. */
-import type { WalletRow } from '../../storage/entities/money.ts';
+import type { Payment, WalletRow } from '../../storage/entities/money.ts';
 import { type ActorRef, actorRef, type Contract } from '../runtime/define-actor.ts';
+
+export type { Payment };
 
 /** Why a payment is not made. The first three are the account's spending limits. */
 export type PaymentRefusal = 'per_transaction_limit' | 'daily_limit' | 'monthly_limit' | 'insufficient_funds';
@@ -8,25 +10,11 @@ export type PaymentRefusal = 'per_transaction_limit' | 'daily_limit' | 'monthly_
 /** `waiting`: the limits allow it and the money is not there yet; another decision follows when it is. */
 export type PaymentDecision = { kind: 'paid' } | { kind: 'waiting' } | { kind: 'declined'; reason: PaymentRefusal };
 
-export type Payment = {
-  /** What it is booked under, once and never again; see `transferOf`. */
-  transferId: string;
-  amountMinor: number;
-  /** The book the money goes to. */
-  to: 'cards' | 'orders';
-  /** What is paid: an authorization's or an order's id. */
-  reference: string;
-  /** For people: the merchant or the vendor. */
-  description: string;
-  /** Whether a payment that the limits allow waits for money to arrive, or is declined. */
-  ifShort: 'decline' | 'wait';
-  /** The actor that is told, by `paymentDecided`. */
-  payer: { kind: string; id: string };
-  /** Given back with the decision. */
-  memo: unknown;
-};
+/** A payment that is decided in the turn that asks for it. */
+export type PaymentNow = Pick<Payment, 'transferId' | 'amountMinor' | 'to' | 'reference' | 'description'>;
+export type DecidedNow = Exclude<PaymentDecision, { kind: 'waiting' }>;
 
-/** What every actor that pays understands. A payment is decided once, save that `waiting` is followed by `paid`. */
+/** What every actor that pays by message understands. A payment is decided once, save that `waiting` is followed by `paid`. */
 export type PayerContract = {
   commands: {
     /** Sent in the turn that books the payment: `paid` is told exactly when its ledger entries exist. */
@@ -45,6 +33,12 @@ export type Spending = SpendingLimits & { currency: string; dailySpentMinor: num
 
 export type Balance = { balanceMinor: number; heldMinor: number; currency: string; updatedAtMs: number | null };
 
+/** `paidAtMs`: when it was paid; what counted on that day counts there no more. */
+export type GivenBack = Pick<Payment, 'transferId' | 'amountMinor' | 'reference' | 'description'> & {
+  from: Payment['to'];
+  paidAtMs: number;
+};
+
 export type Deposit = { transferId: string; amountMinor: number; source: 'card' | 'bank_transfer' };
 export type Deposited = Deposit & { balanceMinor: number; createdAtMs: number };
 
@@ -52,8 +46,12 @@ export type WalletContract = {
   commands: {
     /** Refuses (`conflict`) what would make the wallet fuller than it can be. */
     deposit(input: Deposit): Deposited;
-    /** Answered by a message, `paymentDecided`. */
+    /** Answered by a message, `paymentDecided`. Where the limits allow it and the money is not there, it waits. */
     pay(input: Payment): void;
+    /** For actors that take the wallet along in a turn of theirs. */
+    payNow(input: PaymentNow): DecidedNow;
+    /** For actors that take the wallet along, once for each transfer: money that was paid comes back. */
+    giveBack(input: GivenBack): void;
     /** Sets money aside until it is captured, released, or the hold expires; counts against the limits meanwhile. */
     hold(input: Hold): HoldResult;
     /** Books what is held. False: the hold was resolved before, and stays as it was. */

@@ -27,14 +27,14 @@ export function spend(wallet: WalletRow, amountMinor: number): WalletRow {
   return { ...wallet, daySpentMinor: wallet.daySpentMinor + amountMinor, monthSpentMinor: wallet.monthSpentMinor + amountMinor };
 }
 
-/** Takes back what was counted on `day` (or in a month, where its day counts no more), as far as the sums still hold it. */
+/**
+ * Takes back what was counted on `day` (or in a month, where its day counts no more), as far as the sums still hold it: where the account has
+ * moved to another time zone since, it may have been counted on another day.
+ */
 export function unspend(wallet: WalletRow, amountMinor: number, day: string): WalletRow {
   if (monthOf(day) !== monthOf(wallet.spendDay)) return wallet;
-  return {
-    ...wallet,
-    daySpentMinor: wallet.daySpentMinor - (day === wallet.spendDay ? amountMinor : 0),
-    monthSpentMinor: wallet.monthSpentMinor - amountMinor,
-  };
+  const daySpentMinor = Math.max(0, wallet.daySpentMinor - (day === wallet.spendDay ? amountMinor : 0));
+  return { ...wallet, daySpentMinor, monthSpentMinor: Math.max(daySpentMinor, wallet.monthSpentMinor - amountMinor) };
 }
 
 /** The wallet with its days beginning elsewhere. */

@@ -14,12 +14,16 @@ import { bookTransfer } from './ledger.ts';
 import { localDay } from './local-day.ts';
 import {
   type Balance,
+  type DecidedNow,
   type Deposit,
   type Deposited,
+  type GivenBack,
   type Hold,
   type HoldResult,
   type Payment,
   type PaymentDecision,
+  type PaymentNow,
+  type PaymentRefusal,
   payerRef,
   type Spending,
   type SpendingLimits,
@@ -41,6 +45,8 @@ export const walletActor = defineActor<WalletRow, WalletContract>({
   commands: {
     deposit,
     pay,
+    payNow,
+    giveBack,
     hold,
     capture: (state, { holdId, ...to }, ctx) => resolve(state, holdId, ctx, (held) => captured(held, holdId, to, ctx)),
     release: (state, { holdId }, ctx) => resolve(state, holdId, ctx, (held) => freed(held, holdId, 'released', ctx)),
@@ -79,12 +85,22 @@ function pay(state: State, payment: Payment, ctx: TurnContext): Turn<State, void
   return { state: { ...counted, waiting: [...counted.waiting, payment] }, reply: undefined };
 }
 
-function decide(now: WalletRow, { amountMinor, ifShort }: Payment): PaymentDecision {
-  const reason = limitReached(now, amountMinor);
-  if (reason !== null) return { kind: 'declined', reason };
-  if (amountMinor <= availableMinor(now)) return { kind: 'paid' };
-  if (ifShort === 'wait' && now.waiting.length < maxWaiting) return { kind: 'waiting' };
-  return { kind: 'declined', reason: 'insufficient_funds' };
+function payNow(state: State, payment: PaymentNow, ctx: TurnContext): Turn<State, DecidedNow> {
+  const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
+  const reason = refusal(now, payment.amountMinor);
+  if (reason !== null) return { state, reply: { kind: 'declined', reason } };
+  return { state: paid(spend(now, payment.amountMinor), payment, ctx), reply: { kind: 'paid' } };
+}
+
+function refusal(now: WalletRow, amountMinor: number): PaymentRefusal | null {
+  return limitReached(now, amountMinor) ?? (amountMinor > availableMinor(now) ? 'insufficient_funds' : null);
+}
+
+function decide(now: WalletRow, { amountMinor }: Payment): PaymentDecision {
+  const reason = refusal(now, amountMinor);
+  if (reason === null) return { kind: 'paid' };
+  const mayWait = reason === 'insufficient_funds' && now.waiting.length < maxWaiting;
+  return mayWait ? { kind: 'waiting' } : { kind: 'declined', reason };
 }
 
 /** Pays what waits, in order, as far as the money goes. What is too large for it lets smaller ones pass. */
@@ -99,10 +115,19 @@ function payWaiting(now: WalletRow, ctx: TurnContext): WalletRow {
   return waiting.length === now.waiting.length ? now : { ...after, waiting };
 }
 
+/** Never refused: the money is the account's. */
+function giveBack(state: State, { from, paidAtMs, ...transfer }: GivenBack, ctx: TurnContext): Turn<State, void> {
+  const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
+  bookTransfer({ ...transfer, accountId: ctx.id, against: from }, ctx);
+  const { amountMinor } = transfer;
+  const filled = { ...now, balanceMinor: now.balanceMinor + amountMinor, updatedAt: ctx.nowMs };
+  return { state: payWaiting(unspend(filled, amountMinor, localDay(paidAtMs, now.timezone)), ctx), reply: undefined };
+}
+
 function hold(state: State, { id, amountMinor, expiresAtMs }: Hold, ctx: TurnContext): Turn<State, HoldResult> {
   const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
   if (Object.hasOwn(now.holds, id)) return { state, reply: { kind: 'held' } };
-  const reason = limitReached(now, amountMinor) ?? (amountMinor > availableMinor(now) ? 'insufficient_funds' : null);
+  const reason = refusal(now, amountMinor);
   if (reason !== null) return { state, reply: { kind: 'declined', reason } };
   const open = Object.keys(now.holds).length;
   if (open >= maxOpenHolds) throw new AppError('conflict', `A wallet has ${maxOpenHolds} open holds at most`);
@@ -165,7 +190,7 @@ function changeLimits(state: State, limits: Partial<SpendingLimits>, ctx: TurnCo
 }
 
 /** Books a payment whose amount counts already. */
-function paid(now: WalletRow, { transferId, amountMinor, to, reference, description }: Payment, ctx: TurnContext): WalletRow {
+function paid(now: WalletRow, { transferId, amountMinor, to, reference, description }: PaymentNow, ctx: TurnContext): WalletRow {
   bookTransfer({ transferId, accountId: ctx.id, amountMinor: -amountMinor, against: to, reference, description }, ctx);
   return { ...now, balanceMinor: now.balanceMinor - amountMinor, updatedAt: ctx.nowMs };
 }

@@ -2,11 +2,9 @@
 import { AppError } from '../../errors.ts';
 import { isStorable } from './json-body.ts';
 import type { HttpRequest } from './message.ts';
+import { readBytes } from './raw-body.ts';
 
 const maxBytes = 32 * 1024;
-/** A sender that needs longer is cut off. */
-const withinMs = 30_000;
-
 /** The fields; none where there is no body. Throws `unsupported_media_type`, `payload_too_large`, or `bad_request` for text that no form holds. */
 export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   const { body } = request;
@@ -14,24 +12,7 @@ export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   const [type = ''] = request.header('content-type').toLowerCase().split(';');
   if (type.trim() !== 'application/x-www-form-urlencoded')
     throw new AppError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded');
-  const fields = new URLSearchParams(
-    await new Promise<string>((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      body.read(
-        {
-          data(chunk, last) {
-            bytes += chunk.length;
-            if (bytes > maxBytes) return reject(new AppError('payload_too_large', `A form may have at most ${maxBytes} bytes`));
-            chunks.push(Buffer.from(chunk));
-            if (last) resolve(Buffer.concat(chunks).toString('utf8'));
-          },
-          aborted: () => reject(new AppError('bad_request', 'The request ended before its body')),
-        },
-        withinMs,
-      );
-    }),
-  );
+  const fields = new URLSearchParams((await readBytes(request, maxBytes)).toString('utf8'));
   if (![...fields].flat().every(isStorable)) throw new AppError('bad_request', 'The form holds text that cannot be stored');
   return fields;
 }

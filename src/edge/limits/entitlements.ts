@@ -12,25 +12,32 @@ export type Entitlement = Pick<PlanLimits, 'requestsPerMinute' | 'concurrentRequ
 
 type Known = { entitlement: Entitlement; asked: boolean };
 
-const maxAccounts = 20_000;
-const refreshEveryMs = 400;
+export type EntitlementsOptions = {
+  /** From the answer to one look for changes to the next look. */
+  everyMs?: number;
+  /** Accounts remembered; one that is forgotten is asked for again. */
+  maxAccounts?: number;
+};
 
 export class Entitlements {
   readonly #database: Database;
   readonly #log: Log;
-  readonly #known = new LRUCache<string, Known>({ max: maxAccounts });
+  readonly #everyMs: number;
+  readonly #known: LRUCache<string, Known>;
   #batch: { ids: Set<string>; loaded: Promise<Map<string, Entitlement>> } | null = null;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
   #failing = false;
 
-  constructor(database: Database, log: Log) {
+  constructor(database: Database, log: Log, { everyMs = 400, maxAccounts = 20_000 }: EntitlementsOptions = {}) {
     this.#database = database;
     this.#log = log;
+    this.#everyMs = everyMs;
+    this.#known = new LRUCache({ max: maxAccounts });
   }
 
   start(): void {
-    this.#timer = setTimeout(() => void this.#refresh().finally(() => this.#stopped || this.start()), refreshEveryMs).unref();
+    this.#timer = setTimeout(() => void this.refresh().finally(() => this.#stopped || this.start()), this.#everyMs).unref();
   }
 
   stop(): void {
@@ -46,7 +53,8 @@ export class Entitlements {
     return known.entitlement;
   }
 
-  async #refresh(): Promise<void> {
+  /** Looks for changes now. Failures are logged, never thrown. */
+  async refresh(): Promise<void> {
     const asked: string[] = [];
     for (const [id, known] of [...this.#known.entries()]) {
       if (known.asked) asked.push(id);

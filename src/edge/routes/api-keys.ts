@@ -12,6 +12,7 @@ import type { Principal } from '../auth/principal.ts';
 import { lackingScope, scopes } from '../auth/scopes.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { commandIds } from '../idempotency.ts';
+import { PageOf, page } from './page.ts';
 
 export type ApiKeyRoutesOptions = { actors: ActorSystem; database: Database; secrets: ApiKeySecrets; clock: Clock };
 
@@ -74,7 +75,7 @@ export function apiKeyRoutes({ actors, database, secrets, clock }: ApiKeyRoutesO
       limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
       offset: Type.Integer({ minimum: 0, default: 0 }),
     }),
-    responses: { 200: Type.Object({ data: Type.Array(ListedKey), has_more: Type.Boolean(), total: Type.Integer() }) },
+    responses: { 200: PageOf(ListedKey) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId, status: 'active' as const };
       const [keys, total] = await database.list((em) =>
@@ -91,7 +92,7 @@ export function apiKeyRoutes({ actors, database, secrets, clock }: ApiKeyRoutesO
           last_used_at: key.lastUsedAt == null ? null : isoTimestamp(key.lastUsedAt),
         }),
       );
-      return { status: 200, json: { data, has_more: offset + data.length < total, total } };
+      return { status: 200, json: page(data, offset, total) };
     },
   });
 

@@ -6,6 +6,7 @@ import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
+import { toMajor } from '../../money.ts';
 import { plans } from '../../plans.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Principal } from '../auth/principal.ts';
@@ -48,6 +49,11 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
           billing_period_start: Type.String({ format: 'date', description: 'The first day' }),
           billing_period_end: Type.String({ format: 'date', description: 'The first day of the next period' }),
           ...usageFields,
+          next_plan: Type.Enum([...plans], { description: 'The plan from `paid_until` on, or from the next period where nothing is paid' }),
+          paid_until: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
+            description: 'The day on which the plan is paid for again; null: nothing is paid for it',
+          }),
+          credit: Type.Number({ description: 'USD that were paid and not used: the next invoices are less by it' }),
         }),
       },
       async handler({ principal }) {
@@ -57,6 +63,9 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
           billing_period_start: date(now.periodStartsAtMs),
           billing_period_end: date(now.periodEndsAtMs),
           ...usage(now),
+          next_plan: now.nextPlan,
+          paid_until: now.paidUntilMs === null ? null : date(now.paidUntilMs),
+          credit: toMajor(now.creditMinor),
         });
       },
     }),

@@ -2,9 +2,9 @@
 import Type, { type Static } from 'typebox';
 import { account } from '../../actors/account/messages.ts';
 import { planOf } from '../../actors/account/standing.ts';
-import { authorizeOnCard, findAuthorization } from '../../actors/card/authorize.ts';
+import { findAuthorization } from '../../actors/card/authorizations.ts';
 import type { CardRequest, IssuedNow } from '../../actors/card/issue.ts';
-import { card } from '../../actors/card/messages.ts';
+import { card, cardIdOf } from '../../actors/card/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { AppError, invalidField } from '../../errors.ts';
@@ -17,7 +17,7 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { Money } from '../http/validate.ts';
 import { commandIds } from '../idempotency.ts';
 import { answer } from './answer.ts';
-import { PageQuery } from './page.ts';
+import { PageOf, PageQuery, page } from './page.ts';
 
 export type CardRouteParts = {
   actors: ActorSystem;
@@ -55,9 +55,12 @@ const AuthorizationSchema = Type.Object(
   {
     id: Type.String(),
     card_id: Type.String(),
-    amount: Type.Number(),
+    amount: Type.Number({ description: 'What was asked for; of an approved one, what of it did not go back' }),
     merchant: Type.String(),
-    status: Type.Enum(['approved', 'declined']),
+    status: Type.Enum(['approved', 'declined', 'reversed'], {
+      description: 'reversed: it was approved, and all of it went back, as the issuer of the card did not take it',
+    }),
+    reversed_amount: Type.Number({ description: 'What of an approved one went back to the wallet' }),
     decline_reason: Type.Union([
       Type.Enum([
         'card_frozen',
@@ -74,8 +77,6 @@ const AuthorizationSchema = Type.Object(
   },
   { title: 'CardAuthorization' },
 );
-const Page = <T extends Type.TSchema>(entry: T) =>
-  Type.Object({ data: Type.Array(entry), has_more: Type.Boolean(), total: Type.Integer() });
 const shared = { errors: [402], extension: true } as const;
 const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
 
@@ -87,14 +88,21 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     scope: 'commerce.read',
     errors: [402],
     query: PageQuery,
-    responses: { 200: Page(CardSchema) },
+    responses: { 200: PageOf(CardSchema) },
     async handler({ principal, query: { limit, offset } }) {
       await mustIssueCards(principal);
       const where = { accountId: principal.accountId };
       const [rows, total] = await database.list((em) =>
         em.findAndCount(Card, where, { orderBy: newestFirst, limit, offset, disableIdentityMap: true }),
       );
-      return answer(200, { data: rows.map((row) => view(row as CardRow)), has_more: offset + rows.length < total, total });
+      return answer(
+        200,
+        page(
+          rows.map((row) => view(row as CardRow)),
+          offset,
+          total,
+        ),
+      );
     },
   });
 
@@ -120,7 +128,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
       await mustIssueCards(principal);
       const { id, commandId } = commandIds(context, idPrefixes.card, clock.nowMs());
       const request = { accountId: principal.accountId, name, spendLimitMinor: toMinor(body.spend_limit), currency };
-      const { row, number, cvv, expiry } = await issue(id, request, commandId);
+      const { row, number, cvv, expiry } = await issue(cardIdOf(principal.accountId, id), request, commandId);
       return answer(201, { ...view(row), number, cvv, expiry });
     },
   });
@@ -169,7 +177,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
       const of = await own(context.principal, context.params.id);
       const { id: authorizationId, commandId } = commandIds(context, idPrefixes.authorization, clock.nowMs());
       const input = { authorizationId, amountMinor: toMinor(body.amount), merchant: body.merchant };
-      return answer(201, authorizationView(await authorizeOnCard({ actors, database }, of.id, input, { commandId })));
+      return answer(201, authorizationView(await actors.ask(card, of.id, 'authorize', input, { commandId }), 0));
     },
   });
 
@@ -180,14 +188,18 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     summary: 'List the authorizations of a card, newest first',
     scope: 'commerce.read',
     query: PageQuery,
-    responses: { 200: Page(AuthorizationSchema) },
+    responses: { 200: PageOf(AuthorizationSchema) },
     async handler({ principal, params, query: { limit, offset } }) {
       const { id: cardId } = await own(principal, params.id);
       const [rows, total] = await database.list((em) =>
         em.findAndCount(CardAuthorization, { cardId }, { orderBy: newestFirst, limit, offset, disableIdentityMap: true }),
       );
-      const data = rows.map((row) => authorizationView(row as CardAuthorizationRow));
-      return answer(200, { data, has_more: offset + rows.length < total, total });
+      const returned = await returnedMinor(
+        database,
+        rows.map(({ id }) => id),
+      );
+      const data = rows.map((row) => authorizationView(row as CardAuthorizationRow, returned.get(row.id)));
+      return answer(200, page(data, offset, total));
     },
   });
 
@@ -202,7 +214,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
       const { id: cardId } = await own(principal, params.id);
       const found = await findAuthorization(database, params.authorization_id);
       if (found === null || found.cardId !== cardId) throw new AppError('not_found', 'Authorization not found');
-      return answer(200, authorizationView(found));
+      return answer(200, authorizationView(found, (await returnedMinor(database, [found.id])).get(found.id)));
     },
   });
 
@@ -244,13 +256,25 @@ function view(row: CardRow): Static<typeof CardSchema> {
   };
 }
 
-function authorizationView(row: CardAuthorizationRow): Static<typeof AuthorizationSchema> {
+/** What of these authorizations went back, where anything did. */
+async function returnedMinor(database: Database, authorizationIds: string[]): Promise<Map<string, number>> {
+  const { rows } = await database.read({
+    name: 'returned_of_authorizations',
+    text: 'select authorization_id as id, sum(amount_minor)::float8 as returned from card_reversal where authorization_id = any($1) group by 1',
+    values: [authorizationIds],
+  });
+  return new Map(rows.map(({ id, returned }) => [id, returned]));
+}
+
+function authorizationView(row: CardAuthorizationRow, returnedMinor = 0): Static<typeof AuthorizationSchema> {
+  const isReversed = returnedMinor > 0 && returnedMinor === row.amountMinor;
   return {
     id: row.id,
     card_id: row.cardId,
-    amount: toMajor(row.amountMinor),
+    amount: toMajor(isReversed ? row.amountMinor : row.amountMinor - returnedMinor),
     merchant: row.merchant,
-    status: row.status,
+    status: isReversed ? 'reversed' : row.status,
+    reversed_amount: toMajor(returnedMinor),
     decline_reason: row.declineReason as Static<typeof AuthorizationSchema>['decline_reason'],
     created_at: isoTimestamp(row.createdAt),
   };

@@ -1,13 +1,14 @@
 /** Changing the plan: a checkout is opened by a person of the account, and decided on a page whose address alone is the right to do so. */
 import Type from 'typebox';
 import { account } from '../../actors/account/messages.ts';
+import { quoteFor } from '../../actors/account/standing.ts';
 import { accountSettings } from '../../actors/account-settings/messages.ts';
-import { checkout } from '../../actors/checkout/messages.ts';
+import { type ContactRequest, checkout } from '../../actors/checkout/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
-import { billingPeriods, isUpgrade, planPriceMinor, plans } from '../../plans.ts';
+import { billingPeriods, plans } from '../../plans.ts';
 import type { CheckoutRow } from '../../storage/entities/checkout.ts';
 import { readForm } from '../http/form-body.ts';
 import type { HttpResponse } from '../http/message.ts';
@@ -72,11 +73,12 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
       const cancelUrl = target(cancel_url, 'cancel_url', redirectUris);
       const row = await actors.query(account, accountId, 'get', null);
       if (row === null) throw new AppError('not_found', 'Account not found');
-      const amountMinor = isUpgrade(row.plan, plan) ? (planPriceMinor(plan, billingPeriod) ?? 0) : 0;
+      const { amountMinor, lines } = quoteFor(row, { plan, billingPeriod }, clock.nowMs());
       const { id, commandId } = commandIds(context, idPrefixes.checkout, clock.nowMs());
-      const asked = { accountId, userId, plan, billingPeriod, amountMinor, successUrl, cancelUrl };
+      const ownPage = pages.pageOf(id, publicUrl);
+      const asked = { accountId, userId, plan, billingPeriod, amountMinor, lines, successUrl, cancelUrl, ownPage };
       const opened = await actors.ask(checkout, id, 'open', asked, { commandId });
-      const url = pages.pageOf(id, publicUrl);
+      const url = opened.pageUrl ?? ownPage;
       return answer(201, { checkout_url: url, session_id: id, expires_at: isoTimestamp(opened.expiresAt), url });
     },
   });
@@ -90,7 +92,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     contentTypes: { 200: html, 404: html, 410: html },
     async handler({ params }) {
       const found = await of(params.key);
-      return found === null ? noCheckoutPage() : shown(found);
+      return found === null ? noCheckoutPage() : shown(await asItIs(found));
     },
   });
 
@@ -107,17 +109,18 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     async handler({ params, query, request }) {
       const found = await of(params.key);
       if (found === null) return noCheckoutPage();
-      const fields = query.do === 'contact' ? await readForm(request) : null;
-      const problem = fields === null ? null : problemOf(fields);
-      if (problem !== null) return shown(found, 422, problem);
+      const sent = query.do === 'contact' ? contactOf(await readForm(request)) : undefined;
+      const problem = sent === undefined ? null : problemOf(sent);
+      if (problem !== null) return shown(found, 422, problem, sent);
       try {
         if (query.do === 'pay') return leave((await actors.ask(checkout, found.id, 'pay', null)).successUrl, params.key);
         if (query.do === 'cancel') return leave((await actors.ask(checkout, found.id, 'cancel', null)).cancelUrl, params.key);
-        const asked = { name: text(fields!, 'name'), email: text(fields!, 'email'), message: text(fields!, 'message') };
-        return shown(await actors.ask(checkout, found.id, 'contact', asked));
+        return shown(await actors.ask(checkout, found.id, 'contact', sent!));
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
-        return shown((await of(params.key)) ?? found, 409, error.message);
+        const now = (await of(params.key)) ?? found;
+        // Who presses twice has what they wanted: the page says so.
+        return shown(now, 409, now.status === wanted[query.do] ? null : error.message);
       }
     },
   });
@@ -129,10 +132,21 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     return id === null ? null : actors.query(checkout, id, 'get', null);
   }
 
-  function shown(found: CheckoutRow, status = 200, problem: string | null = null): HttpResponse {
+  /** Who comes back from the processor's page sees what became of it, also before the processor tells. */
+  async function asItIs(found: CheckoutRow): Promise<CheckoutRow> {
+    if (found.sessionId === null || found.status !== 'open') return found;
+    try {
+      return await actors.ask(checkout, found.id, 'look', null);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'internal') throw error;
+      return found;
+    }
+  }
+
+  function shown(found: CheckoutRow, status = 200, problem: string | null = null, sent?: ContactRequest): HttpResponse {
     const nowMs = clock.nowMs();
-    const gone = found.status === 'open' && isExpired(found, nowMs);
-    return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: gone ? null : problem }, gone ? 410 : status);
+    const gone = found.status === 'expired' || (found.status === 'open' && isExpired(found, nowMs));
+    return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: gone ? null : problem, sent }, gone ? 410 : status);
   }
 
   /** An address that its people have registered, or one of this service: a checkout sends nobody elsewhere. */
@@ -153,15 +167,18 @@ function leave(url: string | null, key: string): HttpResponse {
   };
 }
 
-function text(fields: URLSearchParams, name: string): string {
-  return (fields.get(name) ?? '').trim();
+const wanted = { pay: 'paid', contact: 'contacted', cancel: 'cancelled' } as const;
+
+function contactOf(fields: URLSearchParams): ContactRequest {
+  const text = (name: string) => (fields.get(name) ?? '').trim();
+  return { name: text('name'), email: text('email'), message: text('message') };
 }
 
-const longest: Record<string, number> = { name: 200, email: 254, message: 5_000 };
+const longest: Record<keyof ContactRequest, number> = { name: 200, email: 254, message: 5_000 };
 
-function problemOf(fields: URLSearchParams): string | null {
-  if (!/^[^\s@<>]+@[^\s@<>]+$/.test(text(fields, 'email'))) return 'Give an e-mail address that we can answer to.';
-  if (text(fields, 'message') === '') return 'Say what you need.';
-  const long = Object.keys(longest).find((name) => text(fields, name).length > longest[name]!);
+function problemOf(sent: ContactRequest): string | null {
+  if (!/^[^\s@<>]+@[^\s@<>]+$/.test(sent.email)) return 'Give an e-mail address that we can answer to.';
+  if (sent.message === '') return 'Say what you need.';
+  const long = (Object.keys(longest) as (keyof ContactRequest)[]).find((name) => sent[name].length > longest[name]);
   return long === undefined ? null : `The ${long} is too long.`;
 }

@@ -14,24 +14,47 @@ export async function invoicePdf(invoice: InvoiceRow, customer: string): Promise
     document.on('end', () => resolve(Buffer.concat(chunks)));
     document.on('error', reject);
   });
-  document.fontSize(22).text('Invoice').moveDown();
+  const [left, right] = [56, 539];
+  const drawRow = (text: string, sum: string, font = 'Helvetica') => {
+    const top = document.y;
+    document.font(font).text(sum, right - 120, top, { width: 120, align: 'right' });
+    document.text(text, left, top, { width: right - left - 140 });
+    document.y += 8;
+  };
+  const drawRule = () => {
+    document.moveTo(left, document.y).lineTo(right, document.y).lineWidth(0.5).strokeColor('#999999').stroke();
+    document.y += 10;
+  };
+  document.font('Helvetica-Bold').fontSize(22).text('Invoice').moveDown();
   const lines: [string, string][] = [
     ['Number', id],
     ['Date', date(createdAt)],
     ['Customer', printable(customer)],
-    ['Plan', `${plan}, ${billingPeriod}`],
+    ['Plan', `${plan[0]!.toUpperCase()}${plan.slice(1)}, ${billingPeriod}`],
     ['Period', `${date(invoice.periodStart)} to ${date(invoice.periodEnd)}`],
-    ['Amount', `USD ${(amountMinor / 100).toFixed(2)}`],
-    ['Status', status],
+    ['Status', `${status[0]!.toUpperCase()}${status.slice(1)}`],
   ];
   document.fontSize(11);
   for (const [name, value] of lines) {
     const top = document.y;
-    document.font('Helvetica-Bold').text(name, 56, top, { width: 110 });
-    document.font('Helvetica').text(value, 170, top, { width: 360 }).moveDown(0.5);
+    document.font('Helvetica-Bold').text(name, left, top, { width: 110 });
+    document
+      .font('Helvetica')
+      .text(value, 170, top, { width: right - 170 })
+      .moveDown(0.5);
   }
+  document.moveDown(1.5);
+  drawRow('Description', 'USD', 'Helvetica-Bold');
+  drawRule();
+  for (const { description, amountMinor: minor } of invoice.lines) drawRow(printable(description), major(minor));
+  drawRule();
+  drawRow('Amount', major(amountMinor), 'Helvetica-Bold');
   document.end();
   return ended;
+}
+
+function major(minor: number): string {
+  return (minor / 100).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
 function date(ms: number): string {

@@ -12,12 +12,15 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { answer } from './answer.ts';
 import type { DownloadLinks } from './download-link.ts';
 import { invoicePdf } from './invoice-pdf.ts';
-import { PageQuery } from './page.ts';
+import { PageOf, PageQuery, page } from './page.ts';
 
 const InvoiceView = Type.Object(
   {
     id: Type.String(),
     amount: Type.Number({ description: 'USD' }),
+    lines: Type.Array(Type.Object({ description: Type.String(), amount: Type.Number() }), {
+      description: 'What the amount is made of; less than nothing: unused time of a plan before, or credit',
+    }),
     status: Type.Enum(['paid', 'open', 'void']),
     period_start: Type.String({ format: 'date' }),
     period_end: Type.String({ format: 'date', description: 'The first day after it' }),
@@ -40,16 +43,18 @@ export function invoiceRoutes({ database, links, customerOf }: InvoiceRouteParts
     method: 'GET',
     path: '/billing/invoices',
     summary: 'List invoices, newest first',
+    description:
+      'A paid plan has one for each period that it is paid for: when it is chosen, for the days that are left, and at the beginning of each further period. A better plan that is chosen in between gives back what the one before had left.',
     scope,
     query: PageQuery,
-    responses: { 200: Type.Object({ data: Type.Array(InvoiceView), has_more: Type.Boolean(), total: Type.Integer() }) },
+    responses: { 200: PageOf(InvoiceView) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId };
       const [rows, total] = await database.list((em) =>
         em.findAndCount(Invoice, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
       );
       const data = await Promise.all(rows.map((row) => view(row as InvoiceRow, principal)));
-      return answer(200, { data, has_more: offset + data.length < total, total });
+      return answer(200, page(data, offset, total));
     },
   });
 
@@ -80,10 +85,11 @@ export function invoiceRoutes({ database, links, customerOf }: InvoiceRouteParts
   return [list, pdf];
 
   async function view(row: InvoiceRow, principal: Principal): Promise<Static<typeof InvoiceView>> {
-    const { id, amountMinor, status, periodStart, periodEnd, createdAt } = row;
+    const { id, amountMinor, lines, status, periodStart, periodEnd, createdAt } = row;
     return {
       id,
       amount: toMajor(amountMinor),
+      lines: lines.map((line) => ({ description: line.description, amount: toMajor(line.amountMinor) })),
       status,
       period_start: isoTimestamp(periodStart).slice(0, 10),
       period_end: isoTimestamp(periodEnd).slice(0, 10),

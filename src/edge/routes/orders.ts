@@ -14,7 +14,7 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { Money } from '../http/validate.ts';
 import { commandIds } from '../idempotency.ts';
 import { answer } from './answer.ts';
-import { PageQuery } from './page.ts';
+import { PageOf, PageQuery, page } from './page.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const OrderView = Type.Object(
@@ -49,7 +49,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     summary: 'List purchase orders, newest first',
     scope: 'commerce.read',
     query: PageQuery,
-    responses: { 200: Type.Object({ data: Type.Array(OrderView), has_more: Type.Boolean(), total: Type.Integer() }) },
+    responses: { 200: PageOf(OrderView) },
     async handler({ principal: { accountId }, query: { limit, offset } }) {
       const [rows, total] = await database.list((em) =>
         em.findAndCount(
@@ -58,7 +58,14 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
           { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true },
         ),
       );
-      return answer(200, { data: rows.map((row) => view(row as PurchaseOrderRow)), has_more: offset + rows.length < total, total });
+      return answer(
+        200,
+        page(
+          rows.map((row) => view(row as PurchaseOrderRow)),
+          offset,
+          total,
+        ),
+      );
     },
   });
 

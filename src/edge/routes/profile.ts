@@ -1,13 +1,13 @@
 /** The person behind the token: profile and second factor. */
 import Type from 'typebox';
 import { account } from '../../actors/account/messages.ts';
+import { standingOf } from '../../actors/account/standing.ts';
 import { emailAddress, emailAddressId } from '../../actors/email-address/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { user } from '../../actors/user/messages.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { idPrefixes, newId } from '../../ids.ts';
-import type { AccountOverrides } from '../../storage/account-overrides.ts';
 import { newEnrolment, newRecoveryCodes, recoveryHash } from '../auth/one-time-codes.ts';
 import type { Principal } from '../auth/principal.ts';
 import { type SignIn, wrongCode } from '../auth/sign-in.ts';
@@ -18,19 +18,17 @@ export type ProfileRoutesOptions = {
   actors: ActorSystem;
   signIn: SignIn;
   clock: Clock;
-  overrides: Pick<AccountOverrides, 'of'>;
 };
 
-export function profileRoutes({ actors, signIn, clock, overrides }: ProfileRoutesOptions): AnyRoute[] {
+export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): AnyRoute[] {
   async function currentUser({ userId, accountId }: Principal) {
-    const [profile, owned, override] = await Promise.all([
+    const [profile, owned] = await Promise.all([
       actors.query(user, userId, 'profile', null),
       actors.query(account, accountId, 'get', null),
-      overrides.of(accountId),
     ]);
     if (profile === null || owned === null) throw unknownUser();
     const { id, email, name, twoFactorEnabled, createdAt } = profile;
-    const plan = override?.plan ?? owned.plan;
+    const { plan } = standingOf(owned, clock.nowMs());
     const about = { plan, two_factor_enabled: twoFactorEnabled, created_at: isoTimestamp(createdAt) };
     return { id, email, name, account_id: accountId, ...about };
   }

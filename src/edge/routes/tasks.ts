@@ -14,6 +14,7 @@ import type { Principal } from '../auth/principal.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { commandIds } from '../idempotency.ts';
 import { answer } from './answer.ts';
+import { PageOf } from './page.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
 
 const TaskConfigBody = Type.Object({
@@ -145,7 +146,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
         after: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Only events with a larger seq' })),
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Entries in the page' })),
       }),
-      responses: { 200: Type.Object({ data: Type.Array(EventSchema), has_more: Type.Boolean(), total: Type.Integer() }) },
+      responses: { 200: PageOf(EventSchema) },
       async handler({ params, query, principal }) {
         const { after = 0, limit = 20 } = query;
         own(await actors.query(task, params.id, 'get', null), principal);

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { accountSettings } from '../../actors/account-settings/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
-import { type Deposited, type SpendingLimits, wallet } from '../../actors/wallet/messages.ts';
+import { type SpendingLimits, wallet } from '../../actors/wallet/messages.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { idPrefixes } from '../../ids.ts';
 import { toMajor, toMinor } from '../../money.ts';
@@ -10,9 +10,8 @@ import type { Database } from '../../storage/database.ts';
 import { LedgerEntry, type LedgerEntryRow } from '../../storage/entities/money.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { Money } from '../http/validate.ts';
-import { commandIds } from '../idempotency.ts';
 import { answer } from './answer.ts';
-import { PageQuery } from './page.ts';
+import { PageOf, PageQuery, page } from './page.ts';
 
 export type WalletRouteParts = { actors: ActorSystem; database: Database; clock: Clock };
 
@@ -26,23 +25,14 @@ const BalanceSchema = Type.Object(
   },
   { title: 'Balance' },
 );
-const DepositSchema = Type.Object(
-  {
-    id: Type.String(),
-    amount: Type.Number(),
-    source: Type.Enum(['card', 'bank_transfer']),
-    status: Type.Enum(['completed']),
-    balance: Type.Number({ description: 'After it, and after what waited for it was paid' }),
-    created_at: Type.String({ format: 'date-time' }),
-  },
-  { title: 'Deposit' },
-);
 const TransactionSchema = Type.Object(
   {
     id: Type.String(),
-    type: Type.Enum(['deposit', 'card_authorization', 'purchase_order']),
+    type: Type.Enum(['deposit', 'card_authorization', 'card_reversal', 'purchase_order']),
     amount: Type.Number({ description: 'What the wallet gained; less than nothing for what it paid' }),
-    reference: Type.String({ description: 'The authorization or the order that was paid; of a deposit, its source' }),
+    reference: Type.String({
+      description: 'The authorization or the order that was paid, or of which something came back; of a deposit, its source',
+    }),
     description: Type.String(),
     created_at: Type.String({ format: 'date-time' }),
   },
@@ -83,24 +73,6 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
     },
   });
 
-  const deposit = route({
-    method: 'POST',
-    path: '/commerce/wallet/deposit',
-    summary: 'Pay into the wallet',
-    description:
-      'Settles at once: the embedded payment provider moves no real money. Orders that wait for money are paid from it, oldest first.',
-    scope: 'commerce.write',
-    errors: [409],
-    body: Type.Object({ amount: Money({ minimum: 0.01, maximum: 1_000_000 }), source: Type.Enum(['card', 'bank_transfer']) }),
-    responses: { 201: DepositSchema },
-    async handler(context) {
-      const { principal, body } = context;
-      const { id: transferId, commandId } = commandIds(context, idPrefixes.transaction, clock.nowMs());
-      const input = { transferId, amountMinor: toMinor(body.amount), source: body.source };
-      return answer(201, depositView(await actors.ask(wallet, principal.accountId, 'deposit', input, { commandId })));
-    },
-  });
-
   const transactions = route({
     method: 'GET',
     path: '/commerce/wallet/transactions',
@@ -108,14 +80,21 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
     extension: true,
     scope: 'commerce.read',
     query: PageQuery,
-    responses: { 200: Type.Object({ data: Type.Array(TransactionSchema), has_more: Type.Boolean(), total: Type.Integer() }) },
+    responses: { 200: PageOf(TransactionSchema) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId, book: 'wallet' as const };
       const orderBy = { createdAt: 'desc', transferId: 'desc' } as const;
       const [own, total] = await database.list((em) =>
         em.findAndCount(LedgerEntry, where, { orderBy, limit, offset, disableIdentityMap: true }),
       );
-      return answer(200, { data: own.map((row) => transactionView(row as LedgerEntryRow)), has_more: offset + own.length < total, total });
+      return answer(
+        200,
+        page(
+          own.map((row) => transactionView(row as LedgerEntryRow)),
+          offset,
+          total,
+        ),
+      );
     },
   });
 
@@ -149,7 +128,7 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
     },
   });
 
-  return [balance, deposit, transactions, spending, changeSpending];
+  return [balance, transactions, spending, changeSpending];
 
   async function spendingOf(accountId: string): Promise<Static<typeof SpendingSchema>> {
     const [now, settings] = await Promise.all([
@@ -177,17 +156,12 @@ function limitsOf(body: { per_transaction_limit?: number; daily_limit?: number; 
   };
 }
 
-function depositView({ transferId, amountMinor, source, balanceMinor, createdAtMs }: Deposited): Static<typeof DepositSchema> {
-  const amounts = { amount: toMajor(amountMinor), balance: toMajor(balanceMinor) };
-  return { id: transferId, source, status: 'completed', ...amounts, created_at: isoTimestamp(createdAtMs) };
-}
-
 function transactionView(row: LedgerEntryRow): Static<typeof TransactionSchema> {
   const { transferId: id, amountMinor, reference, description, createdAt } = row;
   return { id, type: typeOf(row), amount: toMajor(amountMinor), reference, description, created_at: isoTimestamp(createdAt) };
 }
 
 function typeOf({ amountMinor, reference }: LedgerEntryRow): Static<typeof TransactionSchema>['type'] {
-  if (amountMinor > 0) return 'deposit';
-  return reference.startsWith(idPrefixes.authorization) ? 'card_authorization' : 'purchase_order';
+  if (reference.startsWith(idPrefixes.authorization)) return amountMinor > 0 ? 'card_reversal' : 'card_authorization';
+  return amountMinor > 0 ? 'deposit' : 'purchase_order';
 }

@@ -15,7 +15,7 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { commandIds } from '../idempotency.ts';
 import { readScope } from '../stream/filter.ts';
 import { answer } from './answer.ts';
-import { PageQuery } from './page.ts';
+import { PageOf, PageQuery, page } from './page.ts';
 import { DeliverySchema, deliveryView, WebhookSchema, WebhookWithSecret, webhookView } from './webhook-view.ts';
 
 export type WebhookSecrets = { seal(secret: string, webhookId: string): string; open(sealed: string, webhookId: string): string };
@@ -72,7 +72,7 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     summary: 'List webhooks, newest first',
     description: 'Those whose events the caller may read.',
     query: PageQuery,
-    responses: { 200: Type.Object({ data: Type.Array(WebhookSchema), has_more: Type.Boolean(), total: Type.Integer() }) },
+    responses: { 200: PageOf(WebhookSchema) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId, status: { $ne: 'deleted' as const } };
       const rows = await database.list((em) =>
@@ -80,7 +80,7 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
       );
       const readable = rows.filter((row) => lackingScope(principal, scopesOf(row.events)) === undefined);
       const data = readable.slice(offset, offset + limit).map((row) => webhookView(row as WebhookRow));
-      return answer(200, { data, has_more: offset + data.length < readable.length, total: readable.length });
+      return answer(200, page(data, offset, readable.length));
     },
   });
 

@@ -7,6 +7,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { AppError } from '../../errors.ts';
 import { createAddressPolicy } from './address-policy.ts';
+import { Deadline } from './deadline.ts';
 import type { Outbound } from './port.ts';
 import { readBody } from './read-body.ts';
 import { dnsResolve, type Resolve, systemResolve } from './resolve.ts';
@@ -49,8 +50,8 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
     async fetch(address, request = {}) {
       const { timeoutMs = 15_000, maxBytes = 2 ** 20, configured = false, raw = false } = request;
       const redirects = configured ? 0 : (request.redirects ?? 5);
-      const late = AbortSignal.timeout(timeoutMs);
-      const signal = request.signal ? AbortSignal.any([request.signal, late]) : late;
+      const deadline = new Deadline(timeoutMs, request.signal);
+      const { signal } = deadline;
       let hop: Hop = { url: parseUrl(address), method: request.method ?? 'GET', headers: lowerCased(request.headers), body: request.body };
       try {
         for (let left = redirects; ; left--) {
@@ -68,9 +69,11 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
       } catch (error) {
         request.signal?.throwIfAborted();
         if (error instanceof AppError) throw error;
-        if (late.aborted)
+        if (deadline.isOver)
           throw new AppError('unavailable', `${hop.url.host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
         throw new AppError('unavailable', `${hop.url.host} could not be reached: ${reason(error)}`, { cause: error });
+      } finally {
+        deadline.clear();
       }
     },
     async close() {

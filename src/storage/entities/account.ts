@@ -1,10 +1,25 @@
 /** What a customer has, uses and pays for, and what operators have set otherwise. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Plan } from '../../plans.ts';
+import type { BillingPeriod, Plan } from '../../plans.ts';
 import { epochMs, json } from '../column-types.ts';
 
 /** How many hold a place, and who waits for one, first come first served. */
 export type Places = { held: number; waiting: string[] };
+
+/** A plan that is paid term by term. A term is a billing period, or twelve. */
+export type Subscription = {
+  plan: Plan;
+  billingPeriod: BillingPeriod;
+  /** Of the terms to come. */
+  nextBillingPeriod: BillingPeriod;
+  /** The term that is paid: from its first moment to the first of the next. */
+  startsAtMs: number;
+  paidUntilMs: number;
+  /** Of the whole term, in cents of USD. */
+  priceMinor: number;
+  /** What the payment processor that renews it calls it; null: this service renews it. */
+  processorId: string | null;
+};
 
 export const Account = defineEntity({
   name: 'Account',
@@ -13,8 +28,12 @@ export const Account = defineEntity({
     id: p.text().primary(),
     /** The subscribed one; an operator may have set another for the time being. */
     plan: p.text().$type<Plan>(),
-    /** Takes its place when the period ends. */
+    /** Takes its place when what is paid ends. */
     pendingPlan: p.text().$type<Plan>().strictNullable(),
+    /** null: nothing is paid for the plan. */
+    subscription: json<Subscription>().strictNullable(),
+    /** Paid and not used, in cents of USD: the next invoices are less by it. */
+    creditMinor: p.bigint('number'),
     createdAt: epochMs(),
     /** The billing period: from its first moment to the first of the next. */
     periodStartsAt: epochMs(),

@@ -1,10 +1,32 @@
-/** Checkouts, and the invoices of those that were paid. Amounts are minor units (cents) of USD. */
+/** Checkouts and invoices. Amounts are minor units (cents) of USD. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { BillingPeriod, Plan } from '../../plans.ts';
-import { epochMs } from '../column-types.ts';
+import { epochMs, json } from '../column-types.ts';
 
-/** `paying`: it is paid, and the plan is about to change. `contacted`: somebody asked for an offer. */
-export type CheckoutStatus = 'open' | 'paying' | 'paid' | 'cancelled' | 'contacted';
+/** What an amount is made of: the lines sum to it. */
+export type InvoiceLine = { description: string; amountMinor: number };
+
+/**
+ * `paying`: it is paid, and the plan is about to change. `contacted`: somebody asked for an offer. With a payment processor also: `opening`,
+ * its page is asked for; `failed`, there was none; `waiting`, agreed to, and the money is on its way; `expired`, nobody has paid; `returning`,
+ * `returned`, what was paid is given back, as the plan was no better by then; `mismatched`, something else was paid than was asked for.
+ */
+export type CheckoutStatus =
+  | 'opening'
+  | 'failed'
+  | 'open'
+  | 'waiting'
+  | 'paying'
+  | 'paid'
+  | 'cancelled'
+  | 'contacted'
+  | 'expired'
+  | 'returning'
+  | 'returned'
+  | 'mismatched';
+
+/** Who has paid, by the processor's names: `method` can be charged again, `payment` given back. */
+export type Payer = { customer: string; method: string; payment: string };
 
 export const Checkout = defineEntity({
   name: 'Checkout',
@@ -13,31 +35,42 @@ export const Checkout = defineEntity({
     id: p.text().primary(),
     accountId: p.text(),
     userId: p.text(),
-    plan: p.text().$type<Plan>(),
-    billingPeriod: p.text().$type<BillingPeriod>(),
+    /** null, both: money for the account's wallet. */
+    plan: p.text().$type<Plan>().strictNullable(),
+    billingPeriod: p.text().$type<BillingPeriod>().strictNullable(),
     /** Due at once; 0 for a plan that is no better than the account's. */
     amountMinor: p.bigint('number'),
+    lines: json<InvoiceLine[]>(),
     successUrl: p.text().strictNullable(),
     cancelUrl: p.text().strictNullable(),
+    /** The payment processor's page and its name there; null where a page of this service decides. */
+    sessionId: p.text().strictNullable(),
+    pageUrl: p.text().strictNullable(),
+    /** null: nobody has paid at a processor. */
+    payer: json<Payer>().strictNullable(),
     status: p.text().$type<CheckoutStatus>(),
     createdAt: epochMs(),
     expiresAt: epochMs(),
     decidedAt: epochMs().strictNullable(),
   },
 });
-export type CheckoutRow = InferEntity<typeof Checkout>;
+export type CheckoutRow = InferEntity<typeof Checkout> &
+  ({ plan: Plan; billingPeriod: BillingPeriod } | { plan: null; billingPeriod: null });
+export type PlanCheckoutRow = CheckoutRow & { plan: Plan };
 
-/** Belongs to its checkout. */
+/** Belongs to its account. Never changed. */
 export const Invoice = defineEntity({
   name: 'Invoice',
   tableName: 'invoice',
   properties: {
     id: p.text().primary(),
     accountId: p.text(),
-    checkoutId: p.text(),
+    /** What was paid, once: a checkout, a period of the account, or what the payment processor calls it. */
+    paymentId: p.text(),
     plan: p.text().$type<Plan>(),
     billingPeriod: p.text().$type<BillingPeriod>(),
     amountMinor: p.bigint('number'),
+    lines: json<InvoiceLine[]>(),
     status: p.text().$type<'paid' | 'open' | 'void'>(),
     periodStart: epochMs(),
     periodEnd: epochMs(),

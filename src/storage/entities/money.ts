@@ -26,20 +26,25 @@ export const Wallet = defineEntity({
     /** Open ones, by id; `day` says in which of the sums they count. */
     holds: json<Record<string, { amountMinor: number; day: string; expiresAtMs: number; createdAtMs: number }>>(),
     /** Payments that the limits have allowed and that wait for money, in order. */
-    waiting: json<WaitingPayment[]>(),
+    waiting: json<Payment[]>(),
     updatedAt: epochMs(),
   },
 });
 export type WalletRow = InferEntity<typeof Wallet>;
 
-export type WaitingPayment = {
+export type Payment = {
+  /** What it is booked under, once and never again; see `transferOf` of the wallet's. */
   transferId: string;
   amountMinor: number;
+  /** The book the money goes to. */
   to: 'cards' | 'orders';
+  /** What is paid: an authorization's or an order's id. */
   reference: string;
+  /** For people: the merchant or the vendor. */
   description: string;
-  ifShort: 'decline' | 'wait';
+  /** The actor that is told, by `paymentDecided`. */
   payer: { kind: string; id: string };
+  /** Given back with the decision. */
   memo: unknown;
 };
 
@@ -89,16 +94,12 @@ export const Card = defineEntity({
     last4: p.text(),
     /** Keyed; the number itself is kept nowhere. */
     numberHash: p.text().hidden(),
+    /** Its id at the issuer elsewhere that made it, and is told what becomes of it; null: there is none. */
+    issuerCardId: p.text().strictNullable(),
     spendLimitMinor: p.bigint('number'),
     spentMinor: p.bigint('number'),
-    /** Of authorizations that the wallet has not decided yet. */
-    reservedMinor: p.bigint('number'),
     currency: p.text(),
     status: p.text().$type<'active' | 'frozen' | 'cancelled'>(),
-    /** Authorizations have numbers; every one below `decidedBelow` is decided, and those of `decidedAhead`. */
-    nextNumber: p.bigint('number'),
-    decidedBelow: p.bigint('number'),
-    decidedAhead: json<number[]>(),
     createdAt: epochMs(),
   },
 });

@@ -18,6 +18,7 @@ class SimpleTask {
   status: 'pending' | 'started' | 'ended' = 'pending';
   limitReached = false;
   asked = 0;
+  workedMs = 0;
   readonly places = new Map<string, 'asked' | 'held'>();
 }
 
@@ -34,6 +35,8 @@ class Months {
   begun: string[] = [];
   limit = 2;
   used = { tasks: 0, tokens: 0 };
+  /** What is kept of who worked: one row an agent and period. */
+  readonly agentUsage = new Map<string, { agentId: string; periodStartsAt: number; workedMs: number }>();
 
   tell(command: string, input: any): void {
     const before = this.account;
@@ -53,6 +56,7 @@ class Months {
       if (what === 'begin') this.begun.push(id);
     }
     this.looksAsked += ctx.effects.length;
+    for (const row of ctx.rows) if ('agentId' in row) this.agentUsage.set(`${row.agentId} ${row.periodStartsAt}`, row);
     this.look(before);
   }
 
@@ -61,6 +65,7 @@ class Months {
     assert.ok(taskPlaces.held <= Math.max(this.limit, before?.taskPlaces.held ?? 0), 'no more tasks than allowed are let in');
     assert.ok(agentPlaces.held <= Math.max(this.limit, before?.agentPlaces.held ?? 0), 'no more agents than allowed are let in');
     assert.deepEqual([tasksUsed, tokensUsed], [this.used.tasks, this.used.tokens], 'what is told is counted, in the period it is told in');
+    assert.equal(this.account!.workedMs, this.breakdownMs(), 'the total is what its agents have worked in the period, each of them');
     assert.equal(limitReached, limitIsReached(this.account!));
     assert.ok(this.nowMs < periodEndsAt);
     assert.deepEqual(
@@ -70,6 +75,17 @@ class Months {
     );
     assert.ok(standingOf(this.account!, this.nowMs).creditsRemaining >= 0);
     if (!limitReached && taskPlaces.waiting.length > 0) assert.ok(taskPlaces.held >= this.limit, 'nobody waits beside a free place');
+  }
+
+  /** As the usage of a period is told: what an agent had worked before it stands in an earlier row. */
+  breakdownMs(): number {
+    const rows = [...this.agentUsage.values()];
+    const startsAt = this.account!.periodStartsAt;
+    const earlier = ({ agentId }: { agentId: string }) =>
+      rows.filter((row) => row.agentId === agentId && row.periodStartsAt < startsAt).map(({ workedMs }) => workedMs);
+    return rows
+      .filter(({ periodStartsAt }) => periodStartsAt === startsAt)
+      .reduce((sum, row) => sum + row.workedMs - Math.max(0, ...earlier(row)), 0);
   }
 
   create(): void {
@@ -120,8 +136,12 @@ class Months {
   }
 
   use(id: string, tokens: number): void {
-    if (this.tasks.get(id)!.status !== 'started') return;
-    this.toAccount.push(['used', { place: placeName(id, 1), tokens, workedMs: 1, agent: null }]);
+    const task = this.tasks.get(id)!;
+    if (task.status !== 'started') return;
+    const workedMs = tokens % 7;
+    task.workedMs += workedMs;
+    const agent = workedMs === 0 ? null : { id: `agnt_of_${id}`, name: 'worker', workedMs: task.workedMs };
+    this.toAccount.push(['used', { place: placeName(id, 1), tokens, workedMs, agent }]);
   }
 
   /** Something on its way arrives; what is read of the started tasks is told later than it is read. */
@@ -204,8 +224,9 @@ test('an upgrade holds at once, a downgrade from the next period on, however man
   const changes: object[] = [];
   const turn = (command: 'changePlan' | 'beginPeriod', input: object) => {
     const ctx = new RecordedTurn('acct_1', months.nowMs);
-    months.account = (actor.commands as any)[command](months.account, input, ctx).state;
-    changes.push(...ctx.events.map(({ type, data }) => ({ type, ...data })));
+    const paid = { billingPeriod: 'monthly', amountMinor: 14_900, paymentId: 'cs_1', processorId: null };
+    months.account = (actor.commands as any)[command](months.account, { ...paid, ...input }, ctx).state;
+    changes.push(...ctx.events.filter(({ type }) => type === 'plan.changed').map(({ type, data }) => ({ type, ...data })));
     return months.account!;
   };
   assert.equal(turn('changePlan', { plan: 'power' }).plan, 'power');

@@ -36,6 +36,7 @@ async function start(t: TestContext, planning: () => Promise<void>) {
   return {
     node,
     advance: (ms: number) => (offsetMs += ms),
+    moveTo: (ms: number) => (offsetMs = ms - Date.now()),
     create: (id: string) =>
       node.actors.ask(task, id, 'create', { accountId, userId: 'usr_1', mode: 'live', prompt: 'p', config, workspaceId: 'ws_1' }),
     async row() {
@@ -100,6 +101,32 @@ test('a period that ends while nobody runs begins with the next start, and what 
   assert.deepEqual(await statuses(), ['failed', 'failed', 'pending']);
   const timers = await node.sql("select due_at from timer where kind = 'account'");
   assert.deepEqual(timers, [{ due_at: new Date(periodEndsAt) }]);
+});
+
+test('a paid plan goes on by itself: nobody touches the account, nodes die at the end of its periods, and each has one invoice', async (t) => {
+  const { node, moveTo, row } = await start(t, async () => {});
+  const invoices = async () =>
+    (await node.sql('select amount_minor::int as minor, period_start, period_end from invoice order by period_start')) as any[];
+  const pro = { plan: 'pro', billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
+  for (const id of ['cs_1', 'cs_1', 'cs_2'])
+    await node.actors.ask(account, accountId, 'changePlan', { ...pro, paymentId: id }, { commandId: id });
+  for (let months = 2; months <= 4; months++) {
+    const { periodEndsAt } = await row();
+    moveTo(periodEndsAt);
+    await node.crashAndRestart();
+    await node.crashAndRestart();
+    await until(async () => (await invoices()).length >= months, 'the renewal');
+    await node.crashAndRestart();
+    await until(async () => (await row()).periodStartsAt === periodEndsAt, 'the period');
+  }
+  const all = await invoices();
+  assert.deepEqual(
+    all.map(({ minor }) => minor),
+    [4_900, 4_900, 4_900, 4_900],
+  );
+  for (const [n, { period_start }] of all.slice(1).entries()) assert.deepEqual(period_start, all[n]!.period_end);
+  const told = await node.sql("select count(*)::int as n from event where type = 'invoice.created'");
+  assert.deepEqual(told, [{ n: 4 }]);
 });
 
 test('an override wakes an account that is not in memory, is told once, and an older one that comes late changes nothing', async (t) => {

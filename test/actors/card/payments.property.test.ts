@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
-import { authorizeOnCard } from '../../../src/actors/card/authorize.ts';
 import { cardActor } from '../../../src/actors/card/card.ts';
-import { card } from '../../../src/actors/card/messages.ts';
+import { card, cardIdOf } from '../../../src/actors/card/messages.ts';
 import { wallet } from '../../../src/actors/wallet/messages.ts';
 import { walletActor } from '../../../src/actors/wallet/wallet.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
@@ -48,7 +47,7 @@ test('whatever is paid, held, frozen and killed at once, every answer stands in 
 });
 
 async function play(service: TestRuntime, accountId: string, all: { asked: Step[]; dies: boolean }[], limits: number[]): Promise<void> {
-  const cards = limits.map(() => newId(idPrefixes.card));
+  const cards = limits.map(() => cardIdOf(accountId, newId(idPrefixes.card)));
   for (const [n, id] of cards.entries()) {
     const about = { accountId, name: 'c', last4: '0000', numberHash: id, spendLimitMinor: limits[n]!, currency: 'USD' };
     await service.actors.ask(card, id, 'create', about);
@@ -68,7 +67,7 @@ async function play(service: TestRuntime, accountId: string, all: { asked: Step[
     } else if (step.kind === 'authorize') {
       const authorizationId = newId(idPrefixes.authorization);
       const input = { authorizationId, amountMinor: step.amount, merchant: 'm' };
-      const ask = () => authorizeOnCard({ ...service }, cards[step.card]!, input, { commandId: `idem30_${authorizationId}` });
+      const ask = () => service.actors.ask(card, cards[step.card]!, 'authorize', input, { commandId: `idem30_${authorizationId}` });
       // Asked again after a failure, and at random without one: it is the same authorization.
       const first = await ask().catch(() => until(() => service.actors !== actors, 'the next node').then(ask));
       answered.set(authorizationId, first);
@@ -110,9 +109,6 @@ async function play(service: TestRuntime, accountId: string, all: { asked: Step[
   const approved = rows.filter(({ status }) => status === 'approved').map(({ id }) => id);
   for (const { data } of told) assert.ok(approved.includes(JSON.parse(data.text).authorization_id));
   for (const row of await service.sql('select * from card where account_id = $1', [accountId])) {
-    assert.equal(Number(row.reserved_minor), 0);
-    assert.equal(row.decided_below, row.next_number);
-    assert.deepEqual(row.decided_ahead, []);
     if (row.spent_minor === row.spend_limit_minor) assert.notEqual(row.status, 'active');
   }
 }

@@ -4,7 +4,7 @@ import { accountActor } from '../../../src/actors/account/account.ts';
 import { account } from '../../../src/actors/account/messages.ts';
 import { accountSettingsActor } from '../../../src/actors/account-settings/account-settings.ts';
 import { cardActor } from '../../../src/actors/card/card.ts';
-import { card } from '../../../src/actors/card/messages.ts';
+import { card, cardIdOf } from '../../../src/actors/card/messages.ts';
 import { purchaseOrderActor } from '../../../src/actors/purchase-order/purchase-order.ts';
 import { purseOf } from '../../../src/actors/purchase-order/purse.ts';
 import { wallet } from '../../../src/actors/wallet/messages.ts';
@@ -23,13 +23,13 @@ const noEffects = {
 test('a tool call orders and charges once however often it is run, and a decline is told plainly', async (t) => {
   const node = await testRuntime([accountActor(noEffects), accountSettingsActor, walletActor, cardActor, purchaseOrderActor]);
   t.after(() => node.close());
-  const { actors, database } = node;
+  const { actors } = node;
   const call = async (tool: typeof chargeCard, args: object, callId: string): Promise<any> => {
-    const context = { ...toolContext(memoryWorkspace()), accountId, callId, purse: purseOf({ actors, database }, { accountId, callId }) };
+    const context = { ...toolContext(memoryWorkspace()), accountId, callId, purse: purseOf(actors, { accountId, callId }) };
     return runTool(tool, args, context, (defect) => assert.fail(String(defect)));
   };
   const newCard = (owner: string, name: string) =>
-    actors.ask(card, newId(idPrefixes.card), 'create', {
+    actors.ask(card, cardIdOf(owner, newId(idPrefixes.card)), 'create', {
       accountId: owner,
       name,
       last4: '4242',
@@ -42,9 +42,10 @@ test('a tool call orders and charges once however often it is run, and a decline
   const charge = (amount: number, callId: string, cardId = ours.id) =>
     call(chargeCard, { card_id: cardId, amount, merchant: 'Acme' }, callId);
 
-  await actors.ask(account, accountId, 'changePlan', { plan: 'pro' });
+  const offer = { billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
+  await actors.ask(account, accountId, 'changePlan', { plan: 'pro', paymentId: 'cs_1', ...offer });
   assert.match((await charge(10, 'eff_0')).result.error, /business plan\. Nothing was paid/);
-  await actors.ask(account, accountId, 'changePlan', { plan: 'business' });
+  await actors.ask(account, accountId, 'changePlan', { plan: 'business', paymentId: 'cs_2', ...offer });
   assert.match((await charge(10, 'eff_1')).result.error, /declined: insufficient_funds\. Nothing was paid/);
   await actors.ask(wallet, accountId, 'deposit', { transferId: 'txn_1', amountMinor: 100_000, source: 'card' });
   const paid = await Promise.all([charge(30, 'eff_2'), charge(30, 'eff_2'), charge(30, 'eff_2')]);

@@ -1,16 +1,17 @@
 /**
  * Random interleavings of everything that can happen to actors, against a model that takes commands one after another: R1 to R6, C1 to C4,
- * O1, O2. A failing case prints its seed and its shortest form; FAST_CHECK_SEED repeats it.
+ * O1, O2, J1 to J4. A failing case prints its seed and its shortest form; FAST_CHECK_SEED repeats it.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { shardOf } from '../../../src/cluster/address.ts';
+import { idBeside, shardOf } from '../../../src/cluster/address.ts';
 import { probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
 import { outcomeOf, type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 
-const actor = fc.constantFrom('a', 'b', 'c');
+/** All but `c` live on one shard. */
+const actor = fc.constantFrom('a', 'b', 'c', 'd');
 const step = fc.oneof(
   {
     weight: 8,
@@ -25,6 +26,15 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('bad' as const), actor }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('query' as const), actor }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('tell' as const), actor, to: actor, count: fc.integer({ min: 1, max: 3 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('together' as const),
+      among: fc.constantFrom(['a', 'b'], ['b', 'a'], ['a', 'b', 'd'], ['d', 'a']),
+      goes: fc.constantFrom('well' as const, 'well' as const, 'well' as const, 'refuse' as const, 'throw' as const, 'bad' as const),
+      once: fc.boolean(),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('defer' as const), actor }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('timer' as const), actor }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('turn the loop' as const), times: fc.integer({ min: 1, max: 4 }) }) },
@@ -36,17 +46,29 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 /** What one actor must have come to. */
-type Model = { value: number; acknowledged: number; heard: Map<string, number[]>; timers: string[]; once: Map<number, number> };
+type Model = {
+  value: number;
+  acknowledged: number;
+  heard: Map<string, number[]>;
+  timers: string[];
+  once: Map<number, number>;
+  together: number[];
+};
 
 let runs = 0;
 
 async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<void> {
   const run = `r${++runs}`;
-  const id = (name: string) => `${run} ${name}`;
+  const ids = new Map<string, string>();
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const seed = `${run} ${name} ${'0'.repeat(16)}`;
+    ids.set(name, name === 'c' ? seed : idBeside(seed, 'probe', { kind: 'probe', id: `${run} first` }));
+  }
+  const id = (name: string) => ids.get(name)!;
   const account = (name: string) => `${run} ${name}`;
   const models = new Map<string, Model>();
   const model = (name: string): Model => {
-    const known = models.get(name) ?? { value: 0, acknowledged: 0, heard: new Map(), timers: [], once: new Map() };
+    const known = models.get(name) ?? { value: 0, acknowledged: 0, heard: new Map(), timers: [], once: new Map(), together: [] };
     models.set(name, known);
     return known;
   };
@@ -107,6 +129,23 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
       const { heard } = model(step.to);
       heard.set(step.actor, [...(heard.get(step.actor) ?? []), ...inputs.map(({ number }) => number)]);
       check(actors.ask(probe, id(step.actor), 'tell', { to: id(step.to), inputs }, options()), null);
+    } else if (step.do === 'together') {
+      const { among, goes } = step;
+      const [asked, ...others] = among.map(id) as [string, ...string[]];
+      const input = { together: ++unique, ...(goes === 'bad' && { overflow: true }) };
+      const commandId = step.once ? `${run} together ${unique}` : undefined;
+      const asking = outcomeOf(
+        actors.ask(
+          probe,
+          asked,
+          'together',
+          { to: others, input, ...(goes === 'refuse' || goes === 'throw' ? { how: goes } : {}) },
+          { ...options(), commandId },
+        ),
+      );
+      if (goes === 'well') for (const name of among) model(name).together.push(unique);
+      const expected = goes === 'well' ? 'array' : goes === 'refuse' ? 'conflict' : 'internal';
+      collect(asking.then((told: any) => assert.equal(Array.isArray(told) ? 'array' : told.refused, expected)));
     } else if (step.do === 'defer') {
       const key = `k${++unique}`;
       check(actors.ask(probe, id(step.actor), 'defer', { key, n: 0 }, options()), { key });
@@ -138,9 +177,14 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
   await Promise.all(checks);
 
   const heardOf = async (name: string) =>
-    (await node.actors.query(probe, id(name), 'state', null))?.heard as ({ from: string; number: number } | { once: number } | string)[];
-  for (const [name, { value, heard, timers, once }] of models) {
-    const total = [...heard.values()].flat().length + timers.length + once.size;
+    (await node.actors.query(probe, id(name), 'state', null))?.heard as (
+      | { from: string; number: number }
+      | { once: number }
+      | { together: number }
+      | string
+    )[];
+  for (const [name, { value, heard, timers, once, together }] of models) {
+    const total = [...heard.values()].flat().length + timers.length + once.size + together.length;
     await until(async () => ((await heardOf(name)) ?? []).length >= total, `${name} to hear ${total}`);
     const all = (await heardOf(name)) ?? [];
     assert.equal(all.length, total, 'nothing twice');
@@ -149,6 +193,8 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
         all.flatMap((input) => (typeof input === 'object' && 'from' in input && input.from === from ? [input.number] : [])),
         numbers,
       );
+    const numbersTogether = all.flatMap((input) => (typeof input === 'object' && 'together' in input ? [input.together] : []));
+    assert.deepEqual(numbersTogether.sort(), together.sort(), 'each of them, or none');
     assert.deepEqual(all.filter((input) => typeof input === 'string').sort(), [...timers].sort());
     const [row] = await node.sql('select value, heard from probe where id = $1', [id(name)]);
     assert.equal(row?.value ?? 0, value);

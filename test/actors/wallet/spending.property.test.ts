@@ -92,6 +92,63 @@ test('whatever the clock and the time zone do, no day and no month of the wallet
   );
 });
 
+/** Around nights that are not 24 hours after the one before, ends of months, and the leap day that there is and the one that there is not. */
+const borders = [
+  '2026-03-29',
+  '2026-10-25',
+  '2026-03-08',
+  '2026-11-01',
+  '2024-02-28',
+  '2024-02-29',
+  '2024-03-01',
+  '2026-02-28',
+  '2026-12-31',
+];
+const nearBorder = fc
+  .tuple(fc.constantFrom(...borders), fc.integer({ min: -30, max: 30 }))
+  .map(([day, hours]) => Date.parse(day) + hours * hourMs);
+const payment = fc.record({
+  afterMs: fc.integer({ min: 0, max: 9 * hourMs }),
+  movesTo: fc.option(zone, { nil: null, freq: 8 }),
+  amountMinor: fc.integer({ min: 1, max: 300 }),
+});
+
+test('every payment counts on one day and in one month, those of the wall clock where the account is and stays', () => {
+  fc.assert(
+    fc.property(nearBorder, zone, fc.boolean(), fc.array(payment, { minLength: 10, maxLength: 60 }), (startMs, home, stays, payments) => {
+      let nowMs = startMs;
+      let wallet: WalletRow = { ...emptyWallet(startMs), timezone: home, spendDay: localDay(startMs, home) };
+      const made: { day: string; wallDay: string; amountMinor: number }[] = [];
+      const sumOf = (paid: typeof made) => paid.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+      for (const { afterMs, movesTo, amountMinor } of payments) {
+        nowMs += afterMs;
+        wallet = onDayOf(wallet, nowMs);
+        const ended = wallet.spendDay;
+        if (!stays && movesTo !== null) wallet = inTimezone(wallet, movesTo, nowMs);
+        // Further east today is called tomorrow, and what was paid today goes along.
+        for (const one of made) if (one.day === ended) one.day = wallet.spendDay;
+        if (limitReached(wallet, amountMinor) === null) {
+          wallet = spend(wallet, amountMinor);
+          made.push({
+            day: wallet.spendDay,
+            wallDay: new Date(nowMs).toLocaleDateString('sv-SE', { timeZone: wallet.timezone }),
+            amountMinor,
+          });
+        }
+        const month = wallet.spendDay.slice(0, 7);
+        assert.equal(wallet.daySpentMinor, sumOf(made.filter(({ day }) => day === wallet.spendDay)));
+        assert.equal(wallet.monthSpentMinor, sumOf(made.filter(({ day }) => day.startsWith(month))));
+      }
+      for (const { day, wallDay } of made) if (stays) assert.equal(day, wallDay);
+      for (const one of made) {
+        assert.ok(sumOf(made.filter(({ day }) => day === one.day)) <= wallet.dailyMinor);
+        assert.ok(sumOf(made.filter(({ day }) => day.slice(0, 7) === one.day.slice(0, 7))) <= wallet.monthlyMinor);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
 test('a time zone further east, or west, gives nothing back on the day it is chosen', () => {
   const nowMs = Date.parse('2026-11-30T20:00:00Z');
   const spent = { ...spend(emptyWallet(nowMs), 700), monthSpentMinor: 900 };

@@ -1,0 +1,35 @@
+/** What can be asked of a renewal: what the payment processor charges for the terms after the first. */
+import type { Payer, RenewalStanding } from '../../providers/payments/port.ts';
+import type { RenewalRow } from '../../storage/entities/renewal.ts';
+import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
+
+export type BeginRenewal = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod'> & { payer: Payer; paidUntilMs: number };
+
+/** `standings`: of what was charged before. `processorId`: what is charged from now on. */
+export type Arranged = { arrangement: number; standings: RenewalStanding[]; processorId: string };
+
+/** Where there is none, all but `begin` change nothing. */
+export type RenewalContract = {
+  commands: {
+    /** Told twice it stays as it is. */
+    begin(input: BeginRenewal): null;
+    /** The plan and billing period from the next term on. */
+    change(input: Pick<RenewalRow, 'plan' | 'billingPeriod'>): null;
+    /** The account has a better plan, which is paid otherwise. */
+    replaced(input: object): null;
+    /** Asks the processor what it has charged; answered when that holds here. `unavailable` where it could not be asked. */
+    look(input: null): null;
+    /** By timer: goes on with whatever is to be done. */
+    goOn(input: object): null;
+    /** Outcomes of effects. */
+    arranged(input: EffectResult<Arranged>): null;
+    stopped(input: EffectResult<RenewalStanding[]>): null;
+    looked(input: EffectResult<{ processorId: string; standing: RenewalStanding }>): null;
+  };
+  queries: {
+    /** null: there is none. */
+    get(input: null): RenewalRow | null;
+  };
+};
+
+export const renewal = actorRef<RenewalContract>('renewal');

@@ -1,0 +1,64 @@
+/** Where the issuer of cards asks whether a payment goes through, and tells what became of it. Nothing is believed but its signature over the exact bytes. */
+import type { IssuerAnswer } from '../../actors/issuer-authorization/answer.ts';
+import type { Clock } from '../../clock.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { readBytes } from '../http/raw-body.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+
+/** `E`: what the issuer's adapter reads out of an event. */
+export type IssuerNewsParts<E extends { kind: string }> = {
+  /** Throws `bad_request` for what the issuer has not signed. */
+  read(body: Uint8Array, signature: string): Promise<E>;
+  /** The decision; no where there is none by `deadlineMs`. */
+  decide(request: Extract<E, { kind: 'request' }>, deadlineMs: number): Promise<IssuerAnswer>;
+  take(event: E): Promise<void>;
+  answer(approved: boolean, about: Record<string, string>): { headers: Record<string, string>; body: string };
+  clock: Clock;
+};
+
+/** Several times what the largest event has. */
+const maxBytes = 512 * 1024;
+/** The issuer waits for 2 s from its own end of the line. */
+const decideWithinMs = 1_500;
+
+export function issuerNewsRoutes<E extends { kind: string }>({ read, decide, take, answer, clock }: IssuerNewsParts<E>): AnyRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/stripe/issuing',
+      summary: 'What Stripe Issuing asks and tells',
+      description:
+        'For Stripe alone: the address of a webhook endpoint there, for `issuing_authorization.*` and `issuing_transaction.*`. A request for authorization is answered within 1.5 s with `approved`, decided by card and wallet; no decision in that time is a no. Everything else is a hint to look.',
+      scope: null,
+      extension: true,
+      idempotent: false,
+      // Its deliveries come from few addresses, as many as there are payments.
+      limited: false,
+      errors: [400, 413],
+      responses: { 200: null },
+      contentTypes: { 200: 'application/json' },
+      async handler({ request }): Promise<HttpResponse> {
+        const deadlineMs = clock.nowMs() + decideWithinMs;
+        const event = await read(await readBytes(request, maxBytes), request.header('stripe-signature'));
+        if (!isRequest(event)) {
+          await take(event);
+          return { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"received":true}' };
+        }
+        const decided = await decide(event, deadlineMs);
+        return { status: 200, ...answer(decided.approved, aboutOf(decided)) };
+      },
+    }),
+  ];
+}
+
+function isRequest<E extends { kind: string }>(event: E): event is Extract<E, { kind: 'request' }> {
+  return event.kind === 'request';
+}
+
+/** For whoever looks at the payment at the issuer. */
+function aboutOf(decided: IssuerAnswer): Record<string, string> {
+  return {
+    ...(decided.authorizationId !== null && { authorization_id: decided.authorizationId }),
+    ...(!decided.approved && { decline_reason: decided.reason }),
+  };
+}

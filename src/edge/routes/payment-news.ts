@@ -1,0 +1,57 @@
+/** What the payment processor tells: signed by it, taken as a hint to look, and answered when what was found holds. */
+import Type from 'typebox';
+import { checkout } from '../../actors/checkout/messages.ts';
+import { renewal } from '../../actors/renewal/messages.ts';
+import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { readBytes } from '../http/raw-body.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+
+export type PaymentNewsParts = {
+  actors: Pick<ActorSystem, 'ask'>;
+  /** Throws `bad_request` for what the processor has not signed; null: of no use here. */
+  read(body: Uint8Array, signature: string): Promise<News | null>;
+  log: Log;
+};
+type News = { id: string; about: 'checkout'; checkoutId: string } | { id: string; about: 'renewal'; renewalId: string };
+
+/** Several times what the largest event has. */
+const maxBytes = 512 * 1024;
+
+/** Served where a payment processor is configured. */
+export function paymentNewsRoutes({ actors, read, log }: PaymentNewsParts): AnyRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/stripe/webhook',
+      summary: 'What Stripe tells',
+      description:
+        'For Stripe alone: the address of a webhook endpoint there. Nothing is believed but its signature over the exact body. 2xx: what was found when Stripe was asked is stored; repeated and late deliveries change nothing.',
+      scope: null,
+      extension: true,
+      idempotent: false,
+      // Its deliveries come from few addresses, as many as there are payments.
+      limited: false,
+      errors: [400, 413],
+      responses: { 200: Type.Object({ received: Type.Boolean() }) },
+      async handler({ request }) {
+        const news = await read(await readBytes(request, maxBytes), request.header('stripe-signature'));
+        if (news !== null) await take(news);
+        return { status: 200, json: { received: true } };
+      },
+    }),
+  ];
+
+  async function take(news: News): Promise<void> {
+    try {
+      // The event's id: delivered again within a day it is answered as it was.
+      if (news.about === 'checkout') await actors.ask(checkout, news.checkoutId, 'look', null, { commandId: news.id });
+      else await actors.ask(renewal, news.renewalId, 'look', null, { commandId: news.id });
+    } catch (error) {
+      // Of a service that shares the Stripe account, or of a time before this database.
+      if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+      log.warn({ event_id: news.id }, 'Stripe told of a checkout that is not known here');
+    }
+  }
+}

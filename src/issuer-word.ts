@@ -1,0 +1,11 @@
+/** What an issuer says of an authorization: as its adapter reads it, and as it is kept. Amounts are minor units of the card's currency. */
+export type IssuerWord = {
+  status: 'pending' | 'closed' | 'reversed' | 'expired';
+  approved: boolean;
+  /** What was authorized, or refused. */
+  amountMinor: number;
+  /** What was paid for good, less what was refunded; null: nothing was yet. */
+  capturedMinor: number | null;
+  /** How many requests have been decided there. */
+  decidedRequests: number;
+};

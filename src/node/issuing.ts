@@ -1,0 +1,66 @@
+/** Who issues the cards of this node: the service itself, or Stripe where that is configured. */
+import { type CardRequest, type IssuedNow, issueCard } from '../actors/card/issue.ts';
+import { issueAtIssuer } from '../actors/issued-card/issue.ts';
+import { issuedCardActor } from '../actors/issued-card/issued-card.ts';
+import { answerRequest, chargeCard, type IssuerParts, takeNews } from '../actors/issuer-authorization/answer.ts';
+import { issuerAuthorizationActor } from '../actors/issuer-authorization/issuer-authorization.ts';
+import type { Runtime } from '../actors/runtime/runtime.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { AnyRoute } from '../edge/http/route.ts';
+import { issuerNewsRoutes } from '../edge/routes/issuer-news.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { createEmbeddedIssuer } from '../providers/issuing/embedded.ts';
+import type { OutsideIssuer } from '../providers/issuing/port.ts';
+import { createStripeIssuer } from '../providers/issuing/stripe.ts';
+import { createStripeClient } from '../providers/stripe/client.ts';
+import type { Database } from '../storage/database.ts';
+
+type IssuerConfig = Pick<Config, 'stripeSecretKey' | 'stripeApiUrl' | 'stripeIssuingWebhookSecrets' | 'stripeIssuingCardholder'>;
+export type IssuingOptions = { config: IssuerConfig; secretKey: string; runtime: Runtime; database: Database; log: Log };
+export type Issuing = {
+  /** Makes a card; the same ids make the same one again. */
+  issue(id: string, request: CardRequest, commandId: string | undefined): Promise<IssuedNow>;
+  routes: AnyRoute[];
+};
+
+/** Registers the actors of cards that are issued elsewhere, also where none is at present: what is to be told of them waits. */
+export function openIssuing({ config, secretKey, runtime, database, log }: IssuingOptions): Issuing {
+  const { actors } = runtime;
+  const parts: IssuerParts = { actors, database, log };
+  const issuer = outsideIssuer(config, secretKey);
+  runtime.register([
+    issuedCardActor(issuer, log),
+    issuerAuthorizationActor({
+      charge: (input) => chargeCard(parts, input),
+      look: (id, signal) => (issuer === null ? Promise.reject(new AppError('unavailable', 'No issuer is set')) : issuer.look(id, signal)),
+    }),
+  ]);
+  if (issuer === null) {
+    const embedded = createEmbeddedIssuer(secretKey);
+    return { issue: (...of) => issueCard({ actors, database, issuer: embedded }, ...of), routes: [] };
+  }
+  return {
+    issue: (...of) => issueAtIssuer({ actors, issuer }, ...of),
+    routes: issuerNewsRoutes({
+      read: (body, signature) => issuer.event(body, signature),
+      decide: (request, deadlineMs) => answerRequest(parts, request, deadlineMs),
+      take: (event) => takeNews(parts, event),
+      answer: (approved, about) => issuer.answer(approved, about),
+      clock: systemClock,
+    }),
+  };
+}
+
+function outsideIssuer(config: IssuerConfig, secretKey: string): OutsideIssuer | null {
+  const {
+    stripeSecretKey,
+    stripeApiUrl: apiUrl,
+    stripeIssuingWebhookSecrets: webhookSecrets,
+    stripeIssuingCardholder: cardholder,
+  } = config;
+  if (stripeSecretKey === null || cardholder === null) return null;
+  const client = createStripeClient({ secretKey: stripeSecretKey, webhookSecrets, apiUrl });
+  return createStripeIssuer({ client, cardholder, secretKey });
+}

@@ -1,0 +1,27 @@
+/** A payment processor whose calls are counted; it does as the one it stands for. */
+import { CountBy } from '../../counts.ts';
+import { AppError } from '../../errors.ts';
+import type { PaymentProcessor } from './port.ts';
+
+export class PaymentStats {
+  readonly calls = new CountBy(['operation', 'outcome']);
+  /** Payments, and terms, of another amount or currency than was asked for: each wants a person. */
+  mismatches = 0;
+}
+
+export function observedPayments(processor: PaymentProcessor, stats: PaymentStats): PaymentProcessor {
+  const counted = Object.entries(processor).map(([operation, call]) => [
+    operation,
+    async (...input: unknown[]) => {
+      try {
+        const answer = await (call as (...input: unknown[]) => Promise<unknown>)(...input);
+        stats.calls.add([operation, 'done']);
+        return answer;
+      } catch (error) {
+        stats.calls.add([operation, error instanceof AppError ? error.code : 'internal']);
+        throw error;
+      }
+    },
+  ]);
+  return Object.fromEntries(counted) as PaymentProcessor;
+}

@@ -1,0 +1,237 @@
+/**
+ * Payments by Stripe. The first term is paid on a page of Stripe's as one payment, exactly what is due, whose means of payment is kept; the later
+ * ones by a subscription there that begins when the first term ends. (Checkout's own subscriptions cannot do both: they refuse a single
+ * amount beside a billing cycle that begins later without prorations.) What Stripe tells is a hint: what counts is what it answers when asked.
+ */
+import type { Clock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import type { BillingPeriod, Plan } from '../../plans.ts';
+import type { Stripe, StripeClient } from '../stripe/client.ts';
+import type { PageStanding, PaidTerm, Payer, PaymentNews, PaymentPage, PaymentProcessor, RenewalOrder, RenewalStanding } from './port.ts';
+
+const currency = 'usd';
+/** Stripe wants at least half an hour by its own clock: ours may be behind, and the request takes a while. */
+const expirySlackMs = 2 * 60_000;
+const termsLookedAt = 24;
+const interval: Record<BillingPeriod, 'month' | 'year'> = { monthly: 'month', annual: 'year' };
+
+/** Payments that belong to this service are told from others of the same Stripe account by these. */
+const checkoutKey = 'troupe_checkout';
+const renewalKey = 'troupe_renewal';
+
+export function createStripePayments(stripe: StripeClient, clock: Clock): PaymentProcessor {
+  return {
+    async openPage(page, key) {
+      const session = await stripe.call((api, options) => api.checkout.sessions.create(sessionOf(page), options), { idempotencyKey: key });
+      if (!session.url) throw new AppError('unavailable', 'Stripe gave no page');
+      return { sessionId: session.id, url: session.url };
+    },
+
+    look,
+
+    async closePage(sessionId) {
+      try {
+        await stripe.call((api, options) => api.checkout.sessions.expire(sessionId, {}, options));
+      } catch (error) {
+        // It was paid, or has ended by itself.
+        if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+      }
+      return look(sessionId);
+    },
+
+    async giveBack({ payment }, key) {
+      try {
+        await stripe.call((api, options) => api.refunds.create({ payment_intent: payment }, options), { idempotencyKey: key });
+      } catch (error) {
+        // Somebody has given it back already, or it is disputed: there is nothing left to give back.
+        if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+      }
+    },
+
+    async startRenewals(order, key) {
+      // Stripe knows an idempotency key for a day; this may be asked again for longer.
+      const found = (await subscriptionsOf(order.renewalId, order.payer)).find(({ metadata }) => metadata.troupe_key === key);
+      if (found !== undefined) return found.id;
+      const product = await productFor(order.plan);
+      const made = await stripe.call(
+        (api, options) => api.subscriptions.create(subscriptionOf(order, product, key, clock.nowMs()), options),
+        {
+          idempotencyKey: key,
+        },
+      );
+      return made.id;
+    },
+
+    async stopRenewals(renewalId, payer, except) {
+      const stopped: RenewalStanding[] = [];
+      for (const subscription of await subscriptionsOf(renewalId, payer)) {
+        if (subscription.metadata.troupe_key === except) continue;
+        if (subscription.status !== 'canceled') await cancel(subscription.id);
+        stopped.push(await renewals(subscription.id));
+      }
+      return stopped;
+    },
+
+    renewals,
+
+    async news(body, signature) {
+      return newsOf(await stripe.event(body, signature));
+    },
+  };
+
+  async function look(sessionId: string): Promise<PageStanding> {
+    const expand = ['payment_intent'];
+    return pageStandingOf(await stripe.call((api, options) => api.checkout.sessions.retrieve(sessionId, { expand }, options)));
+  }
+
+  async function subscriptionsOf(renewalId: string, { customer }: Payer): Promise<Stripe.Subscription[]> {
+    const { data } = await stripe.call((api, options) => api.subscriptions.list({ customer, status: 'all', limit: 100 }, options));
+    return data.filter(({ metadata }) => metadata[renewalKey] === renewalId);
+  }
+
+  async function cancel(processorId: string): Promise<void> {
+    try {
+      await stripe.call((api, options) => api.subscriptions.cancel(processorId, { prorate: false, invoice_now: false }, options));
+    } catch (error) {
+      // Stripe does not find what was cancelled meanwhile.
+      if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+    }
+  }
+
+  async function renewals(processorId: string): Promise<RenewalStanding> {
+    const subscription = await stripe.call((api, options) => api.subscriptions.retrieve(processorId, {}, options));
+    const asked = { subscription: processorId, status: 'paid' as const, limit: termsLookedAt };
+    const { data } = await stripe.call((api, options) => api.invoices.list(asked, options));
+    return standingOf(subscription, data);
+  }
+
+  /** The same product for everybody who pays for the plan. */
+  async function productFor(plan: Plan): Promise<string> {
+    const id = `troupe_${plan}`;
+    try {
+      await stripe.call((api, options) => api.products.create({ id, name: named(plan) }, options));
+    } catch (error) {
+      // It is there since the first time.
+      if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+    }
+    return id;
+  }
+}
+
+function sessionOf({ checkoutId, accountId, term, ...page }: PaymentPage): Stripe.Checkout.SessionCreateParams {
+  const metadata = { [checkoutKey]: checkoutId, troupe_account: accountId };
+  return {
+    mode: 'payment',
+    client_reference_id: checkoutId,
+    customer_creation: 'always',
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency,
+          unit_amount: page.amountMinor,
+          product_data: term === null ? { name: 'Deposit to your wallet' } : productOf(term),
+        },
+      },
+    ],
+    // Money that a bank can call back for weeks is spent by then: a wallet takes none of it.
+    ...(term === null && { payment_method_types: ['card' as const] }),
+    payment_intent_data: { ...(term !== null && { setup_future_usage: 'off_session' as const }), metadata },
+    metadata,
+    success_url: page.successUrl,
+    cancel_url: page.cancelUrl,
+    expires_at: Math.ceil((page.expiresAtMs + expirySlackMs) / 1_000),
+  };
+}
+
+function productOf({ plan, billingPeriod, renewalMinor }: NonNullable<PaymentPage['term']>): { name: string; description: string } {
+  const description = `Renewed at ${dollars(renewalMinor)} a ${interval[billingPeriod]} until you choose another plan.`;
+  return { name: `${named(plan)}, ${billingPeriod}`, description };
+}
+
+function subscriptionOf(order: RenewalOrder, product: string, key: string, nowMs: number): Stripe.SubscriptionCreateParams {
+  const { renewalId, accountId, plan, billingPeriod, payer, priceMinor, startsAtMs } = order;
+  return {
+    customer: payer.customer,
+    default_payment_method: payer.method,
+    off_session: true,
+    items: [{ price_data: { currency, product, unit_amount: priceMinor, recurring: { interval: interval[billingPeriod] } } }],
+    // Not a billing cycle that begins later: that may be no further away than one term of the new price.
+    ...(startsAtMs > nowMs && { trial_end: Math.ceil(startsAtMs / 1_000) }),
+    metadata: { [renewalKey]: renewalId, troupe_account: accountId, troupe_plan: plan, troupe_period: billingPeriod, troupe_key: key },
+  };
+}
+
+function pageStandingOf(session: Stripe.Checkout.Session): PageStanding {
+  const { status, payment_status, payment_intent: intent } = session;
+  if (status === 'expired') return { kind: 'ended' };
+  if (status !== 'complete') return { kind: 'open' };
+  if (intent === null || typeof intent === 'string') throw new AppError('unavailable', 'Stripe did not tell of the payment');
+  if (payment_status === 'paid') {
+    const payer = { customer: idOf(session.customer), method: idOf(intent.payment_method), payment: intent.id };
+    const checkoutId = session.client_reference_id;
+    return { kind: 'paid', checkoutId, amountMinor: session.amount_total ?? 0, currency: session.currency ?? '', payer };
+  }
+  // What took its time has come to nothing.
+  const failed = intent.status === 'canceled' || intent.status === 'requires_payment_method';
+  return { kind: failed ? 'ended' : 'waits' };
+}
+
+function standingOf({ status, metadata }: Stripe.Subscription, invoices: Stripe.Invoice[]): RenewalStanding {
+  return {
+    goesOn: ['active', 'trialing', 'past_due', 'incomplete'].includes(status),
+    isLate: status === 'past_due',
+    plan: metadata.troupe_plan as Plan,
+    billingPeriod: metadata.troupe_period as BillingPeriod,
+    paid: invoices.map(termOf).sort((a, b) => a.endsAtMs - b.endsAtMs),
+  };
+}
+
+/** The invoice's own period is the one before: what is paid for stands in its lines. */
+function termOf({ id, amount_paid, currency: paidIn, lines }: Stripe.Invoice): PaidTerm {
+  const periods = lines.data.map(({ period }) => period);
+  return {
+    paymentId: id,
+    amountMinor: amount_paid,
+    currency: paidIn,
+    startsAtMs: Math.min(...periods.map(({ start }) => start)) * 1_000,
+    endsAtMs: Math.max(...periods.map(({ end }) => end)) * 1_000,
+  };
+}
+
+function newsOf(event: Stripe.Event): PaymentNews | null {
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.expired':
+    case 'checkout.session.async_payment_succeeded':
+    case 'checkout.session.async_payment_failed': {
+      const checkoutId = event.data.object.metadata?.[checkoutKey];
+      return checkoutId === undefined ? null : { id: event.id, about: 'checkout', checkoutId };
+    }
+    case 'invoice.paid':
+    case 'invoice.payment_failed': {
+      const renewalId = event.data.object.parent?.subscription_details?.metadata?.[renewalKey];
+      return renewalId === undefined ? null : { id: event.id, about: 'renewal', renewalId };
+    }
+    case 'customer.subscription.updated':
+    case 'customer.subscription.deleted': {
+      const renewalId = event.data.object.metadata[renewalKey];
+      return renewalId === undefined ? null : { id: event.id, about: 'renewal', renewalId };
+    }
+    default:
+      return null;
+  }
+}
+
+function idOf(object: string | { id: string } | null): string {
+  if (object === null) throw new AppError('unavailable', 'Stripe did not tell who has paid');
+  return typeof object === 'string' ? object : object.id;
+}
+
+function named(plan: Plan): string {
+  return `Troupe ${plan[0]!.toUpperCase()}${plan.slice(1)}`;
+}
+
+function dollars(minor: number): string {
+  return `$${(minor / 100).toFixed(2)}`;
+}

@@ -1,0 +1,146 @@
+/**
+ * Stripe's API by Stripe's own library, which knows the encoding, the shapes and the signatures. What it throws can hold keys, headers and
+ * whole events, so none of it leaves this file: failures are told by a code of ours and what Stripe calls them.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type Stripe from 'stripe';
+import { Agent, fetch, type RequestInit } from 'undici';
+import { type Clock, systemClock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { backoffMs } from '../model/retry.ts';
+
+export type { Stripe };
+
+export type StripeSettings = {
+  secretKey: string;
+  /** Any of them may have signed an event: several while one takes the place of another. */
+  webhookSecrets: readonly string[];
+  /** A server that speaks like Stripe; null: Stripe itself. */
+  apiUrl: string | null;
+};
+
+/** `idempotencyKey` makes a repeat of what changes something harmless: give one wherever something is made. */
+export type StripeCallOptions = { idempotencyKey?: string; signal?: AbortSignal };
+
+export interface StripeClient {
+  /**
+   * Has `call` made, again where Stripe is busy or away, all within 8 s. Pass the options on to the library.
+   *
+   * Throws `unavailable` when Stripe is away, busy, or refuses the secret key: with the same idempotency key it may be asked again;
+   * `not_found` for what Stripe does not know; `conflict` for what it will not do.
+   */
+  call<T>(call: (stripe: Stripe, options: Stripe.RequestOptions) => Promise<T>, options?: StripeCallOptions): Promise<T>;
+  /** What Stripe tells. Throws `bad_request` unless these very bytes were signed with one of the secrets in the last 5 minutes. */
+  event(body: Uint8Array, signature: string): Promise<Stripe.Event>;
+}
+
+/** Shapes and meanings are those of this version, whatever the account's own is; webhook endpoints must be made with the same. */
+export const stripeVersion = '2026-10-28.endive';
+
+const maxTries = 3;
+const maxConnections = 32;
+const tryTimeoutMs = 4_000;
+/** Less than anybody waits who asked for it. */
+const withinMs = 8_000;
+const signatureToleranceS = 300;
+
+/** Loads the library when it is first needed. */
+export function createStripeClient(settings: StripeSettings, clock: Clock = systemClock): StripeClient {
+  let loading: Promise<Stripe> | null = null;
+  const load = () => {
+    loading ??= open(settings);
+    return loading;
+  };
+  return {
+    async call(call, { idempotencyKey, signal } = {}) {
+      const stripe = await load();
+      const untilMs = performance.now() + withinMs;
+      for (let failedTries = 1; ; failedTries++) {
+        const timeout = Math.max(1, Math.min(tryTimeoutMs, Math.round(untilMs - performance.now())));
+        try {
+          signal?.throwIfAborted();
+          return await call(stripe, { ...(idempotencyKey !== undefined && { idempotencyKey }), timeout, maxNetworkRetries: 0 });
+        } catch (error) {
+          const waitMs = backoffMs(failedTries, undefined, Math.random);
+          const isLast = failedTries === maxTries || performance.now() + waitMs >= untilMs || signal?.aborted;
+          if (isLast || !isWorthAnotherTry(error)) throw described(error);
+          await delay(waitMs, undefined, { signal }).catch(() => {
+            throw described(error);
+          });
+        }
+      }
+    },
+
+    async event(body, signature) {
+      const { webhooks } = await load();
+      for (const secret of settings.webhookSecrets) {
+        try {
+          return webhooks.constructEvent(Buffer.from(body), signature, secret, signatureToleranceS, undefined, clock.nowMs());
+        } catch {
+          // Another secret may fit. Why not is nobody's business who could not sign it.
+        }
+      }
+      throw new AppError('bad_request', 'This was not signed by Stripe for this service, or more than 5 minutes ago');
+    },
+  };
+}
+
+async function open({ secretKey, apiUrl }: StripeSettings): Promise<Stripe> {
+  const { default: Library } = await import('stripe');
+  const url = new URL(apiUrl ?? 'https://api.stripe.com');
+  return new Library(secretKey, {
+    apiVersion: stripeVersion,
+    protocol: url.protocol === 'http:' ? 'http' : 'https',
+    host: url.hostname,
+    port: url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port),
+    // The time-out of its other client begins again with every byte.
+    httpClient: Library.createFetchHttpClient(bareFetch()),
+    telemetry: false,
+  });
+}
+
+/** Follows no redirect, which would be no answer of Stripe's, and opens a bounded number of connections. */
+function bareFetch(): typeof globalThis.fetch {
+  const dispatcher = new Agent({ connections: maxConnections });
+  return ((address: string, init: RequestInit) => fetch(address, { ...init, redirect: 'error', dispatcher })) as typeof globalThis.fetch;
+}
+
+/** What is known of an error of the library, whose types are values of a module that may not be loaded. */
+type StripeFailure = {
+  statusCode?: number;
+  code?: string;
+  rawType?: string;
+  param?: string;
+  requestId?: string;
+  headers?: Record<string, string>;
+};
+
+function isWorthAnotherTry(error: unknown): boolean {
+  const { statusCode, headers } = error as StripeFailure;
+  const advice = headers?.['stripe-should-retry'];
+  if (advice === 'true' || advice === 'false') return advice === 'true';
+  return statusCode === undefined ? isNoAnswer(error) : statusCode === 409 || statusCode === 429 || statusCode >= 500;
+}
+
+/** There was no connection, or what came over it was not Stripe's: the page of some proxy. */
+function isNoAnswer(error: unknown): boolean {
+  const { type } = error as { type?: string };
+  return type === 'StripeConnectionError' || type === 'StripeAPIError';
+}
+
+/** Why there was no connection, e.g. ECONNREFUSED; what else is said of it can name anything. */
+function connectionCode(error: unknown): string | undefined {
+  const { code, cause } = ((error as { detail?: unknown }).detail ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  return [cause?.code, code].find((told) => typeof told === 'string') as string | undefined;
+}
+
+function described(error: unknown): unknown {
+  const { statusCode, code, rawType, param, requestId } = error as StripeFailure;
+  // No failure of Stripe: a bug, or the caller's own end.
+  if (statusCode === undefined && !isNoAnswer(error)) return error;
+  const what = [code ?? rawType ?? connectionCode(error), param, statusCode, requestId].filter((part) => part !== undefined).join(', ');
+  if (statusCode === 401 || statusCode === 403) return new AppError('unavailable', `Stripe refused our key (${what})`, { retryAfterS: 60 });
+  if (statusCode === undefined || statusCode === 409 || statusCode === 429 || statusCode >= 500)
+    return new AppError('unavailable', `Stripe does not answer now (${what || 'no connection'})`, { retryAfterS: 5 });
+  return new AppError(statusCode === 404 ? 'not_found' : 'conflict', `Stripe refused (${what})`);
+}

@@ -1,0 +1,91 @@
+/** What an issuer elsewhere knows of cards, and what became of authorizations there. Amounts are minor units (cents). */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { IssuerWord } from '../../issuer-word.ts';
+import { epochMs, json } from '../column-types.ts';
+import type { CardRow } from './money.ts';
+
+/** A card as its issuer has it. The id is the card's. Cards whose numbers are made by this service itself have none. */
+export const IssuedCard = defineEntity({
+  name: 'IssuedCard',
+  tableName: 'issued_card',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    name: p.text(),
+    currency: p.text(),
+    spendLimitMinor: p.bigint('number'),
+    /** `refused`: the issuer will not make it, for the reason that `refusal` says. */
+    status: p.text().$type<'making' | 'made' | 'refused'>(),
+    refusal: p.text().strictNullable(),
+    /** The issuer's own id of it; null until it is made. */
+    issuerCardId: p.text().strictNullable(),
+    /** Told by the issuer. */
+    last4: p.text().strictNullable(),
+    /** Stands for the number, which reaches no actor: keyed, and the same for the same card of the issuer's. */
+    numberHash: p.text().strictNullable().hidden(),
+    wanted: p.text().$type<CardRow['status']>(),
+    /** What the issuer has confirmed last. */
+    told: p.text().$type<CardRow['status']>(),
+    /** Since when it has been trying what it tries now; null: there is nothing to do. */
+    tryingSince: epochMs().strictNullable(),
+    createdAt: epochMs(),
+  },
+});
+export type IssuedCardRow = InferEntity<typeof IssuedCard>;
+
+/** What was asked of a card of ours because of an authorization at the issuer. */
+export type Charge = {
+  /** Ours. */
+  authorizationId: string;
+  /** Which of the issuer's requests it answers; null: it books what the issuer let through without asking. */
+  number: number | null;
+  amountMinor: number;
+  atMs: number;
+  outcome: 'asked' | 'approved' | 'declined';
+  declineReason: string | null;
+  /** What of it has gone back to the wallet. */
+  returnedMinor: number;
+};
+
+/** An authorization at an issuer. The id is the issuer's. */
+export const IssuerAuthorization = defineEntity({
+  name: 'IssuerAuthorization',
+  tableName: 'issuer_authorization',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    cardId: p.text(),
+    merchant: p.text(),
+    charges: json<Charge[]>(),
+    /** What the issuer said last; null: it was not asked yet. */
+    word: json<IssuerWord>().strictNullable(),
+    /** What the issuer let through and neither card nor wallet would pay. */
+    uncoveredMinor: p.bigint('number'),
+    /** Looks at the issuer in a row that failed. */
+    failedLooks: p.integer(),
+    /** The look that is on its way. */
+    lookId: p.text().strictNullable(),
+    /** There was news since it began. */
+    lookAgain: p.boolean(),
+    createdAt: epochMs(),
+  },
+});
+export type IssuerAuthorizationRow = InferEntity<typeof IssuerAuthorization>;
+
+/** Money of an approved authorization that went back to the wallet. Never changed. */
+export const CardReversal = defineEntity({
+  name: 'CardReversal',
+  tableName: 'card_reversal',
+  readonly: true,
+  properties: {
+    /** The transfer that gives it back. */
+    id: p.text().primary(),
+    authorizationId: p.text(),
+    cardId: p.text(),
+    accountId: p.text(),
+    amountMinor: p.bigint('number'),
+    reason: p.text().$type<'not_approved' | 'reversed' | 'expired' | 'captured_less'>(),
+    createdAt: epochMs(),
+  },
+});
+export type CardReversalRow = InferEntity<typeof CardReversal>;

@@ -1,0 +1,35 @@
+/** What a payment processor charges for the terms after the first. Amounts are minor units (cents) of USD. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { BillingPeriod, Plan } from '../../plans.ts';
+import { epochMs, json } from '../column-types.ts';
+import type { Payer } from './checkout.ts';
+
+/**
+ * `arranging`: the processor is told what to charge. `renewing`: it charges each term. `stopping`: it is told to charge nothing more; `ending`:
+ * it has been, and what is paid goes on to its end. `over`: the account has it no more.
+ */
+export type RenewalStatus = 'arranging' | 'renewing' | 'stopping' | 'ending' | 'over';
+
+export const Renewal = defineEntity({
+  name: 'Renewal',
+  tableName: 'renewal',
+  properties: {
+    /** The checkout whose payer is charged. */
+    id: p.text().primary(),
+    accountId: p.text(),
+    /** Of the terms to come. */
+    plan: p.text().$type<Plan>(),
+    billingPeriod: p.text().$type<BillingPeriod>(),
+    payer: json<Payer>(),
+    paidUntil: epochMs(),
+    status: p.text().$type<RenewalStatus>(),
+    /** How often the processor was told something else; part of the idempotency key. */
+    arrangement: p.integer(),
+    /** The processor's name for what it charges; null: nothing yet. */
+    processorId: p.text().strictNullable(),
+    createdAt: epochMs(),
+    /** Since when the processor has not done what it was told; null: it has. */
+    failingSince: epochMs().strictNullable(),
+  },
+});
+export type RenewalRow = InferEntity<typeof Renewal>;

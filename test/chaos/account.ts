@@ -1,0 +1,29 @@
+/** An account for the length of a run. */
+import { randomUUID } from 'node:crypto';
+import { scopes } from '../../src/edge/auth/scopes.ts';
+
+export type Account = {
+  id: string;
+  /** A key with all scopes: it lives as long as the run, and its stream leaves nothing out. */
+  key: string;
+  /** For what only a session may do. */
+  credentials: { email: string; password: string };
+};
+
+/** Registers at a node that nothing is done to yet. */
+export async function registerAccount(url: string): Promise<Account> {
+  const credentials = { email: `${randomUUID()}@example.com`, password: 'chaos is no secret' };
+  const { access_token: session } = await send(`${url}/v1/auth/register`, null, credentials);
+  const { key } = await send(`${url}/v1/api-keys`, session, { name: 'chaos', scopes });
+  const me = (await (await fetch(`${url}/v1/auth/me`, { headers: { Authorization: `Bearer ${key}` } })).json()) as { account_id: string };
+  return { id: me.account_id, key, credentials };
+}
+
+/** Posts, and throws where that is not answered well. */
+export async function send(url: string, token: string | null, body: object): Promise<any> {
+  const headers = { 'Content-Type': 'application/json', ...(token === null ? {} : { Authorization: `Bearer ${token}` }) };
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`POST ${url} was answered ${response.status} ${text}`);
+  return JSON.parse(text);
+}

@@ -1,0 +1,39 @@
+/** The end of a load: nobody begins anything any more, and what was begun comes to its end. */
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import type { Customer } from './customer.ts';
+import { type KeptMoney, unpaidOrders } from './gather-money.ts';
+import type { Spender } from './spender.ts';
+
+const withinMs = 120_000;
+const pollMs = 100;
+const underWay = `(select count(*) from task where status not in ('complete', 'failed', 'cancelled'))
+  + (select count(*) from message) + (select count(*) from effect)`;
+
+/**
+ * Waits until every task has ended, nothing is on its way, and every order that waited for money has been paid, as there is enough at last.
+ * What takes longer than two minutes the checker will tell. Resolves with the orders that waited although there was money.
+ */
+export async function settle(
+  databaseUrl: string,
+  { customers, spenders }: { customers: readonly Customer[]; spenders: readonly Spender[] },
+): Promise<KeptMoney['unpaid']> {
+  for (const customer of customers) await customer.resumeAll();
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await untilNone(client, underWay);
+    const unpaid = await unpaidOrders(databaseUrl);
+    await Promise.all(spenders.map((spender) => spender.depositForAll()));
+    await untilNone(client, `${underWay} + (select count(*) from purchase_order where status = 'approved')`);
+    return unpaid;
+  } finally {
+    await client.end();
+  }
+}
+
+async function untilNone(client: pg.Client, what: string): Promise<void> {
+  const giveUpAtMs = performance.now() + withinMs;
+  const count = async () => Number((await client.query(`select ${what} as count`)).rows[0].count);
+  while ((await count()) > 0 && performance.now() < giveUpAtMs) await pause(pollMs);
+}
