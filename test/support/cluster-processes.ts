@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { testDatabase } from './database.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
@@ -19,6 +20,10 @@ import { OwnPostgres } from './own-postgres.ts';
 import { type TestRedis, testRedis } from './redis.ts';
 import { socketOwner } from './socket-owner.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+
+/** Of the kernel's table of connections, for one of them; and what lies between. */
+const mostReadings = 20;
+const againMs = 5;
 
 export type ClusterOptions = {
   nodes: number;
@@ -111,7 +116,9 @@ export class ClusterProcesses {
       closing,
     });
     try {
-      await Promise.all(Array.from({ length: nodes }, () => cluster.add()));
+      // Prepared one after the other: the nth of `nodes` is node-n.
+      for (let n = 0; n < nodes; n++) await cluster.prepare();
+      await Promise.all(cluster.nodes.map((node) => node.start()));
       await cluster.untilReady();
       return cluster;
     } catch (error) {
@@ -226,10 +233,16 @@ export class ClusterProcesses {
     return { CLUSTER_PORT: String(port), CLUSTER_ANNOUNCE: `127.0.0.1:${link.port}` };
   }
 
+  /** The kernel's table is read in pieces: where connections come and go meanwhile, a reading can miss one that is there, and a cut would let it through. */
   private async nodeThatDialled(port: number): Promise<string | null> {
-    const pids = this.nodes.flatMap(({ pid }) => (pid === null ? [] : [pid]));
-    const pid = await socketOwner(port, pids);
-    return this.nodes.find((node) => node.pid === pid)?.name ?? null;
+    for (let reading = 0; reading < mostReadings; reading++) {
+      const pids = this.nodes.flatMap(({ pid }) => (pid === null ? [] : [pid]));
+      const pid = await socketOwner(port, pids);
+      const node = this.nodes.find((each) => each.pid !== null && each.pid === pid);
+      if (node !== undefined) return node.name;
+      await pause(againMs);
+    }
+    return null;
   }
 }
 

@@ -1,8 +1,10 @@
 /** The whole service as a child process, as a user starts it: its own DATA_DIR, embedded PostgreSQL, any free port. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi } from './described-api.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
@@ -121,6 +123,15 @@ async function stopLeftPostgres(dataDir: string): Promise<void> {
   }
 }
 
+class NotOk extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** A caller with an account of its own. */
 export class Caller {
   readonly token: string;
@@ -163,7 +174,7 @@ export class Caller {
   async json(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<any> {
     const response = await this.fetch(method, path, body, headers);
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    if (!response.ok) throw new NotOk(response.status, `${method} ${path}: ${response.status} ${text}`);
     const made = text === '' ? null : JSON.parse(text);
     const { api } = this.service;
     const answer = { status: response.status, headers: Object.fromEntries(response.headers), text, json: made };
@@ -171,10 +182,26 @@ export class Caller {
     return made;
   }
 
+  /** The JSON answer of a command that must succeed in the end: asked again with one key while a lost node makes its outcome unknown. */
+  async insist(method: string, path: string, body: unknown, withinMs = 60_000): Promise<any> {
+    const key = { 'idempotency-key': randomUUID() };
+    const until = Date.now() + withinMs;
+    for (let isRepeat = false; ; isRepeat = true) {
+      try {
+        return await this.json(method, path, body, key);
+      } catch (error) {
+        // 409 to a repeat: the first may still run.
+        const again = isRepeat ? [409, 503, 504] : [503, 504];
+        if (!(error instanceof NotOk && again.includes(error.status)) || Date.now() > until) throw error;
+      }
+      await pause(50);
+    }
+  }
+
   async upload(workspaceId: string, name: string, content: string | Uint8Array): Promise<any> {
     const form = new FormData();
     form.set('file', new Blob([content as never]), name);
-    return this.json('POST', `/v1/workspaces/${workspaceId}/files`, form);
+    return this.insist('POST', `/v1/workspaces/${workspaceId}/files`, form);
   }
 
   /** Polls until the task has one of the statuses. */
