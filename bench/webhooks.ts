@@ -14,7 +14,7 @@ const receiverCount = 100;
  * now on this side, now on that.
  */
 const sliceMs = 5_000;
-const fewestSlices = 8;
+const fewestSlices = 16;
 /** The highest of these that the machine holds is measured. */
 const rates = [5_000, 4_000, 3_000, 2_000, 1_000];
 /** Beyond it deliveries pile up: the rate is not held. */
