@@ -7,6 +7,14 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** The mean of the middle half: heeds more of the values than the median, and the outliers as little. */
+export function middleMean(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const cut = sorted.length >> 2;
+  const kept = sorted.slice(cut, sorted.length - cut);
+  return kept.reduce((sum, value) => sum + value, 0) / kept.length;
+}
+
 /** @param share e.g. 0.99 for the value that 99 of 100 do not exceed. NaN where there are none. */
 export function percentile(values: Float64Array | readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
