@@ -47,8 +47,7 @@ const defaultSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '50',
-  // A table grows by pages of zeros, which the kernel may write out only once their contents have left this cache: with 128 MB of it it wrote
-  // as much at once every half minute, and commits waited. What does not fit here is in the kernel's cache.
+  // As much of zeros, by which tables grow, the kernel may keep back and write at once while commits wait. What does not fit is in the kernel's cache.
   shared_buffers: '32MB',
   max_wal_size: '1GB',
   // Written out as it comes, not kept back by the kernel for half a minute and then written while commits wait for the same disk.
@@ -58,8 +57,7 @@ const defaultSettings = {
   wal_buffers: '16MB',
   // A new log segment is not filled with zeros first: that held up one commit for 60 ms every 16 MB until segments were recycled.
   wal_init_zero: 'off',
-  // After a checkpoint every page goes to the log whole once. Compressed (this build knows pglz only) they held up commits for 60 ms each,
-  // for half a second; as they are, the disk takes them in 20.
+  // After a checkpoint every page goes to the log whole once. Compressing them (this build knows pglz only) took 60 ms a commit.
   wal_compression: 'off',
   jit: 'off',
   timezone: 'UTC',

@@ -4,7 +4,8 @@
  * A1 Every ask is settled exactly once: by its answer, by its caller, by its deadline or by the end of the link, whichever comes first.
  * A2 A command that has left counts as taken until its answer says otherwise: `outcome_unknown`. Everything else was not, or may be asked
  *    again: `shard_not_owned`.
- * A3 A query that is asked again before it has left is asked once: it will be answered from what is committed after both came.
+ * A3 A query that is asked again before it has left is asked once: it will be answered from what is committed after both came. It leaves at
+ *    the end of the tick like all else, or sooner when many wait for it and the peer has nothing else of ours to answer.
  */
 import { AppError } from '../../errors.ts';
 import type { RemoteAsk } from '../placement.ts';
@@ -14,10 +15,15 @@ import { askBody, askFrame, cancelFrame } from './frames.ts';
 import { NumberSlots } from './number-slots.ts';
 import type { LateFrame, SendQueue } from './send-queue.ts';
 
+type SharedQuery = { answer: Promise<unknown>; callers: number };
+
+/** A query that so many wait for need not wait for more. */
+export const enoughCallers = 16;
+
 export class OpenAsks {
   private readonly waiting = new NumberSlots<OpenAsk>();
   /** Queries that have not left, by their bodies. */
-  private unsentQueries = new Map<string, Promise<unknown>>();
+  private unsentQueries = new Map<string, SharedQuery>();
   private readonly queue: SendQueue;
   private readonly bounds: Bounds;
   private readonly counters: TransportCounters;
@@ -37,11 +43,15 @@ export class OpenAsks {
     const body = askBody(ask);
     if (!ask.query || signal !== undefined) return this.openAlone(ask, body, signal);
     const same = this.unsentQueries.get(body);
-    if (same !== undefined) return same;
+    if (same !== undefined) {
+      // Else the callers move as one herd: the peer idles while they come together here, and this node while it answers.
+      if (++same.callers >= enoughCallers && this.waiting.size === 1) this.queue.flush();
+      return same.answer;
+    }
     const opened = this.waiting.size;
     const answer = this.openAlone(ask, body, undefined);
     // What found no room is not among those that wait.
-    if (this.waiting.size > opened) this.unsentQueries.set(body, answer);
+    if (this.waiting.size > opened) this.unsentQueries.set(body, { answer, callers: 1 });
     return answer;
   }
 

@@ -74,13 +74,8 @@ export class SendQueue {
     this.control = '';
   }
 
-  private flushSoon(): void {
-    if (this.flushing || this.closed) return;
-    this.flushing = true;
-    setImmediate(this.flush);
-  }
-
-  private readonly flush = (): void => {
+  /** Sends what there is credit for. Called at the end of a tick in which something came. */
+  readonly flush = (): void => {
     this.flushing = false;
     const nowMs = this.clock.nowMs();
     while (!this.closed && (this.control !== '' || (this.head < this.queue.length && this.credit > 0))) this.sendBatch(nowMs);
@@ -93,6 +88,12 @@ export class SendQueue {
       this.head = 0;
     }
   };
+
+  private flushSoon(): void {
+    if (this.flushing || this.closed) return;
+    this.flushing = true;
+    setImmediate(this.flush);
+  }
 
   private sendBatch(nowMs: number): void {
     const { queue } = this;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { RemoteAsk } from '../../../src/cluster/placement.ts';
+import { enoughCallers } from '../../../src/cluster/transport/open-asks.ts';
 import { AppError } from '../../../src/errors.ts';
 import { connectAll, someAsk, testCluster, testNode, until } from '../../support/transports.ts';
 
@@ -213,4 +214,18 @@ test('a query that is asked again before it has left is asked once, one that is 
     [1, 1, 2, 3, 4].map((n) => ({ input: n === 2 ? 2 : 1, served: n })),
   );
   assert.deepEqual(await ask({}), { input: 1, served: 5 });
+});
+
+test('a query that many wait for leaves before the tick ends when the peer is idle; who asks the same from then on asks anew, and later ones wait', async (t) => {
+  const [a, b] = await testCluster(t, ['a', 'b']);
+  let served = 0;
+  b!.transport.serve(() => ++served);
+  const query = someAsk({ query: true, deadlineMs: Date.now() + 5_000 });
+  const ask = () => a!.transport.ask(b!.member, query);
+  assert.equal(await ask(), 1);
+  const together = Array.from({ length: 3 * enoughCallers }, ask);
+  assert.deepEqual(
+    await Promise.all(together),
+    together.map((_, n) => (n < enoughCallers ? 2 : 3)),
+  );
 });
