@@ -52,7 +52,10 @@ async function requests(surroundings: Surroundings): Promise<Row[]> {
   try {
     const customer = await Customer.register(service.url, 'overload@example.com');
     const authorization = `Bearer ${await customer.apiKey()}`;
-    for (let i = 0; i < 100; i++) await customer.post('/v1/workspaces', { name: `there ${i}` });
+    // Lists stand in line by account: what is let in is measured beside the account that floods.
+    const other = await Customer.register(service.url, 'beside@example.com');
+    const others = `Bearer ${await other.apiKey()}`;
+    for (const one of [customer, other]) for (let i = 0; i < 100; i++) await one.post('/v1/workspaces', { name: `there ${i}` });
     const rows: Row[] = [];
     // Lists first: commands make their table longer.
     for (const what of ['lists', 'commands'] as const) {
@@ -70,6 +73,7 @@ async function requests(surroundings: Surroundings): Promise<Row[]> {
         const connections = { maxConnections: proberConnections, standingConnections: proberConnections };
         const theirs = await prober.call<Offered>('offer', {
           ...offered,
+          authorization: others,
           perSecond: perSecond * probed,
           ms,
           ...connections,

@@ -5,7 +5,12 @@ import { once } from 'node:events';
 const steps = {
   types: ['node_modules/typescript/bin/tsc', '--noEmit'],
   'lint and format': ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
-  architecture: ['--disable-warning=ExperimentalWarning', '--test', 'test/architecture.test.ts'],
+  'architecture and regular expressions': [
+    '--disable-warning=ExperimentalWarning',
+    '--test',
+    'test/architecture.test.ts',
+    'test/regular-expressions.test.ts',
+  ],
 };
 
 process.channel?.unref();

@@ -60,6 +60,7 @@ const variables = {
   searchUrl: url('SEARCH_URL', ['http', 'https'], 'an http or https URL of a SearXNG-compatible search service'),
   smtpUrl: url('SMTP_URL', ['smtp', 'smtps'], 'a smtp:// or smtps:// URL'),
   mailFrom: text('MAIL_FROM', 'Troupe <troupe@localhost>', '^[^\\r\\n]*[^\\s@<>]+@[^\\s@<>]+>?$', 'a mail address, with or without a name'),
+  agentMailFrom: text('AGENT_MAIL_FROM', null, '^[^\\r\\n]*[^\\s@<>]+@[^\\s@<>]+>?$', 'a mail address, with or without a name'),
   stripeSecretKey: secret('STRIPE_SECRET_KEY', '^[sr]k_[A-Za-z0-9_]{8,250}$', "a secret or restricted key of Stripe's: sk_… or rk_…"),
   stripeWebhookSecrets: signingSecrets('STRIPE_WEBHOOK_SECRET', "Stripe's webhook endpoint"),
   stripeIssuingWebhookSecrets: signingSecrets('STRIPE_ISSUING_WEBHOOK_SECRET', "the webhook endpoint of Stripe's that asks about cards"),
@@ -83,6 +84,7 @@ const variables = {
     [],
     'origins with commas between, e.g. https://app.example.com,http://localhost:3000, or * for any',
   ),
+  computeProcesses: number('COMPUTE_PROCESSES', 1, 64, 3, 'processes from 1 to 64'),
   maxConnections: number('MAX_CONNECTIONS', 1, 1_000_000, 16_384, 'connections from 1 to 1000000'),
   streamCompression: choice('STREAM_COMPRESSION', ['off', 'on'], 'off'),
   trustedProxies: list(
@@ -104,6 +106,7 @@ const variables = {
     'name=value pairs with commas between',
   ),
   traceRatio: text('OTEL_TRACES_SAMPLER_ARG', '1', '^(0(\\.\\d{1,9})?|1(\\.0{1,9})?)$', 'a share from 0 to 1, e.g. 0.05'),
+  diskReserveMb: { ...number('DISK_RESERVE_MB', 0, 1_000_000, 0, 'mebibytes from 0 to 1000000'), fallback: null },
   retentionDays: number('RETENTION_DAYS', 1, 3650, 7, 'days from 1 to 3650'),
   logLevel: choice('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   /** Only for the command line: the token it calls the service with. */
@@ -213,8 +216,16 @@ function parsed(schema: TSchema, raw: string): unknown {
 /** The value as it may stand in a message: one line, of bounded length, without what could be a password. */
 function shown({ kind }: Variable<TSchema, unknown>, raw: string): string {
   if (kind === 'secret') return `a text of ${raw.length} characters`;
-  const masked = kind === 'url' ? raw.replace(/^(\w*:?\/{0,2}).*@/s, '$1[masked]@').replace(/[?#].*$/s, '?[masked]') : raw;
+  const masked = kind === 'url' ? maskedUrl(raw) : raw;
   return JSON.stringify(masked.length > 100 ? `${masked.slice(0, 100)}...` : masked);
+}
+
+function maskedUrl(raw: string): string {
+  const at = raw.lastIndexOf('@');
+  const scheme = /^\w*:?\/{0,2}/.exec(raw)![0];
+  const masked = at === -1 ? raw : `${scheme.length <= at ? scheme : ''}[masked]${raw.slice(at)}`;
+  const query = masked.search(/[?#]/);
+  return query === -1 ? masked : `${masked.slice(0, query)}?[masked]`;
 }
 
 function number(name: string, minimum: number, maximum: number, fallback: number, allowed: string) {

@@ -21,6 +21,8 @@ export const errorCodes = {
   draining: { http: 503, retry: 'later', public: true },
   /** A provider, the database or the sandbox does not answer now. */
   unavailable: { http: 503, retry: 'later', public: true },
+  /** The disk is full: nothing new is taken until its operator has made room. */
+  storage_full: { http: 503, retry: 'later', public: true },
   shard_not_owned: { http: 503, retry: 'reroute', public: false },
   stale_epoch: { http: 503, retry: 'reroute', public: false },
   /** No answer in time; the command may have taken effect. Ask again with the same idempotency key. */
@@ -30,7 +32,7 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 /** One entry of a 422 body, in the shape of `interface.md` §7. */
-export type Issue = { loc: (string | number)[]; msg: string; type: string; input?: unknown; ctx?: Record<string, unknown> };
+export type Issue = { loc: string[]; msg: string; type: string; input?: unknown; ctx?: Record<string, unknown> };
 
 /** A failure with a code of the table. `message` is shown to callers when the code is public: no secrets, no internals. */
 export class AppError extends Error {
@@ -50,6 +52,6 @@ export class AppError extends Error {
 }
 
 /** A 422 about one field, e.g. `invalidField(['body', 'name'], 'Name is taken', 'value_error')`. */
-export function invalidField(loc: (string | number)[], msg: string, type = 'value_error', input: unknown = null): AppError {
+export function invalidField(loc: string[], msg: string, type = 'value_error', input: unknown = null): AppError {
   return new AppError('invalid', msg, { issues: [{ loc, msg, type, input, ctx: {} }] });
 }

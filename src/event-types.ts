@@ -1,9 +1,10 @@
-/** Every type of event there is, and how a list of names chooses among them. */
+/** Every type of event there is, how a list of names chooses among them, and which mode an event is of. */
+import type { Mode } from './mode.ts';
 
 export const eventTypes = [
-  ...names('task', 'created planning running paused completed failed cancelled'),
+  ...names('task', 'created waiting planning running paused completed failed cancelled'),
   ...names('agent', 'started thinking action tool_result waiting approval_needed error completed paused resumed guided cancelled'),
-  ...names('approval', 'required approved rejected'),
+  ...names('approval', 'required approved rejected expired'),
   ...names('deliverable', 'created updated'),
   ...names('workspace', 'file_created file_deleted'),
   ...names('integration', 'connected error disconnected'),
@@ -24,6 +25,8 @@ export const approvalRequired = 'approval.required';
 export const approvalNeeded = 'agent.approval_needed';
 
 const families = new Set(eventTypes.map(familyOf));
+/** Their data says the mode: readers of one mode get no events of the other. */
+const familiesOfOneMode: ReadonlySet<string> = new Set(['card', 'order', 'wallet']);
 
 /** An event type, all of a family (`task.*`), or `*`. */
 export function isEventName(name: string): boolean {
@@ -41,6 +44,16 @@ export function typesNamed(name: string): string[] {
 export function chosenName(wanted: readonly string[], type: string): string | null {
   if (wanted.some((name) => nameMatches(name, type))) return type;
   return type === approvalRequired && wanted.some((name) => nameMatches(name, approvalNeeded)) ? approvalNeeded : null;
+}
+
+/**
+ * The mode of an event; null: it is for readers of both. Those that were recorded before there was a test mode are live.
+ *
+ * @param event.envelope as JSON: in text that a caller wrote the quotes are escaped, so it is never taken for the field
+ */
+export function modeOfEvent({ type, envelope }: { type: string; envelope: string }): Mode | null {
+  if (!familiesOfOneMode.has(familyOf(type))) return null;
+  return /"mode": ?"test"/.test(envelope) ? 'test' : 'live';
 }
 
 function nameMatches(name: string, type: string): boolean {

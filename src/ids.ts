@@ -3,6 +3,7 @@
  * (github.com/ulid/spec): 48 bits of milliseconds, 80 random bits. Ids of one process grow monotonically.
  */
 import { createHash, randomFillSync } from 'node:crypto';
+import { systemClock } from './clock.ts';
 
 export const idPrefixes = {
   task: 'task_',
@@ -40,7 +41,7 @@ let high = 0;
 let low = 0;
 
 /** A new id, larger than every earlier one of this process made with the same or an earlier clock. */
-export function newId<P extends IdPrefix>(prefix: P, nowMs: number = Date.now()): `${P}${string}` {
+export function newId<P extends IdPrefix>(prefix: P, nowMs: number = systemClock.nowMs()): `${P}${string}` {
   if (nowMs > lastMs) {
     lastMs = nowMs;
     stamp = encode(nowMs, 10);

@@ -30,4 +30,14 @@ export function createLog(level: string, base: object = {}, { secrets = [], writ
   return write === undefined ? pino(options) : pino(options, { write });
 }
 
+/** What `work` resolves with; where it rejects, that is logged as a warning with `fields`, and goes on to the caller. */
+export async function warned<T>(log: Log, fields: object, message: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (err) {
+    log.warn({ ...fields, err }, message);
+    throw err;
+  }
+}
+
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };

@@ -3,6 +3,7 @@
  * time is dropped and counted, and memory stays bounded.
  */
 import type { AttributeValue, FinishedSpan, SpanKind, SpanSink } from './tracing.ts';
+import { withoutTrailing } from './trailing.ts';
 
 export type OtlpOptions = {
   /** Base URL of the collector; spans go to `/v1/traces` below it. */
@@ -38,7 +39,7 @@ export class OtlpTraces implements SpanSink {
 
   constructor(options: OtlpOptions) {
     this.options = options;
-    this.endpoint = `${options.url.replace(/\/+$/, '')}/v1/traces`;
+    this.endpoint = `${withoutTrailing(options.url, '/')}/v1/traces`;
     this.timer = setInterval(() => void this.flush(), options.intervalMs ?? 2_000);
     this.timer.unref();
   }

@@ -17,9 +17,29 @@ export type PlanLimits = {
   readonly agentMinutes: number;
   readonly concurrentTasks: number;
   readonly concurrentAgents: number;
+  /** Keys that have not been revoked, live and test ones together. */
+  readonly apiKeys: number;
+  /** Of files in all workspaces, newest versions. */
+  readonly storageBytes: number;
+  readonly storageFiles: number;
 };
 
 export const unlimited = -1;
+
+const gibibyte = 2 ** 30;
+
+/** All keys and sessions of an account together have so many times the rate, the requests at once and the WebSocket connections of one key. */
+export const accountTimes = 5;
+
+/** So many times a limit. */
+export function timesLimit(limit: number, factor: number): number {
+  return limit === unlimited ? unlimited : limit * factor;
+}
+
+/** As people read it. */
+export function planName(plan: Plan): string {
+  return plan[0]!.toUpperCase() + plan.slice(1);
+}
 
 export const planLimits: { readonly [P in Plan]: PlanLimits } = {
   free: {
@@ -31,6 +51,9 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
     agentMinutes: 60,
     concurrentTasks: 1,
     concurrentAgents: 1,
+    apiKeys: 5,
+    storageBytes: gibibyte,
+    storageFiles: 1_000,
   },
   pro: {
     requestsPerMinute: 300,
@@ -41,6 +64,9 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
     agentMinutes: 2_000,
     concurrentTasks: 5,
     concurrentAgents: 5,
+    apiKeys: 20,
+    storageBytes: 10 * gibibyte,
+    storageFiles: 10_000,
   },
   power: {
     requestsPerMinute: 1_000,
@@ -51,6 +77,9 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
     agentMinutes: 10_000,
     concurrentTasks: 20,
     concurrentAgents: 20,
+    apiKeys: 50,
+    storageBytes: 100 * gibibyte,
+    storageFiles: 100_000,
   },
   business: {
     requestsPerMinute: 5_000,
@@ -61,8 +90,14 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
     agentMinutes: unlimited,
     concurrentTasks: unlimited,
     concurrentAgents: unlimited,
+    apiKeys: 200,
+    storageBytes: 1_024 * gibibyte,
+    storageFiles: 1_000_000,
   },
 };
+
+/** Mails that agents of an account may send to people within 24 hours. */
+export const mailsPerDay: { readonly [P in Plan]: number } = { free: 10, pro: 100, power: 300, business: 1_000 };
 
 export const billingPeriods = ['monthly', 'annual'] as const;
 export type BillingPeriod = (typeof billingPeriods)[number];

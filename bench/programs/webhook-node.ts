@@ -1,14 +1,13 @@
 /** A node that delivers webhooks as the service does: its own runtime, hub, feed and couriers. Each account has one webhook. */
 import { setTimeout as after } from 'node:timers/promises';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
-import { webhook } from '../../src/actors/webhook/messages.ts';
 import { newWebhookSecret } from '../../src/actors/webhook/signature.ts';
 import { systemClock } from '../../src/clock.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { newId } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
-import { crier, deliveringParts, secrets } from '../../test/support/webhook-node.ts';
+import { createVerified, crier, deliveringParts, secrets } from '../../test/support/webhook-node.ts';
 import { machineMs } from '../support/machine-clock.ts';
 import { serveCalls } from '../support/program.ts';
 
@@ -19,13 +18,14 @@ const log = createLog('warn');
 const database = new Database(url);
 const placement = new SingleNode(url, 'bench', log);
 const runtime = new Runtime({ database, placement, log });
+const parts = deliveringParts({ database, placement, runtime, clock: systemClock });
 /** Triples of account, number of the event, time of its commit; null while they are not wanted. */
 let commits: number[] | null = null;
 
 serveCalls({
   async start(): Promise<void> {
     await database.migrate();
-    const { hub } = deliveringParts({ database, placement, runtime, clock: systemClock });
+    const { hub } = parts;
     runtime.onEvents((events, seqs) => {
       if (commits !== null) {
         const nowMs = machineMs();
@@ -43,8 +43,16 @@ serveCalls({
         const id = newId('wh_');
         const secret = secrets.seal(newWebhookSecret(), id);
         const accountId = `acct_${first + i}`;
-        const input = { accountId, userId: 'usr_1', url: `http://127.0.0.1:${port}/`, events: ['*'], secret, cursor: 0 };
-        return runtime.actors.ask(webhook, id, 'create', input);
+        const input = {
+          accountId,
+          mode: 'live' as const,
+          userId: 'usr_1',
+          url: `http://127.0.0.1:${port}/`,
+          events: ['*'],
+          secret,
+          cursor: 0,
+        };
+        return createVerified(runtime.actors, parts, id, input);
       }),
     );
   },

@@ -2,16 +2,20 @@
 import { statfs } from 'node:fs/promises';
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import type { Couriers } from '../actors/webhook/couriers.ts';
+import { systemClock } from '../clock.ts';
 import type { Placement } from '../cluster/placement.ts';
 import type { RequestStats } from '../edge/http/request-stats.ts';
 import type { Stream } from '../edge/stream/stream.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OtlpTraces } from '../otlp-traces.ts';
+import type { ComputePool } from '../providers/compute/pool.ts';
 import type { ModelStats } from '../providers/model/observed.ts';
 import type { PaymentStats } from '../providers/payments/observed.ts';
 import type { ToolStats } from '../providers/tools/observed.ts';
+import type { SandboxPool } from '../providers/tools/sandbox/pool.ts';
 import type { Database } from '../storage/database.ts';
+import type { DiskRoom } from '../storage/disk-room.ts';
 import type { EventStats } from './event-stats.ts';
 import { type Lag, WorkLag } from './work-lag.ts';
 
@@ -20,6 +24,9 @@ export type NodeParts = {
   node: string;
   incarnation: string;
   dataDir: string;
+  room: Pick<DiskRoom, 'isFull'>;
+  /** By how much this machine's clock is corrected to the database's. */
+  databaseClock: { readonly offsetMs: number };
   /** `ready`, or why not. */
   readiness(): string;
   requests: RequestStats;
@@ -33,7 +40,9 @@ export type NodeParts = {
   events: EventStats;
   model: ModelStats;
   tools: ToolStats;
+  compute: ComputePool;
   payments: PaymentStats;
+  sandbox: Pick<SandboxPool, 'load'>;
   /** null: nothing is traced. */
   traces: OtlpTraces | null;
 };
@@ -41,12 +50,14 @@ export type NodeParts = {
 export function addNodeMetrics(metrics: Metrics, parts: NodeParts): void {
   addNode(metrics, parts);
   addDatabase(metrics, parts);
+  addPlaces(metrics, parts);
   addRequests(metrics, parts);
   addCommits(metrics, parts);
   addActors(metrics, parts);
   addStreams(metrics, parts);
   addWebhooks(metrics, parts);
   addAgents(metrics, parts);
+  addCompute(metrics, parts);
   addPayments(metrics, parts);
 }
 
@@ -65,6 +76,11 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
     parts.readiness() === 'ready' ? 1 : 0,
   );
   metrics.gauge('troupe_draining', '1 while this node is on its way out, else 0', () => (parts.readiness() === 'draining' ? 1 : 0));
+  metrics.gauge(
+    'troupe_clock_correction_seconds',
+    "What this machine's clock is corrected by to agree with the database's; 0 where they agree",
+    () => parts.databaseClock.offsetMs / 1_000,
+  );
   metrics.gauge('troupe_data_dir_free_bytes', 'Room left on the disk of DATA_DIR', async () => {
     const { bavail, bsize } = await statfs(parts.dataDir);
     return bavail * bsize;
@@ -73,6 +89,9 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
     const { blocks, bsize } = await statfs(parts.dataDir);
     return blocks * bsize;
   });
+  metrics.gauge('troupe_storage_full', '1 while commands are refused because the disk of DATA_DIR is full, else 0', () =>
+    parts.room.isFull ? 1 : 0,
+  );
   let before = performance.eventLoopUtilization();
   metrics.gauge(
     'troupe_event_loop_utilization_ratio',
@@ -134,6 +153,17 @@ function addDatabase(metrics: Metrics, { database, placement }: NodeParts): void
   );
 }
 
+/** What accounts share besides effects. */
+function addPlaces(metrics: Metrics, { database, sandbox }: NodeParts): void {
+  const places = (of: 'running' | 'waiting' | 'turnedAway') => () => [
+    { labels: { place: 'lists' }, value: database.listLoad[of] },
+    { labels: { place: 'sandbox' }, value: sandbox.load[of] },
+  ];
+  metrics.gauge('troupe_places_taken', 'Lists and runs of the sandbox that have a place', places('running'));
+  metrics.gauge('troupe_places_waiting', 'Lists and runs of the sandbox that wait for a place', places('waiting'));
+  metrics.counter('troupe_places_refused_total', 'Lists and runs of the sandbox that found no place in time', places('turnedAway'));
+}
+
 function addRequests(metrics: Metrics, { requests, limits }: NodeParts): void {
   metrics.counter('troupe_http_requests_total', 'Requests answered, by route pattern', () => requests.requests());
   metrics.distribution(
@@ -147,8 +177,10 @@ function addRequests(metrics: Metrics, { requests, limits }: NodeParts): void {
     'Requests refused or failed, by code: overloaded and mailbox_full are load that was shed',
     () => requests.failuresByCode(),
   );
-  metrics.counter('troupe_limits_refused_total', 'Requests over a limit, by reason; address_: of callers without a token', () =>
-    Object.entries(limits.requests.refused).map(([reason, value]) => ({ labels: { reason }, value })),
+  metrics.counter(
+    'troupe_limits_refused_total',
+    'Requests over a limit, by reason; account_: of all keys of an account together, link_: by signed links, address_: of callers without a token',
+    () => Object.entries(limits.requests.refused).map(([reason, value]) => ({ labels: { reason }, value })),
   );
   metrics.counter(
     'troupe_limits_redis_commands_total',
@@ -166,7 +198,7 @@ function addCommits(metrics: Metrics, { runtime: { commit } }: NodeParts): void 
     'How long the batch on its way has had no answer; 0 while none is. Seconds: PostgreSQL is away',
     () => {
       const { sendingSinceMs } = commit;
-      return sendingSinceMs === null ? 0 : Math.max(0, (Date.now() - sendingSinceMs) / 1_000);
+      return sendingSinceMs === null ? 0 : Math.max(0, (systemClock.nowMs() - sendingSinceMs) / 1_000);
     },
   );
   metrics.gauge(
@@ -194,9 +226,16 @@ function addActors(metrics: Metrics, { runtime }: NodeParts): void {
     runtime.actors.turns.defects.read(),
   );
   metrics.gauge('troupe_messages_in_hand', 'Committed messages on their way to actors of this node', () => runtime.health.messages);
-  metrics.gauge('troupe_effects_running', 'Effects that run', () => runtime.effects.size.running);
-  metrics.gauge('troupe_effects_waiting', 'Effects in memory that wait for a place to run', () => runtime.effects.size.waiting);
+  const lanes = (of: 'running' | 'waiting') => () =>
+    runtime.effects.laneSizes.map(({ lane, ...size }) => ({ labels: { lane }, value: size[of] }));
+  metrics.gauge('troupe_effects_running', 'Effects that have a place and run, by lane', lanes('running'));
+  metrics.gauge('troupe_effects_waiting', 'Effects in memory that wait for a place to run, by lane', lanes('waiting'));
   metrics.counter('troupe_effects_total', 'Effects that have run, by outcome', () => runtime.effects.ran.read());
+  metrics.counter(
+    'troupe_effects_abandoned_total',
+    'Effects that are not started again, as each of five processes that ran them died',
+    () => runtime.effects.abandoned,
+  );
 }
 
 function addStreams(metrics: Metrics, { hub, stream, events }: NodeParts): void {
@@ -224,6 +263,17 @@ function addAgents(metrics: Metrics, { model, tools }: NodeParts): void {
   metrics.counter('troupe_model_cost_dollars_total', 'What model turns cost by the price list, US dollars', () => model.cost.read());
   metrics.counter('troupe_tool_calls_total', 'Tool calls that ended, by outcome', () => tools.calls.read());
   metrics.distribution('troupe_tool_call_duration_seconds', 'How long tool calls took', () => tools.durationS);
+}
+
+function addCompute(metrics: Metrics, { compute }: NodeParts): void {
+  metrics.gauge('troupe_compute_processes', 'Computing processes that live', () => compute.size.processes);
+  metrics.gauge('troupe_compute_running', 'Jobs that run in computing processes', () => compute.size.running);
+  metrics.gauge('troupe_compute_waiting', 'Jobs that wait for a computing process', () => compute.size.waiting);
+  metrics.counter('troupe_compute_jobs_total', 'Jobs for computing processes, by outcome; stopped_: time or memory was used up', () =>
+    compute.stats.jobs.read(),
+  );
+  metrics.distribution('troupe_compute_job_duration_seconds', 'How long jobs ran in their process', () => compute.stats.durationS);
+  metrics.distribution('troupe_compute_job_wait_seconds', 'How long jobs waited for a computing process', () => compute.stats.waitS);
 }
 
 function addPayments(metrics: Metrics, { payments }: NodeParts): void {

@@ -23,17 +23,20 @@ export const settings: readonly { name: OverrideName; option: string; words: str
   setting('agentMinutes', 'agent-minutes'),
   setting('concurrentTasks', 'concurrent-tasks'),
   setting('concurrentAgents', 'concurrent-agents'),
+  setting('apiKeys', 'api-keys'),
+  setting('storageBytes', 'storage-bytes'),
+  setting('storageFiles', 'storage-files'),
 ];
 
 const unset = 'default';
-const maxValue = 1_000_000_000_000;
+const maxValue = 9_000_000_000_000;
 
 export const accountHelp = `Usage: npm run troupe -- account set EMAIL [options]
        npm run troupe -- account show EMAIL [--json]
 
 Gives one account another plan than it pays for, or single limits other than its plan's. Nodes that run know it within a second; none is
-restarted. The account's subscription, its bills and what it has used stay as they are. This version shows the plan (GET /auth/me) and keeps the
-limits; it does not hold callers to them yet.
+restarted. The account's subscription, its bills and what it has used stay as they are. What is set for each key also
+sets what all keys of the account have together: five times as much.
 
 What to set; what is not named stays as it is
   --plan P                   ${plans.join(', ')}: its limits and features hold in place of the subscribed plan's
@@ -45,6 +48,9 @@ What to set; what is not named stays as it is
   --agent-minutes N          agent minutes per billing period
   --concurrent-tasks N       tasks at work at once
   --concurrent-agents N      agents at work at once
+  --api-keys N               API keys that are not revoked; those that there are beyond it go on working
+  --storage-bytes N          bytes of files in all workspaces; what is there beyond it stays
+  --storage-files N          files in all workspaces
                              N is a whole number, 0 for nothing at all, or -1 for unlimited;
                              "${unset}" in place of P or N takes back what was set, so that the plan's holds again
 

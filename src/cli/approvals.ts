@@ -78,7 +78,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       return tell(approval);
     } finally {
       view.release();
-      if (decided.aborted) view.notice('This was decided elsewhere.');
+      if (decided.aborted) view.notice('This was decided elsewhere, or its agent has ended.');
     }
   }
 
@@ -124,7 +124,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         // Each sees to its own failures, so the next always has its turn.
         work = work.then(() => settle(id, decided.signal)).finally(() => decidedElsewhere.delete(id));
       }
-      if (type === 'approval.approved' || type === 'approval.rejected') decidedElsewhere.get(id)?.abort();
+      if (type === 'approval.approved' || type === 'approval.rejected' || type === 'approval.expired') decidedElsewhere.get(id)?.abort();
     },
   };
 }

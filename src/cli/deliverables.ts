@@ -4,6 +4,7 @@ import { mkdir, unlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { withoutTrailing } from '../trailing.ts';
 import type { Client } from './client.ts';
 import { Failure } from './failure.ts';
 
@@ -37,12 +38,12 @@ export async function saveDeliverables(client: Client, taskId: string, folder: s
 
 /** A name of one plain file on any system; never hidden, never an option of a command, never empty. */
 export function safeFileName(name: string): string {
-  const plain = name
+  const printed = name
     .toWellFormed()
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/gu, '')
-    .replace(/[/\\<>:"|?*]/g, '_')
-    .replace(/[. ]+$/, '')
+    .replace(/[/\\<>:"|?*]/g, '_');
+  const plain = withoutTrailing(printed, '. ')
     .trimStart()
     .replace(/^[.~-]+/, '_');
   const usable = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(plain) ? `_${plain}` : plain;

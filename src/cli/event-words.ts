@@ -22,6 +22,7 @@ const ask = (text: string) => ({ text, tone: 'ask' as const });
 
 const sayings: Record<string, Say> = {
   'task.created': () => plain('created'),
+  'task.waiting': ({ message }) => ask(`waiting: ${oneLine(String(message), 300)}`),
   'task.planning': () => plain('planning'),
   'task.running': ({ agents }) => plain(Array.isArray(agents) ? `plan: ${planOf(agents)}` : 'goes on'),
   'task.paused': ({ pause_reason: reason }) => ask(`paused (${oneLine(String(reason))})`),
@@ -43,6 +44,7 @@ const sayings: Record<string, Say> = {
   'approval.required': ({ action, arguments: args }) => ask(`needs approval: ${said(action)} ${compact(args)}`),
   'approval.approved': ({ action }) => good(`approved: ${said(action)}`),
   'approval.rejected': ({ action, reason }) => bad(`rejected: ${said(action)}${reason ? ` (${said(reason)})` : ''}`),
+  'approval.expired': ({ action }) => bad(`not decided in time: ${said(action)}`),
   'deliverable.created': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} (${fileSize(Number(bytes))})`),
   'deliverable.updated': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} again (${fileSize(Number(bytes))})`),
 };

@@ -5,14 +5,15 @@ import type { Config } from '../config.ts';
 import { toMajor } from '../money.ts';
 import { accountByEmail } from '../storage/account-overrides.ts';
 import { Database } from '../storage/database.ts';
-import { checkLedger, type LedgerReading, ledgerChecks } from '../storage/ledger-check.ts';
+import { type Books, checkLedger, type LedgerReading, ledgerChecks } from '../storage/ledger-check.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { findDatabase, outOfReach } from './find-database.ts';
 import { oneLine } from './plain-text.ts';
 
 const help = `Usage: npm run troupe -- ledger check [--account EMAIL] [--json]
 
-Proves the books by the database alone, as of one moment; payments on their way are counted:
+Proves the books by the database alone, as of one moment; payments on their way are counted. Live money and that of test mode, which is none,
+are proved and added up apart:
 
 ${ledgerChecks.map((check) => `  - ${check}`).join('\n')}
 
@@ -73,17 +74,25 @@ async function accountIdOf(url: string, email: string): Promise<string> {
   }
 }
 
-function inWords({ entries, wallets, cards, balanceMinor, findings, leftOut }: LedgerReading): string {
-  const books = `${entries} entries, ${wallets} wallets with ${toMajor(balanceMinor).toFixed(2)} USD, ${cards} cards`;
-  if (findings.length === 0) return `The books are right: ${books}\n`;
-  const lines = findings.map(({ check, accountId, about }) => `  ${accountId ?? '-'}  ${oneLine(about)} (${check})\n`);
+function inWords({ live, test, findings, leftOut }: LedgerReading): string {
+  const apart = test.entries + test.wallets + test.cards > 0 ? `Test mode, which is no real money: ${booksInWords(test)}\n` : '';
+  if (findings.length === 0) return `The books are right: ${booksInWords(live)}\n${apart}`;
+  const lines = findings.map(
+    ({ check, accountId, mode, about }) => `  ${accountId ?? '-'}${mode === 'test' ? ' (test)' : ''}  ${oneLine(about)} (${check})\n`,
+  );
   const more = leftOut.map(({ check, count }) => `  … and ${count} more (${check})\n`);
-  return `The books are wrong: ${books}\nIn cents:\n${lines.join('')}${more.join('')}`;
+  return `The books are wrong: ${booksInWords(live)}\n${apart}In cents:\n${lines.join('')}${more.join('')}`;
 }
 
-function asJson({ entries, wallets, cards, balanceMinor, findings, leftOut }: LedgerReading) {
-  const found = findings.map(({ check, accountId, about }) => ({ check, account_id: accountId, about }));
-  return { ok: findings.length === 0, entries, wallets, cards, balance: toMajor(balanceMinor), findings: found, left_out: leftOut };
+function booksInWords({ entries, wallets, cards, balanceMinor }: Books): string {
+  return `${entries} entries, ${wallets} wallets with ${toMajor(balanceMinor).toFixed(2)} USD, ${cards} cards`;
+}
+
+/** The figures at the top are those of live money. */
+function asJson({ live, test, findings, leftOut }: LedgerReading) {
+  const figures = ({ balanceMinor, ...counts }: Books) => ({ ...counts, balance: toMajor(balanceMinor) });
+  const found = findings.map(({ check, accountId, mode, about }) => ({ check, account_id: accountId, mode, about }));
+  return { ok: findings.length === 0, ...figures(live), test: figures(test), findings: found, left_out: leftOut };
 }
 
 function readOptions(args: string[]): { email: string | undefined; json: boolean } | 'help' {

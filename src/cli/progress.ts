@@ -36,7 +36,15 @@ export function newProgress(): Progress {
 
 export function applyEvent(progress: Progress, { type, data }: TaskEvent): void {
   if (type.startsWith('task.'))
-    progress.status = type === 'task.created' ? 'pending' : type === 'task.completed' ? 'complete' : type.slice(5);
+    // A task that waits has the status it had.
+    progress.status =
+      type === 'task.waiting'
+        ? progress.status
+        : type === 'task.created'
+          ? 'pending'
+          : type === 'task.completed'
+            ? 'complete'
+            : type.slice(5);
   if (type === 'task.running' && Array.isArray(data.agents)) for (const one of data.agents) addAgent(progress, one);
   if (type.startsWith('deliverable.') && progress.files.size < maxFiles) progress.files.add(oneLine(String(data.name)));
   if (typeof data.agent_id !== 'string') return;

@@ -2,6 +2,7 @@
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { withoutTrailing } from '../trailing.ts';
 import { Failure } from './failure.ts';
 import { oneLine } from './plain-text.ts';
 
@@ -69,7 +70,7 @@ Where
   --token TOKEN          access token or API key, default TROUPE_TOKEN; without either, a service on this machine
                          gets an account of its own for you, kept in DATA_DIR/cli.json
 
-Ends with 0 complete, 1 failed or refused, 2 wrong use, 3 cancelled, 4 service out of reach, 5 paused for lack of credits, 130 after Ctrl-C.
+Ends with 0 complete, 1 failed or refused, 2 wrong use, 3 cancelled, 4 service out of reach, 5 held up by spent credits or a limit of the plan, 130 after Ctrl-C.
 
 Examples
   npm run troupe -- run "Analyse sales.csv and tell me what stands out" --file examples/sales.csv
@@ -119,7 +120,7 @@ export function serviceUrl(text: string): string {
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw wrong('--url must be an address alone, without a password, a query or a fragment');
   }
-  return url.href.replace(/\/+$/, '');
+  return withoutTrailing(url.href, '/');
 }
 
 function parse(args: string[]) {

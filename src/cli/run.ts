@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { withoutTrailing } from '../trailing.ts';
 import { createApprovals } from './approvals.ts';
 import { type Client, createClient, isLoopback } from './client.ts';
 import { safeFileName, saveDeliverables } from './deliverables.ts';
@@ -76,7 +77,7 @@ function viewFor({ output }: RunOptions, { dumbTerminal }: Caller): View {
 }
 
 async function clientOf(options: RunOptions, config: Config, view: View, signal: AbortSignal): Promise<Client> {
-  const url = options.url ?? (config.publicUrl ?? ownUrl(config)).replace(/\/+$/, '');
+  const url = options.url ?? withoutTrailing(config.publicUrl ?? ownUrl(config), '/');
   const notice = (line: string) => view.notice(line);
   const clientFor = (token: string | null) => createClient({ url, token, signal, notice });
   const token = options.token ?? config.token;
@@ -184,8 +185,11 @@ function tellEnd(task: Task, files: string[], { options, attachCommand }: Follow
   if (task.status === 'failed') process.stderr.write(`The task failed: ${oneLine(task.error ?? 'no reason given', 4_000)}\n`);
   if (task.status === 'cancelled') process.stderr.write('The task was cancelled.\n');
   if (!hasEnded(task)) {
-    const lack = task.pause_reason === 'budget' ? 'has cost what --max-credits allows' : "has reached a limit of the account's plan";
-    process.stderr.write(`The task ${lack} and is paused. When it can go on, follow it again: ${attachCommand}\n`);
+    const lack =
+      task.pause_reason === 'budget'
+        ? 'The task has cost what --max-credits allows and is paused.'
+        : `The task waits. ${oneLine(task.waiting_message ?? 'A limit of the plan is reached.', 300)}`;
+    process.stderr.write(`${lack} When it can go on, follow it again: ${attachCommand}\n`);
   }
 }
 

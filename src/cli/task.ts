@@ -21,6 +21,9 @@ export type Task = {
   approvals: TaskApproval[];
   cost: number;
   pause_reason: string | null;
+  /** Why it waits for the account's plan, and in words; a service of an older version does not say. */
+  waiting_for?: string | null;
+  waiting_message?: string | null;
   error: string | null;
 };
 
@@ -36,7 +39,8 @@ export function endsTask(event: TaskEvent): boolean {
   return endings.includes(event.type);
 }
 
-/** Paused by what this terminal cannot change: the budget is spent, or the plan's limit is reached. */
-export function waitsForMoney({ status, pause_reason: reason }: Task): boolean {
+/** Held up by what this terminal cannot change: the budget is spent, or the plan's limit is reached. */
+export function waitsForMoney({ status, pause_reason: reason, waiting_for: waitingFor }: Task): boolean {
+  if (status === 'pending') return waitingFor === 'plan_limit';
   return status === 'paused' && (reason === 'budget' || reason === 'plan_limit');
 }

@@ -98,8 +98,8 @@ export class ClusterNode implements Placement {
       refresh: () => this.refresh(),
       isProvenDead: (incarnation) => this.provenDead.has(incarnation),
       announce: (rows) => neighbours.tellAll(shardsNews, { view: neighbours.viewNumber, rows }),
-      acquired: (shards) => {
-        this.listeners.tell('acquired', shards);
+      acquired: (shards, orphaned) => {
+        this.listeners.tell('acquired', { shards, orphaned });
         this.router.wake();
       },
       sealing: (shards) => this.listeners.seal(shards),
@@ -211,8 +211,8 @@ export class ClusterNode implements Placement {
     this.listeners.on('gone', listener);
   }
 
-  onAcquired(listener: (shards: number[]) => void): void {
-    this.listeners.on('acquired', listener);
+  onAcquired(listener: (shards: number[], orphaned: number[]) => void): void {
+    this.listeners.on('acquired', ({ shards, orphaned }) => listener(shards, orphaned));
   }
 
   onSealing(listener: (shards: number[]) => Promise<void>): void {

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
 
 type Heard = {
-  acquired: number[];
+  acquired: { shards: number[]; orphaned: number[] };
   lost: number[];
   gone: string;
   messages: readonly MessageDraft[] | null;

@@ -43,8 +43,8 @@ export interface Placement {
   isAlive(incarnation: string): boolean;
   /** Calls back when an incarnation has certainly ended, or was put out of the cluster. */
   onGone(listener: (incarnation: string) => void): void;
-  /** Calls back with shards that this node has just come to own, so that their work goes on here. */
-  onAcquired(listener: (shards: number[]) => void): void;
+  /** Calls back with shards that this node has just come to own, so that their work goes on here; and with those of them that were a dead node's. */
+  onAcquired(listener: (shards: number[], orphaned: number[]) => void): void;
   /**
    * Calls back with shards that are about to be handed over: `epochOf` is null for them already. They are released when the promise has
    * resolved: when nothing of them waits for a commit any more.

@@ -42,7 +42,8 @@ export type ShardKeeperOptions = {
   isProvenDead: (incarnation: string) => boolean;
   /** Tells the others what this node has changed. */
   announce: (rows: readonly ShardRow[]) => void;
-  acquired: (shards: number[]) => void;
+  /** `orphaned`: those of them that were a dead owner's. */
+  acquired: (shards: number[], orphaned: number[]) => void;
   sealing: (shards: number[]) => Promise<void>;
   lost: (shards: number[]) => void;
   /** A read lease and a little more. */
@@ -240,13 +241,14 @@ export class ShardKeeper {
       this.claims++;
       this.movement.took(rows.length, later.length);
     }
-    this.serve(atOnce);
-    if (later.length > 0) setTimeout(() => this.serve(later, era), waitOutMs).unref();
+    const isOrphaned = (shard: number) => ownerBefore.get(shard) !== null && ownerBefore.get(shard) !== self;
+    this.serve(atOnce, isOrphaned);
+    if (later.length > 0) setTimeout(() => this.serve(later, isOrphaned, era), waitOutMs).unref();
     this.changed(rows);
     if (rows.length < seen.length && (await this.readTable())) this.again = true;
   }
 
-  private serve(shards: number[], era = this.era): void {
+  private serve(shards: number[], isOrphaned: (shard: number) => boolean, era = this.era): void {
     if (era !== this.era) return;
     const served = shards.filter((shard) => this.own.serve(shard));
     if (served.length === 0) return;
@@ -254,7 +256,7 @@ export class ShardKeeper {
       this.refusedShards.delete(shard);
       this.takenBack.delete(shard);
     }
-    this.options.acquired(served);
+    this.options.acquired(served, served.filter(isOrphaned));
   }
 
   private lose(shards: readonly number[]): void {

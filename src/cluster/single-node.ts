@@ -29,7 +29,7 @@ export class SingleNode implements Placement {
   /** Nothing is handed over here, so the fence knows the very epochs that turns are taken under. */
   readonly fence: FenceControl;
   private readonly epochs: (number | null)[] = new Array(shardCount).fill(null);
-  private readonly acquired: ((shards: number[]) => void)[] = [];
+  private readonly acquired: ((shards: number[], orphaned: number[]) => void)[] = [];
   private readonly lost: ((shards: number[]) => void)[] = [];
   private readonly lock: NodeLock;
   private claiming = false;
@@ -83,7 +83,7 @@ export class SingleNode implements Placement {
 
   onSealing(): void {}
 
-  onAcquired(listener: (shards: number[]) => void): void {
+  onAcquired(listener: (shards: number[], orphaned: number[]) => void): void {
     this.acquired.push(listener);
   }
 
@@ -144,7 +144,9 @@ export class SingleNode implements Placement {
     ]);
     if (this.stopping) return;
     for (const { shard, epoch } of rows) this.epochs[shard] = Number(epoch);
-    for (const listener of this.acquired) listener(rows.map((row) => row.shard));
+    // Nobody else is alive here: who was is told by `isAlive`.
+    const shards = rows.map((row) => row.shard);
+    for (const listener of this.acquired) listener(shards, []);
   }
 
   /** Claims what was lost as soon as the lock and the database allow. */

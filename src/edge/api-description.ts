@@ -48,7 +48,7 @@ Send \`Authorization: Bearer <token>\`, where the token is one of
 
 | | | |
 |---|---|---|
-| **API key** | \`mk_live_…\`, \`mk_test_…\` | for programs; made by \`POST /api-keys\`, shown once, does what its scopes allow. A test key moves no money and deploys nothing |
+| **API key** | \`mk_live_…\`, \`mk_test_…\` | for programs; made by \`POST /api-keys\`, shown once, does what its scopes allow. A test key moves no real money and deploys nothing: its wallet, cards and orders are of a test mode of their own, marked \`mode: "test"\` |
 | **Access token** | \`v4.public.…\` | for people; answered by \`POST /auth/register\`, \`/auth/login\` and \`/auth/refresh\`, good for 60 minutes, holds every scope |
 
 Each operation names the scope that a key needs. What belongs to another account does not exist for you: 404. A revoked key and an ended session are
@@ -67,14 +67,15 @@ Every answer tells how you stand: \`X-RateLimit-Limit\` requests a minute, \`X-R
 | power | 1,000 | 100 | 20 | 20 |
 | business | 5,000 | 500 | 100 | any |
 
-A limit counts for each key, for a person by all sessions together, and for the whole cluster; without a limit both figures are 2147483647.
-Requests without a token count by address, and so do those whose token is refused. JSON bodies hold up to 1 MiB, uploads 50 MiB.
+A limit counts for each key, for a person by all sessions together, and for the whole cluster; without a limit both figures are 2147483647. All
+keys and sessions of an account together have five times what one has; the headers tell whichever is nearer. Download links count toward their account,
+apart from its keys. Requests without a token count by address, and so do those whose token is refused. JSON bodies hold up to 1 MiB, uploads 50 MiB.
 
 ## Repeating requests safely
 
 Send an \`Idempotency-Key\` (any text of 1 to 255 characters, e.g. a UUID) with a POST. The same key with the same request has its effect once, within 24 hours, whatever is
 repeated, at whichever node, also after a crash; the repeat is answered as the first was, with \`Idempotency-Replayed: true\`. The same key with another
-request is 422; while the first still runs, 409.
+request is 422 (of an upload the file counts too); while the first still runs, 409.
 
 ## Errors
 
@@ -113,7 +114,8 @@ Open a WebSocket at \`/v1/ws\` and send, within 10 seconds:
 {"type": "auth", "token": "mk_live_…"}
 \`\`\`
 
-You are answered \`{"type": "auth_ok", "account_id", "seq", "resumed"}\`, then every event of your account as it happens:
+You are answered \`{"type": "auth_ok", "account_id", "seq", "resumed"}\`, then every event of your account as it happens (of cards, orders and the wallet those
+of your key's mode):
 
 \`\`\`json
 {
@@ -180,7 +182,12 @@ const chapters = [
   { name: 'Workspaces', paths: ['/workspaces'], description: 'Files that agents read and write, shared by tasks.' },
   { name: 'Integrations', paths: ['/integrations'], description: 'Outside accounts whose tools agents use.' },
   { name: 'Deployments', paths: ['/deployments'], description: 'Builds of a workspace, published at a hosting provider.' },
-  { name: 'Commerce', paths: ['/commerce'], description: 'Virtual cards, purchase orders, the wallet and what may be spent.' },
+  {
+    name: 'Commerce',
+    paths: ['/commerce'],
+    description:
+      'Virtual cards, purchase orders, the wallet and what may be spent. A test key sees and moves those of test mode alone, live keys and sessions the live ones; what is of the other mode is 404.',
+  },
   { name: 'Trading', paths: ['/trading'], description: 'Brokers, strategies, orders, positions and backtests.' },
   { name: 'Billing', paths: ['/billing', '/checkout', '/stripe'], description: 'The plan, what was used of it, invoices and upgrades.' },
   { name: 'Webhooks', paths: ['/api-keys/webhooks'], description: 'Events by POST to an address of yours, and how their deliveries went.' },
@@ -188,7 +195,7 @@ const chapters = [
   { name: 'Sign-in', paths: ['/auth'], description: 'People: signing up, in and out, passwords and second factors.' },
   { name: 'Settings', paths: ['/settings'], description: 'What an account has chosen. Needs a person’s session.' },
   { name: 'Health', paths: ['/health'], description: 'For balancers and for you. Counts against no limit.' },
-  { name: 'Reference', paths: ['/openapi.json', '/docs'], description: 'This description and this page.' },
+  { name: 'Reference', paths: ['/', '/openapi.json', '/docs'], description: 'This description and this page.' },
 ];
 
 const header = (name: string, description: string, example: string) => ({

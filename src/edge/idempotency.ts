@@ -1,6 +1,9 @@
 /**
  * Idempotency-Key: a request that is sent again has its effect once and gets the first answer again. The key is reserved with the ids the
  * request will work with; a retry that finds no answer, since a crash came first, runs again with those ids and so repeats nothing.
+ *
+ * An account has one space of keys for what is live and one for what is test, whichever credential sends them. An answer is given again to whoever
+ * could have made the request. An uploaded file is part of its request: it is hashed as it comes, and the key is bound to the hash before the file has an effect.
  */
 import { createHash } from 'node:crypto';
 import { AppError, errorCodes, invalidField } from '../errors.ts';
@@ -8,7 +11,9 @@ import { type IdPrefix, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { IdempotencyKeys, KeptFor, KeyOfCaller, Reservation } from '../storage/idempotency-keys.ts';
 import { SecretError, type Secrets } from '../storage/secrets.ts';
+import type { Principal } from './auth/principal.ts';
 import type { AnyContext, AnyRoute, Reply } from './http/route.ts';
+import { callerOf } from './limits/caller.ts';
 
 export type IdempotencyOptions = { keys: IdempotencyKeys; secrets: Secrets; log: Log };
 
@@ -41,7 +46,7 @@ export function createIdempotency({
 
   return async function around(context, next) {
     if (!context.request.has('idempotency-key') || context.principal === null) return next();
-    const of: KeyOfCaller = { accountId: context.principal.accountId, key: readKey(context.request.header('idempotency-key')) };
+    const of = keyOf(context.principal, readKey(context.request.header('idempotency-key')));
     const print = fingerprint(context);
     const name = `${of.accountId}\n${of.key}`;
     const inFlight = running.get(name);
@@ -55,16 +60,29 @@ export function createIdempotency({
   };
 
   async function reserved(context: AnyContext, of: KeyOfCaller, name: string, print: string, next: () => Promise<Reply>): Promise<Reply> {
-    const found = await keys.reserve(of, print, keptForOf(context.route));
+    const found = await keys.reserve(of, print, keptForOf(context.route), () => earlierFingerprint(context));
     if (found.kind === 'other') throw otherRequest();
     if (found.kind === 'running') throw stillRunning();
-    if (found.kind === 'answered') return replay(found.status, read(found.response, name));
+    const isUpload = context.route.body === 'multipart';
+    if (found.kind === 'answered') {
+      await context.route.authorize?.(context as never);
+      if (isUpload && found.contents !== null) await mustUpload(context, found.contents);
+      return replay(found.status, read(found.response, name));
+    }
     context.reservation = found;
+    let isOther = false;
+    if (isUpload) {
+      // Before it is stored: a retry after a crash, which may have come behind the effect, is held to the same contents.
+      context.uploaded = async (contents) => {
+        isOther = !(await keys.bind(of, found.commandId, contents));
+        if (isOther) throw otherRequest();
+      };
+    }
     let reply: Reply;
     try {
       reply = await next();
     } catch (error) {
-      if (hadNoEffect(error)) await quietly(keys.free(of, found.commandId), context);
+      if (hadNoEffect(error) && !isOther) await quietly(keys.free(of, found.commandId), context);
       throw error;
     }
     if (reply.status >= 400 && reply.status < 500) await quietly(keys.free(of, found.commandId), context);
@@ -105,12 +123,40 @@ function readKey(header: string): string {
   return key;
 }
 
-/** What makes two requests the same: caller, target and contents. Of an upload its length stands for its contents, which have not come yet. */
-function fingerprint({ request, principal, body }: AnyContext): string {
-  const caller = principal!.kind === 'session' ? principal!.userId : principal!.id;
+/** Live and test keys are apart: no caller's key holds a tab. */
+function keyOf({ accountId, mode }: Principal, key: string): KeyOfCaller {
+  return { accountId, key: mode === 'test' ? `test\t${key}` : key };
+}
+
+/**
+ * What makes two requests the same: target and contents, those of an upload excepted, which have not come yet. Where any key may ask and the
+ * route does not say what an answer needs, the caller too.
+ */
+function fingerprint({ route, request, principal, body }: AnyContext): string {
+  const { method, path, queryString } = request;
+  const caller = route.scope === 'any' && route.authorize === undefined ? callerOf(principal!) : null;
+  return printOf([caller, method, path.startsWith('/v1/') ? path.slice(3) : path, queryString, body ?? null]);
+}
+
+/** How an earlier version told requests apart, whose keys are still in use: by caller and prefix too, and an upload by its length. */
+function earlierFingerprint({ request, principal, body }: AnyContext): string {
+  const caller = callerOf(principal!);
   const contents = body === undefined ? (request.body?.declaredBytes ?? null) : body;
-  const parts = [caller, request.method, request.path, request.queryString, contents];
+  return printOf([caller, request.method, request.path, request.queryString, contents]);
+}
+
+function printOf(parts: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest('base64url');
+}
+
+/** Reads the uploaded file to its end and keeps nothing of it. Throws where it is another one. */
+async function mustUpload(context: AnyContext, contents: string): Promise<void> {
+  context.uploaded = async (uploaded) => {
+    if (uploaded !== contents) throw otherRequest();
+  };
+  await context.receiveFile(async ({ content }) => {
+    for await (const _chunk of content);
+  });
 }
 
 /** For JSON.stringify: the order of an object's fields does not matter. */

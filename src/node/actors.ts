@@ -2,7 +2,9 @@
 import { accountActor } from '../actors/account/account.ts';
 import { accountEffects } from '../actors/account/effects.ts';
 import { accountSettingsActor } from '../actors/account-settings/account-settings.ts';
+import { accountStorageActor } from '../actors/account-storage/account-storage.ts';
 import { agentActor } from '../actors/agent/agent.ts';
+import { agentMail } from '../actors/agent/agent-mail.ts';
 import { agentEffects } from '../actors/agent/effects.ts';
 import { apiKeyActor } from '../actors/api-key/api-key.ts';
 import { canaryActor } from '../actors/canary/canary.ts';
@@ -20,16 +22,21 @@ import { sessionActor } from '../actors/session/session.ts';
 import { taskEffects } from '../actors/task/effects.ts';
 import { taskActor } from '../actors/task/task.ts';
 import { throttleActor } from '../actors/throttle/throttle.ts';
-import { resetMail } from '../actors/user/resets.ts';
+import { keyRevocation } from '../actors/user/key-revocation.ts';
+import { userMails } from '../actors/user/mails.ts';
 import { userActor } from '../actors/user/user.ts';
 import { walletActor } from '../actors/wallet/wallet.ts';
 import { workspaceActor } from '../actors/workspace/workspace.ts';
 import { workspaceAccess } from '../actors/workspace-file/workspace-access.ts';
 import { workspaceFileActor } from '../actors/workspace-file/workspace-file.ts';
 import { workspaceNameActor } from '../actors/workspace-name/workspace-name.ts';
+import type { Authority } from '../authority.ts';
 import type { Config } from '../config.ts';
 import type { Tokens } from '../edge/auth/tokens.ts';
 import type { Log } from '../log.ts';
+import type { AccountMode } from '../mode.ts';
+import { domainOf } from '../providers/mail/compose-mail.ts';
+import type { AgentRow } from '../storage/entities/work.ts';
 import type { Providers } from './providers.ts';
 import type { Stores } from './stores.ts';
 
@@ -38,29 +45,31 @@ export type ActorsOptions = {
   stores: Stores;
   providers: Providers;
   tokens: Tokens;
-  config: Pick<Config, 'publicUrl' | 'mailFrom'>;
+  config: Pick<Config, 'publicUrl' | 'mailFrom' | 'agentMailFrom' | 'smtpUrl'>;
   log: Log;
 };
 
 export function registerActors({ runtime, stores, providers, tokens, config, log }: ActorsOptions): void {
   const { publicUrl, mailFrom } = config;
   const { database, files } = stores;
-  const { model, toolbox, mail, processor } = providers;
+  const { model, toolbox, compute, mail, processor } = providers;
   const { actors } = runtime;
-  const workspace = (agent: { accountId: string; taskId: string; id: string; workspaceId: string }, callId: string) =>
-    workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, callId });
-  const purse = ({ accountId }: { accountId: string }, callId: string) => purseOf(actors, { accountId, callId });
+  const workspace = (agent: AgentRow, authority: Authority, callId: string) =>
+    workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, authority, callId });
+  const purse = ({ accountId, mode }: AccountMode, callId: string) => purseOf(actors, { accountId, mode, callId });
+  const mailParts = { actors, database, mail, from: config.agentMailFrom ?? agentSender(mailFrom), reachesPeople: config.smtpUrl !== null };
   const payments = { processor, onMismatch: () => void providers.stats.payments.mismatches++, log };
   runtime.register([
     canaryActor,
     accountActor(accountEffects({ database })),
-    userActor(resetMail({ mail, resetToken: tokens.resetToken, publicUrl })),
+    userActor({ ...userMails({ mail, ...tokens, publicUrl }), revokeKeys: keyRevocation({ actors, database }) }),
     emailAddressActor,
     sessionActor,
     apiKeyActor,
     throttleActor,
     passwordResetActor,
     accountSettingsActor,
+    accountStorageActor,
     walletActor,
     cardActor,
     purchaseOrderActor,
@@ -72,12 +81,30 @@ export function registerActors({ runtime, stores, providers, tokens, config, log
     workspaceNameActor,
     workspaceFileActor({ database, files }),
     taskActor(taskEffects({ model, database, actors })),
-    agentActor(toolbox, agentEffects({ model, toolbox, workspace, purse, database, actors, log })),
+    agentActor(
+      toolbox,
+      agentEffects({
+        model,
+        toolbox,
+        workspace,
+        purse,
+        mail: (agent, callId) => agentMail(mailParts, agent, callId),
+        compute,
+        database,
+        actors,
+        log,
+      }),
+    ),
   ]);
+}
+
+/** Another address of the same domain, so that no mail of an agent looks like one of the service. */
+function agentSender(mailFrom: string): string {
+  return `Troupe agent <agents@${domainOf(mailFrom)}>`;
 }
 
 /** The sender of the service's mails is who reads those to its operator: the address alone. Unset it is none, and such mails are only kept. */
 function operatorAddress(mailFrom: string): string {
-  const address = /([^\s<>]+@[^\s<>]+?)>?$/.exec(mailFrom)![1]!;
+  const address = mailFrom.split(/[\s<>]/).findLast((part) => part.includes('@'))!;
   return address.endsWith('@localhost') ? 'operator@troupe.invalid' : address;
 }

@@ -23,6 +23,7 @@ import { checkoutRoutes } from '../edge/routes/checkout.ts';
 import { deliverableRoutes } from '../edge/routes/deliverables.ts';
 import { depositRoutes } from '../edge/routes/deposits.ts';
 import { createDownloadLinks } from '../edge/routes/download-link.ts';
+import { greetingRoutes } from '../edge/routes/greeting.ts';
 import { type Health, healthRoutes } from '../edge/routes/health.ts';
 import { invoiceRoutes } from '../edge/routes/invoices.ts';
 import { orderRoutes } from '../edge/routes/orders.ts';
@@ -35,6 +36,7 @@ import { EventRelay } from '../edge/stream/event-relay.ts';
 import { Stream } from '../edge/stream/stream.ts';
 import { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';
+import type { Compute } from '../providers/compute/port.ts';
 import type { Outbound } from '../providers/outbound/port.ts';
 import { createEmbeddedPayments } from '../providers/payments/embedded.ts';
 import type { PaymentProcessor } from '../providers/payments/port.ts';
@@ -42,6 +44,7 @@ import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
 import { openIdentity } from './identity.ts';
+import { invoicePdf } from './invoice-pdf.ts';
 import type { Issuing } from './issuing.ts';
 import type { LimitsOfNode } from './limits.ts';
 import type { Stores } from './stores.ts';
@@ -49,6 +52,8 @@ import { webhookSecrets } from './webhooks.ts';
 
 const maxHeaderBytes = 16 * 1024;
 const maxMessageBytes = 64 * 1024;
+/** Of a message that is too long so much is read, to tell its client why it is sent away. */
+const maxReceivedBytes = 4 * 1024 * 1024;
 /** Beyond this a stream's reader is too slow (contract §8). */
 const maxUnsentBytes = 1024 * 1024;
 /** A client is pinged after 24 s of silence, more often than balancers give up, and has 8 s to answer. */
@@ -62,6 +67,7 @@ export type EdgeOptions = {
   tokens: Tokens;
   /** What webhooks go out by: it says where they may go. */
   deliveries: Outbound;
+  compute: Compute;
   /** null: none is configured. */
   processor: PaymentProcessor | null;
   limits: LimitsOfNode;
@@ -92,6 +98,7 @@ export async function openEdge({
   stores,
   tokens,
   deliveries,
+  compute,
   processor,
   limits,
   issuing,
@@ -132,6 +139,7 @@ export async function openEdge({
     hub,
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
+    admitRefusedToken: (clientAddress) => limits.requests.admitRefusedToken(clientAddress),
     standing: (principal) => authenticator.standing(principal),
     connections: limits.connections,
     retentionDays: config.retentionDays,
@@ -140,6 +148,7 @@ export async function openEdge({
   for (const path of ['/ws', '/v1/ws']) {
     server.webSocket(path, stream, {
       maxMessageBytes,
+      maxReceivedBytes,
       maxBufferedBytes: maxUnsentBytes,
       idleTimeoutS: socketIdleTimeoutS,
       compression: config.streamCompression === 'on',
@@ -170,6 +179,7 @@ export async function openEdge({
       ...invoiceRoutes({
         database,
         links,
+        pdf: (invoice, customer) => invoicePdf(compute, invoice, customer),
         customerOf: async ({ userId }) => (await actors.query(user, userId, 'profile', null))?.email ?? '',
       }),
       ...checkoutRoutes({ actors, pages, publicUrl, clock }),
@@ -180,12 +190,14 @@ export async function openEdge({
       ...depositRoutes({ actors, database, pages, publicUrl, takesPayments: processor !== null, clock }),
       ...orderRoutes({ actors, database, clock }),
       ...healthRoutes(health),
+      ...greetingRoutes({ version: health.version, publicUrl }),
     ];
     const router = createRouter({
       routes: [...routes, ...docsRoutes(routes, { publicUrl, ...apiReference })],
       authenticate: (request) => authenticator.ofRequest(request),
       limits: limits.requests,
       isOverloaded: () => !actors.pending.hasRoom,
+      isStorageFull: () => stores.room.isFull,
       around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey, acceptedKeys), log }),
       log,
       stats: stats.requests,

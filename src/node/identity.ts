@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { createApiKeySecrets } from '../edge/auth/api-key-secret.ts';
 import { type Authenticator, createAuthenticator } from '../edge/auth/authenticate.ts';
 import { type CookieSessions, createCookieSessions } from '../edge/auth/cookie-session.ts';
+import { HashLanes } from '../edge/auth/hash-lanes.ts';
 import { createPasswords } from '../edge/auth/passwords.ts';
 import { createRefreshTokens } from '../edge/auth/refresh-token.ts';
 import { createSignIn } from '../edge/auth/sign-in.ts';
@@ -11,6 +12,7 @@ import type { Tokens } from '../edge/auth/tokens.ts';
 import type { AnyRoute } from '../edge/http/route.ts';
 import { apiKeyRoutes } from '../edge/routes/api-keys.ts';
 import { authRoutes } from '../edge/routes/auth.ts';
+import { emailVerificationRoutes } from '../edge/routes/email-verification.ts';
 import { passwordRoutes } from '../edge/routes/passwords.ts';
 import { profileRoutes } from '../edge/routes/profile.ts';
 import { settingsRoutes } from '../edge/routes/settings.ts';
@@ -34,14 +36,16 @@ export function openIdentity({ stores, actors, tokens, publicUrl, clock, log }: 
   const { secretKey, acceptedKeys, database } = stores;
   const cookies = createCookieSessions({ secretKey, acceptedKeys, publicUrl });
   const authenticator = createAuthenticator({ actors, database, tokens, cookies, clock, log });
-  const passwords = createPasswords();
+  const lanes = new HashLanes();
+  const passwords = createPasswords(lanes);
   const refreshTokens = createRefreshTokens(secretKey, acceptedKeys);
-  const signIn = createSignIn({ actors, passwords, refreshTokens, secrets: new Secrets(secretKey, acceptedKeys), clock });
+  const signIn = createSignIn({ actors, passwords, lanes, refreshTokens, secrets: new Secrets(secretKey, acceptedKeys), clock });
   const routes = [
-    ...authRoutes({ actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, clock }),
-    ...passwordRoutes({ actors, tokens, passwords, clock }),
+    ...authRoutes({ actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, lanes, clock }),
+    ...passwordRoutes({ actors, tokens, passwords, lanes, clock }),
     ...profileRoutes({ actors, signIn, clock }),
-    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), clock }),
+    ...emailVerificationRoutes({ actors, tokens, clock }),
+    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), standing: authenticator.standing, clock }),
     ...settingsRoutes({ actors }),
   ];
   return { authenticator, cookies, routes };

@@ -1,4 +1,4 @@
-/** Who issues the cards of this node: the service itself, or Stripe where that is configured. */
+/** Who issues the cards of this node: the service itself, or Stripe where that is configured. Cards of test mode are always its own. */
 import { type CardRequest, type IssuedNow, issueCard } from '../actors/card/issue.ts';
 import { issueAtIssuer } from '../actors/issued-card/issue.ts';
 import { issuedCardActor } from '../actors/issued-card/issued-card.ts';
@@ -7,9 +7,9 @@ import { issuerAuthorizationActor } from '../actors/issuer-authorization/issuer-
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { configured } from '../configured.ts';
 import type { AnyRoute } from '../edge/http/route.ts';
 import { issuerNewsRoutes } from '../edge/routes/issuer-news.ts';
-import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { createEmbeddedIssuer } from '../providers/issuing/embedded.ts';
 import type { OutsideIssuer } from '../providers/issuing/port.ts';
@@ -34,15 +34,15 @@ export function openIssuing({ config, secretKey, runtime, database, log }: Issui
     issuedCardActor(issuer, log),
     issuerAuthorizationActor({
       charge: (input) => chargeCard(parts, input),
-      look: (id, signal) => (issuer === null ? Promise.reject(new AppError('unavailable', 'No issuer is set')) : issuer.look(id, signal)),
+      look: async (id, signal) => configured(issuer, 'issuer of cards').look(id, signal),
     }),
   ]);
-  if (issuer === null) {
-    const embedded = createEmbeddedIssuer(secretKey);
-    return { issue: (...of) => issueCard({ actors, database, issuer: embedded }, ...of), routes: [] };
-  }
+  const embedded = createEmbeddedIssuer(secretKey);
+  const issueHere: Issuing['issue'] = (...of) => issueCard({ actors, database, issuer: embedded }, ...of);
+  if (issuer === null) return { issue: issueHere, routes: [] };
   return {
-    issue: (...of) => issueAtIssuer({ actors, issuer }, ...of),
+    issue: (id, request, commandId) =>
+      request.mode === 'test' ? issueHere(id, request, commandId) : issueAtIssuer({ actors, issuer }, id, request, commandId),
     routes: issuerNewsRoutes({
       read: (body, signature) => issuer.event(body, signature),
       decide: (request, deadlineMs) => answerRequest(parts, request, deadlineMs),

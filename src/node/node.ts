@@ -18,6 +18,7 @@ import {
   oldDeliveries,
   oldEvents,
   pastCheckouts,
+  pastOwners,
   pastSessions,
   pastThrottles,
 } from '../storage/retention.ts';
@@ -47,24 +48,39 @@ const deliveryGraceMs = 1_000;
  * @param onDrain called when an operator has asked this node to leave
  */
 export async function startNode(config: Config, log: Log, stops: Stops, onDrain: () => void): Promise<{ address: string }> {
-  const startedAtMs = Date.now();
   const clock = systemClock;
   const tracing = await openTracing(config, version, log, stops);
   const tracer = tracing?.tracer ?? null;
   const stores = await openStores(config, log, stops);
   const { database, files } = stores;
+  const startedAtMs = clock.nowMs();
   const providers = createProviders(config, log, stops, tracer);
 
   const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, stops);
   const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log);
   const runtime = new Runtime({ database, placement, log, clock, tracer });
   const { actors } = runtime;
+  stores.room.onChange((isFull) => runtime.effects.pause(isFull));
   const tokens = await createTokens({ ...stores, clock });
   registerActors({ runtime, stores, providers, tokens, config, log });
   const issuing = openIssuing({ ...stores, config, runtime, log });
   const limits = await openLimits(config, stores, cluster, log, stops);
-  const { deliveries, processor } = providers;
-  const edge = await openEdge({ config, log, tracer, stores, tokens, deliveries, processor, limits, issuing, runtime, placement, cluster });
+  const { deliveries, compute, processor } = providers;
+  const edge = await openEdge({
+    config,
+    log,
+    tracer,
+    stores,
+    tokens,
+    deliveries,
+    compute,
+    processor,
+    limits,
+    issuing,
+    runtime,
+    placement,
+    cluster,
+  });
   const { server, stream, hub, relay } = edge;
   const { mail } = providers;
   const couriers = openWebhooks({ ...stores, runtime, placement, hub, outbound: deliveries, mail, log });
@@ -92,6 +108,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const checks = {
     database: () => database.read({ name: 'health', text: 'select 1' }),
     files: () => files.check(),
+    disk: async () => stores.room.check(),
     progress: async () => {
       if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
     },
@@ -118,6 +135,7 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
       pastThrottles(clock),
       pastSessions(clock),
       pastCheckouts(clock),
+      pastOwners(clock),
       looseContents(clock),
       new OrphanContent({ database, files, clock }),
     ],
@@ -133,15 +151,18 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
     node,
     incarnation: placement.owner,
     dataDir,
+    room: stores.room,
     readiness,
     ...stats,
     limits,
     runtime,
     placement,
     database,
+    databaseClock: stores.databaseClock,
     hub,
     stream,
     couriers,
+    compute,
     traces,
   };
   await openAdminPort(config, parts, cluster && { ...cluster, relay: relay! }, log, stops);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { ComputePool } from '../providers/compute/pool.ts';
 import { createEmbeddedMail } from '../providers/mail/embedded.ts';
 import type { MailProvider } from '../providers/mail/port.ts';
 import { createSmtpMail } from '../providers/mail/smtp.ts';
@@ -18,8 +19,8 @@ import { createStripeClient } from '../providers/stripe/client.ts';
 import { createCatalogue } from '../providers/tools/catalogue.ts';
 import { observedToolbox, ToolStats } from '../providers/tools/observed.ts';
 import type { Toolbox } from '../providers/tools/port.ts';
-import { profileTableTool } from '../providers/tools/profile-table.ts';
-import { createSandboxPool } from '../providers/tools/sandbox/pool.ts';
+import { createProfileTable } from '../providers/tools/profile-table.ts';
+import { createSandboxPool, type SandboxPool } from '../providers/tools/sandbox/pool.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Stops } from './stops.ts';
 
@@ -30,9 +31,10 @@ export type Providers = {
   mail: MailProvider;
   toolbox: Toolbox;
   model: Model;
+  compute: ComputePool;
   /** null: the checkout page of this service charges nothing. */
   processor: PaymentProcessor | null;
-  stats: { model: ModelStats; tools: ToolStats; payments: PaymentStats };
+  stats: { model: ModelStats; tools: ToolStats; payments: PaymentStats; sandbox: Pick<SandboxPool, 'load'> };
 };
 
 export function createProviders(config: Config, log: Log, stops: Stops, tracer: Tracer | null): Providers {
@@ -46,13 +48,21 @@ export function createProviders(config: Config, log: Log, stops: Stops, tracer: 
       : createSmtpMail({ url: config.smtpUrl, ...source });
   const sandbox = createSandboxPool({ directory: join(config.dataDir, 'sandbox') });
   stops.push(() => sandbox.close());
-  const stats = { model: new ModelStats(), tools: new ToolStats(), payments: new PaymentStats() };
-  const catalogue = createCatalogue({ outbound, searchUrl: config.searchUrl, mail, sandbox, profileTable: profileTableTool });
+  const compute = new ComputePool({ processes: config.computeProcesses });
+  stops.push(() => compute.close());
+  const stats = { model: new ModelStats(), tools: new ToolStats(), payments: new PaymentStats(), sandbox };
+  const catalogue = createCatalogue({
+    outbound,
+    searchUrl: config.searchUrl,
+    sandbox,
+    profileTable: createProfileTable(compute),
+    compute,
+  });
   const toolbox = observedToolbox(catalogue, stats.tools, tracer);
-  const model = observedModel(createModel(config, { log, offline: offlineModel }), stats.model, tracer);
+  const model = observedModel(createModel(config, { log, offline: () => offlineModel(compute) }), stats.model, tracer);
   const { stripeSecretKey, stripeWebhookSecrets: webhookSecrets, stripeApiUrl: apiUrl } = config;
   const takesPayments = stripeSecretKey !== null && webhookSecrets.length > 0;
   const stripe = takesPayments ? createStripeClient({ secretKey: stripeSecretKey, webhookSecrets, apiUrl }) : null;
   const processor = stripe && observedPayments(createStripePayments(stripe, systemClock), stats.payments);
-  return { outbound, deliveries, mail, toolbox, model, processor, stats };
+  return { outbound, deliveries, mail, toolbox, model, compute, processor, stats };
 }

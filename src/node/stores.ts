@@ -5,6 +5,8 @@ import type { Log } from '../log.ts';
 import { adoptLocalFiles } from '../storage/adopt-local-files.ts';
 import { lockDataDir } from '../storage/data-dir-lock.ts';
 import { Database, poolsInCluster } from '../storage/database.ts';
+import { DatabaseClock } from '../storage/database-clock.ts';
+import { DiskRoom, hasNoRoom } from '../storage/disk-room.ts';
 import { startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
 import type { FileStore } from '../storage/files.ts';
 import { openLocalFiles } from '../storage/local-files.ts';
@@ -20,8 +22,13 @@ export type Stores = {
   acceptedKeys: readonly string[];
   databaseUrl: string;
   database: Database;
+  databaseClock: DatabaseClock;
   files: FileStore;
+  room: DiskRoom;
 };
+
+/** How soon a node notices that others have come or gone, and lists may have fewer connections of PostgreSQL or more. */
+const fitEveryMs = 15_000;
 
 /** Opens them with the newest tables. */
 export async function openStores(config: Config, log: Log, stops: Stops): Promise<Stores> {
@@ -31,26 +38,49 @@ export async function openStores(config: Config, log: Log, stops: Stops): Promis
     stops.push(() => lock.release());
   }
   const secretKey = await resolveSecretKey(config);
+  const room = new DiskRoom({ dataDir: config.dataDir, reserveBytes: reserveOf(config), log, makeRoom: () => makeRoom(config, database) });
   const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, stops));
-  const database = new Database(databaseUrl, config.redisUrl === null ? {} : poolsInCluster);
+  const database: Database = new Database(databaseUrl, config.redisUrl === null ? {} : poolsInCluster);
   stops.push(() => database.close());
+  const databaseClock = new DatabaseClock({ database, log });
+  stops.push(() => databaseClock.stop());
   await database.migrate();
-  const files = await openFiles(config, database, log);
-  return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, files };
+  // Before anything is written with a time.
+  await databaseClock.start();
+  const fit = () => database.useSpareConnections().catch((err) => log.debug({ err }, 'connections could not be counted'));
+  await fit();
+  const fitting = setInterval(fit, fitEveryMs).unref();
+  stops.push(() => clearInterval(fitting));
+  const files = await openFiles(config, database, room, log);
+  await room.start();
+  stops.push(() => room.stop());
+  return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, databaseClock, files, room };
+}
+
+/** Null where the disk decides; 0 where nothing that is kept lies there. */
+function reserveOf({ databaseUrl, redisUrl, s3Url, diskReserveMb }: Config): number | null {
+  const keepsNothing = databaseUrl !== null && (redisUrl !== null || s3Url !== null);
+  if (keepsNothing) return 0;
+  return diskReserveMb === null ? null : diskReserveMb * 2 ** 20;
+}
+
+/** After a checkpoint PostgreSQL gives up what its log no longer needs. One that is not ours is not ours to hurry. */
+async function makeRoom({ databaseUrl }: Config, database: Database): Promise<void> {
+  if (databaseUrl === null) await database.write({ text: 'checkpoint' });
 }
 
 /** What every node of a cluster must see is kept where all of them look, and stays there when one node is left. */
-async function openFiles(config: Config, database: Database, log: Log): Promise<FileStore> {
+async function openFiles(config: Config, database: Database, room: DiskRoom, log: Log): Promise<FileStore> {
   if (config.s3Url !== null) return openS3Files(parseS3Url(config.s3Url));
   const directory = join(config.dataDir, 'files');
-  if (config.redisUrl === null && !(await holdsContents(database))) return openLocalFiles(directory);
+  if (config.redisUrl === null && !(await holdsContents(database))) return openLocalFiles(directory, room);
   const files = openPostgresFiles(database);
   await adoptLocalFiles(directory, files, log);
   return files;
 }
 
 async function startPostgres(config: Config, log: Log, stops: Stops): Promise<string> {
-  const starting = startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost: endAtOnce });
+  const starting = startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost: () => endAtOnce(config.dataDir) });
   // Known to the stop before it runs: Ctrl-C may come in the middle of a start.
   stops.push(() =>
     starting.then(
@@ -62,7 +92,10 @@ async function startPostgres(config: Config, log: Log, stops: Stops): Promise<st
 }
 
 /** As after a crash, which a start survives without a hand: an orderly stop would wait for commits that can no longer come. */
-function endAtOnce(): never {
-  process.stderr.write('The embedded PostgreSQL has ended, so this service ends too: start it again, nothing that was answered is lost\n');
+function endAtOnce(dataDir: string): never {
+  const advice = hasNoRoom(dataDir)
+    ? `The disk of DATA_DIR (${dataDir}) is full: make room there, and start the service again`
+    : `Look at ${join(dataDir, 'postgres.log')} and start the service again`;
+  process.stderr.write(`The embedded PostgreSQL has ended, so this service ends too. ${advice}. Nothing that was answered is lost\n`);
   process.exit(1);
 }

@@ -2,6 +2,7 @@
  * What operators have set for single accounts, in place of their plan or of single limits of it. The table is no actor's: the `troupe` command
  * writes it, the accounts are told of it, and the edge of every node reads it beside the plan.
  */
+import { emailKey } from '../email.ts';
 import type { Plan } from '../plans.ts';
 import type { Database } from './database.ts';
 import type { AccountOverrideValues } from './entities/account.ts';
@@ -17,6 +18,9 @@ export const overrideColumns = {
   agentMinutes: 'agent_minutes',
   concurrentTasks: 'concurrent_tasks',
   concurrentAgents: 'concurrent_agents',
+  apiKeys: 'api_keys',
+  storageBytes: 'storage_bytes',
+  storageFiles: 'storage_files',
 } as const;
 export type OverrideName = keyof typeof overrideColumns;
 /** Null: the plan's own; -1: unlimited. */
@@ -80,7 +84,7 @@ export async function setOverrides(
 export async function accountByEmail(database: Database, email: string): Promise<{ accountId: string; plan: Plan } | null> {
   const { rows } = await database.read({
     text: 'select a.id as "accountId", a.plan from email_address e join account a on a.id = e.account_id where e.id = $1',
-    values: [email.toLowerCase()],
+    values: [emailKey(email)],
   });
   return rows[0] ?? null;
 }

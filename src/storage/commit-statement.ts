@@ -55,10 +55,9 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
     tables.message,
     units.flatMap((unit) => unit.messages),
   );
-  upsert(
-    tables.effect,
-    units.flatMap((unit) => (unit.effects === null ? [] : [...unit.effects.values()])),
-  );
+  const effects = units.flatMap((unit) => (unit.effects === null ? [] : [...unit.effects.values()]));
+  for (const effect of effects) effect.recordedBy = fence.owner;
+  upsert(tables.effect, effects);
   const timers = timersOf(units);
   upsert(tables.timer, timers.set);
   upsert(
@@ -84,6 +83,11 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
   const started = units.flatMap((unit) => unit.startedEffects).filter((id) => !gone.has(id));
   if (started.length > 0)
     ctes.push(`started as (update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[]))`);
+  const restarted = units.flatMap((unit) => unit.restartedEffects).filter((id) => !gone.has(id));
+  if (restarted.length > 0) {
+    const ids = bind(restarted);
+    ctes.push(`restarted as (update effect set started_by = ${owner}, starts = starts + 1 from ok where id = any(${ids}::text[]))`);
+  }
 
   const { accounts, owners } = numberedEvents(units, bind, ctes);
   const seqs = accounts.length === 0 ? 'null' : '(select array_agg(last_seq order by i) from numbers)';

@@ -22,6 +22,12 @@ export type EffectDraft = {
   name: string;
   input: unknown;
   startedBy: string | null;
+  /** The incarnation that commits it; filled in by the commit. */
+  recordedBy: string | null;
+  /** Whose work it is; null where it is no account's. */
+  accountId: string | null;
+  /** How often it was begun again after the process that ran it had died. */
+  starts: number;
   createdAt: number;
   /** As with messages; once it runs, that of its own span. */
   trace?: string | null;
@@ -70,8 +76,10 @@ export class CommitUnit<P extends ActorPart = ActorPart> {
   /** By table, then by primary key: the last version of a row wins. */
   rows: Map<Table, Map<string, object>> | null = null;
   effects: Map<string, EffectDraft> | null = null;
-  /** Effects begun by this incarnation; only for those that must not be repeated blindly, and those that go on while their shard moves. */
+  /** Effects begun by this incarnation; only where somebody may have to know (`Effect.startedBy`). */
   startedEffects: string[] = [];
+  /** The same for those that may have ended the process that ran them: it is counted. */
+  restartedEffects: string[] = [];
   /** Cancelled: gone whether or not they are still there. */
   cancelledEffects: string[] = [];
   /** Must still be there: an outcome or a message takes effect once. */

@@ -4,8 +4,9 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
+import { FairGate } from '../fair-queue.ts';
+import { storageFull } from './disk-room.ts';
 import * as entities from './entities/index.ts';
-import { Gate } from './gate.ts';
 import { FirstTables } from './migrations/0001-first-tables.ts';
 import { ClusterIdentity } from './migrations/0002-cluster-identity.ts';
 import { SharedStorage } from './migrations/0003-shared-storage.ts';
@@ -21,6 +22,14 @@ import { Issuing } from './migrations/0012-issuing.ts';
 import { OneBreath } from './migrations/0013-one-breath.ts';
 import { Subscriptions } from './migrations/0014-subscriptions.ts';
 import { PaidDeposits } from './migrations/0015-paid-deposits.ts';
+import { FairEffects } from './migrations/0017-fair-effects.ts';
+import { Authority } from './migrations/0018-authority.ts';
+import { TestMode } from './migrations/0019-test-mode.ts';
+import { EmailVerification } from './migrations/0020-email-verification.ts';
+import { KeysOfAnAccount } from './migrations/0021-keys-of-an-account.ts';
+import { FilesOfOneName } from './migrations/0022-files-of-one-name.ts';
+import { WebhookChallenge } from './migrations/0023-webhook-challenge.ts';
+import { AccountStorageUse } from './migrations/0024-account-storage.ts';
 import { type Table, tableOf } from './table.ts';
 
 export type AnyEntity = EntitySchema<any> | EntityName<any>;
@@ -28,7 +37,7 @@ export type AnyEntity = EntitySchema<any> | EntityName<any>;
 export type DatabaseOptions = {
   /** Connections of the pool at most, opened when needed and closed when idle. */
   poolSize?: number;
-  /** The same of lists and reports. */
+  /** The same of lists and reports: so many always, and more while PostgreSQL has them (`useSpareConnections`). */
   listPoolSize?: number;
   applicationName?: string;
   extraEntities?: EntitySchema<any>[];
@@ -42,15 +51,22 @@ export class Database {
   /** Connections for the loader and other short statements; bounded. */
   readonly pool: pg.Pool;
   private readonly orm: MikroORM;
-  private readonly lists: Gate;
+  private readonly lists: FairGate;
+  private readonly options: DatabaseOptions;
   private readonly tables = new Map<string, Table>();
 
   constructor(url: string, options: DatabaseOptions = {}) {
     this.url = url;
     const applicationName = options.applicationName ?? 'troupe';
-    const listPoolSize = options.listPoolSize ?? 4;
-    const line = { maxWaiting: maxWaitingLists, maxWaitMs: listWaitMs, burstMs: listBurstMs };
-    this.lists = new Gate({ maxInside: listPoolSize, ...line, full: tooManyReads });
+    this.options = options;
+    const listPoolSize = options.listPoolSize ?? defaultListPoolSize;
+    this.lists = new FairGate({
+      ...listPlaces(listPoolSize),
+      maxWaiting: maxWaitingLists,
+      maxWaitingEach: maxWaitingListsEach,
+      maxWaitMs: listWaitMs,
+      full: tooManyReads,
+    });
     this.orm = new MikroORM({
       clientUrl: url,
       entities: [
@@ -75,11 +91,19 @@ export class Database {
           OneBreath,
           Subscriptions,
           PaidDeposits,
+          FairEffects,
+          Authority,
+          TestMode,
+          EmailVerification,
+          KeysOfAnAccount,
+          FilesOfOneName,
+          WebhookChallenge,
+          AccountStorageUse,
         ],
         snapshot: false,
         tableName: 'migration',
       },
-      pool: { min: 0, max: listPoolSize },
+      pool: { min: 0, max: Math.max(listPoolSize, maxListPoolSize) },
       driverOptions: {
         application_name: `${applicationName} lists`,
         statement_timeout: listTimeoutMs,
@@ -111,9 +135,31 @@ export class Database {
     return this.orm.em.fork() as SqlEntityManager;
   }
 
-  /** A list or another look through MikroORM: a few at a time. Rejects `overloaded` when too many wait, or it would wait too long. */
-  list<T>(look: (em: SqlEntityManager) => Promise<T>): Promise<T> {
-    return this.lists.pass(() => look(this.em()));
+  /**
+   * A list or another look through MikroORM, for an account: a few at a time, accounts in turn, one account at half of them at most. Rejects
+   * `overloaded` when too many wait, or it has waited too long.
+   */
+  list<T>(accountId: string, look: (em: SqlEntityManager) => Promise<T>): Promise<T> {
+    return this.lists.pass(accountId, () => look(this.em()));
+  }
+
+  /** For metrics: lists that run and wait now, and those turned away since the start. */
+  get listLoad(): { running: number; waiting: number; turnedAway: number } {
+    return { ...this.lists.size, turnedAway: this.lists.turnedAway };
+  }
+
+  /**
+   * Lets lists use the connections that PostgreSQL has to spare, while each node, and one that may yet join, still finds all it needs. To be
+   * called at the start and now and then: nodes come and go.
+   */
+  async useSpareConnections(): Promise<void> {
+    const { rows } = await this.read({
+      name: 'spare_connections',
+      text: `select current_setting('max_connections')::int as max, (select count(distinct application_name)::int from pg_stat_activity
+        where datname = current_database() and application_name like 'troupe node %') as nodes`,
+    });
+    const { maxRunning, maxRunningEach } = listPlaces(listPoolSizeFor(this.options.listPoolSize ?? defaultListPoolSize, rows[0]));
+    this.lists.resize(maxRunning, maxRunningEach);
   }
 
   /** The table of an entity. Throws for one the database was not built with. */
@@ -153,7 +199,7 @@ export class Database {
       result.rows = [];
       return { rows };
     } catch (error) {
-      if (isSqlError(error)) throw error;
+      if (isSqlError(error)) throw withoutRoom(error) ?? error;
       throw unanswered(error);
     }
   }
@@ -196,13 +242,32 @@ export class Database {
 const migrationLock = 7_081_735;
 /** Short statements that wait for a connection: a fraction of a second's work. */
 const maxWaitingReads = 1_000;
-const maxWaitingLists = 64;
-const listWaitMs = 1_000;
-/** Lists that find no room for longer than this are no burst. */
-const listBurstMs = 100;
+const defaultListPoolSize = 4;
+/** More at once make no list quicker: they share the processors. */
+const maxListPoolSize = 8;
+const maxWaitingLists = 2_048;
+/** As many as a key of the largest plan may ask for at once: what is let in at the edge is answered. */
+const maxWaitingListsEach = 512;
+/** Shorter than a caller's patience, so that it is told. */
+const listWaitMs = 8_000;
+/** What a node needs besides its lists, and what everything else at the database (tools, migrations, PostgreSQL's own) is left. */
+const connectionsOfNode = 12;
+const connectionsOfOthers = 10;
 const tooManyReads = 'The database has too much to read; try again shortly';
 const connectTimeoutMs = 5_000;
 const listTimeoutMs = 30_000;
+
+/** @param fewest what the node has in any case. At most half of what is left of each node's share goes to lists. */
+export function listPoolSizeFor(fewest: number, { max, nodes }: { max: number; nodes: number }): number {
+  const share = (max - connectionsOfOthers) / (Math.max(nodes, 1) + 1);
+  const spare = Math.floor((share - connectionsOfNode) / 2);
+  return Math.min(Math.max(maxListPoolSize, fewest), fewest + Math.max(0, spare));
+}
+
+/** One account has at most half of them: another finds one at once. */
+function listPlaces(size: number): { maxRunning: number; maxRunningEach: number } {
+  return { maxRunning: size, maxRunningEach: Math.ceil(size / 2) };
+}
 
 /** True for an error that PostgreSQL itself answered; false where nobody knows what it did. */
 export function isSqlError(error: unknown): error is Error & { code: string } {
@@ -212,7 +277,8 @@ export function isSqlError(error: unknown): error is Error & { code: string } {
 
 /** `unavailable` for what MikroORM throws when PostgreSQL could not be asked or took too long; any other error as it is. */
 export function unavailableIfUnreachable(error: unknown): unknown {
-  if (!(error instanceof DriverException) || (isSqlError(error) && error.code !== queryCanceled)) return error;
+  if (!(error instanceof DriverException)) return error;
+  if (isSqlError(error) && error.code !== queryCanceled) return withoutRoom(error) ?? error;
   return unanswered(error);
 }
 
@@ -220,7 +286,13 @@ function unanswered(cause: unknown): AppError {
   return new AppError('unavailable', 'The database does not answer; try again shortly', { cause, retryAfterS: 2 });
 }
 
+/** PostgreSQL found no room on its disk, also for what a read wants to note there. */
+function withoutRoom(error: { code: string }): AppError | null {
+  return error.code === diskFull ? storageFull(error) : null;
+}
+
 const queryCanceled = '57014';
+const diskFull = '53100';
 const int8 = 20;
 const timestamptz = 1184;
 /** Numbers for bigint (all of ours are below 2^53) and milliseconds for timestamps. */

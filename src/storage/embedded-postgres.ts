@@ -224,6 +224,10 @@ async function launch(cluster: Cluster): Promise<Postmaster> {
       const tail = (await readFile(cluster.logPath, 'utf8')).slice(logStart).trim().split('\n').slice(-12).join('\n');
       // Somebody else may take the free port before PostgreSQL does.
       if (attempt < portAttempts && tail.includes('could not bind')) continue;
+      if (tail.includes('No space left on device'))
+        throw new Error(`The embedded PostgreSQL did not start: the disk of ${cluster.folder} is full. Make room there, and start again`, {
+          cause: error,
+        });
       throw new Error(`The embedded PostgreSQL did not start (${(error as Error).message}). The end of ${cluster.logPath}:\n${tail}`, {
         cause: error,
       });

@@ -15,7 +15,7 @@ export type Reserved =
   | ({ kind: 'mine' } & Reservation)
   /** Another request under the key has not ended, as far as can be known. */
   | { kind: 'running' }
-  | { kind: 'answered'; status: number; response: string }
+  | { kind: 'answered'; status: number; response: string /** As `bind` was told them. */; contents: string | null }
   /** The key was first used for something else. */
   | { kind: 'other' };
 
@@ -54,8 +54,16 @@ export class IdempotencyKeys {
    * Reserves the key, takes it over, or tells what became of it. It is taken over at once from a process that is gone, since the command has
    * its effect once however often it is asked, and after 15 seconds from one that lives. Call it for one request of a key at a time: what
    * this process reserved and did not finish counts as failed, and is handed out again.
+   *
+   * @param fingerprint holds no dot
+   * @param earlier the fingerprint that an earlier version of this service would have given the request
    */
-  async reserve({ accountId, key }: KeyOfCaller, fingerprint: string, keptFor: KeptFor = 'day'): Promise<Reserved> {
+  async reserve(
+    { accountId, key }: KeyOfCaller,
+    fingerprint: string,
+    keptFor: KeptFor = 'day',
+    earlier: () => string | null = () => null,
+  ): Promise<Reserved> {
     const nowMs = this.clock.nowMs();
     const ulid = newId(idPrefixes.request, nowMs).slice(idPrefixes.request.length);
     const commandId = `${keptFor === 'month' ? monthlyCommands : 'idem_'}${randomUUID()}`;
@@ -81,10 +89,11 @@ export class IdempotencyKeys {
     const [row] = rows;
     // Freed in this very moment, by a first request that was refused: the caller's next try is free to run.
     if (row === undefined) return { kind: 'running' };
-    if (row.fingerprint !== fingerprint) return { kind: 'other' };
+    const [print, contents = null] = row.fingerprint.split('.') as [string, string?];
+    if (print !== fingerprint && print !== earlier()) return { kind: 'other' };
     if (row.status !== null) {
       const response = row.secret_until !== null && row.secret_until > nowMs ? row.secret_response : row.response;
-      return { kind: 'answered', status: row.status, response };
+      return { kind: 'answered', status: row.status, response, contents };
     }
     if (!this.isTakeable(row, nowMs) || !(await this.takeOver({ accountId, key }, row, nowMs))) return { kind: 'running' };
     return { kind: 'mine', ulid: row.target_id, commandId: row.command_id };
@@ -125,6 +134,22 @@ export class IdempotencyKeys {
         where account_id = $1 and key = $2 and command_id = $3 and status is null`,
       values: [accountId, key, commandId, status, response, secretResponse, secretUntilMs],
     });
+  }
+
+  /**
+   * Binds a reserved key to contents that had not come yet when it was reserved, by their hash. False: an earlier try bound it to others, or
+   * the key is not this request's any more.
+   *
+   * @param contents hold no dot
+   */
+  async bind({ accountId, key }: KeyOfCaller, commandId: string, contents: string): Promise<boolean> {
+    const { rows } = await this.database.write({
+      name: 'idempotency_bind',
+      text: `update idempotency_key set fingerprint = split_part(fingerprint, '.', 1) || '.' || $4
+        where account_id = $1 and key = $2 and command_id = $3 and status is null and split_part(fingerprint, '.', 2) in ('', $4) returning 1`,
+      values: [accountId, key, commandId, contents],
+    });
+    return rows.length > 0;
   }
 
   /** Forgets secrets whose time is over, at most `limit`. Returns how many. */

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
+import { type DiskRoom, isNoRoom, storageFull } from './disk-room.ts';
 import { checkedKey } from './file-key.ts';
 import { writeProbe } from './file-probe.ts';
 import type { FileStore } from './files.ts';
@@ -18,14 +19,27 @@ import { Measure } from './measure.ts';
 /** No key begins with a dot. */
 const incomingName = '.incoming';
 
-/** Opens the store in `directory` (made where it is missing) and removes what an earlier process left half-written. One process at a time. */
-export async function openLocalFiles(directory: string): Promise<FileStore> {
+/**
+ * Opens the store in `directory` (made where it is missing) and removes what an earlier process left half-written. One process at a time.
+ *
+ * @param room throws where there is none; `put` rejects with it
+ */
+export async function openLocalFiles(directory: string, room: Pick<DiskRoom, 'check'> = { check() {} }): Promise<FileStore> {
   const incoming = join(directory, incomingName);
   await rm(incoming, { recursive: true, force: true });
   await mkdir(incoming, { recursive: true });
 
+  /** Also an upload that began while there was room ends before it takes the last of it. */
+  async function* whileRoom(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of content) {
+      room.check();
+      yield chunk;
+    }
+  }
+
   const store: FileStore = {
     async put(key, content, maxBytes) {
+      room.check();
       const target = join(directory, checkedKey(key));
       const temporary = join(incoming, randomUUID());
       const measure = new Measure(maxBytes);
@@ -33,13 +47,13 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
       content.on('error', () => {});
       const file = await open(temporary, 'wx', 0o600);
       try {
-        await pipeline(content, measure, file.createWriteStream({ flush: true }));
+        await pipeline(content, measure, whileRoom, file.createWriteStream({ flush: true }));
         await mkdir(dirname(target), { recursive: true });
         await rename(temporary, target);
       } catch (error) {
         await file.close().catch(() => {});
         await rm(temporary, { force: true });
-        throw content.errored ?? error;
+        throw content.errored ?? (isNoRoom(error) ? storageFull(error) : error);
       }
       await syncDirectory(dirname(target));
       return measure.result();

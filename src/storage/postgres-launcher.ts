@@ -46,7 +46,7 @@ export async function findPostgresLauncher(dataDir: string, cluster: string | nu
       ({ stdout }) => stdout,
       (error: Error & { stderr?: string }) => void failures.push((error.stderr || error.message).trim().split('\n').at(-1) ?? ''),
     );
-    const version = /(\d+)\.\d+/.exec(output ?? '');
+    const version = /\b(\d+)\.\d/.exec(output ?? '');
     if (version === null) continue;
     const launch = (program: Program, programArgs: string[], options: SpawnOptions) => {
       const [command = '', ...rest] = [...way.prefix, binary(program), ...programArgs];

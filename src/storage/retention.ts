@@ -89,6 +89,11 @@ export function deadOwnersMarkers(clock: Clock): Chore {
   };
 }
 
+/** Processes that have ended in order, long after somebody has gone on with all they had begun. */
+export function pastOwners(clock: Clock): Chore {
+  return outlived('ended owners', 'ended_owner', 'ended_at', 30 * dayMs, clock);
+}
+
 /** What was counted of wrong attempts, when it counts no more. */
 export function pastThrottles(clock: Clock): Chore {
   return outlived('throttles', 'throttle', 'forget_at', 5 * 60_000, clock);

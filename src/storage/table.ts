@@ -55,20 +55,24 @@ export function tableOf(metadata: EntityMetadata): Table {
 }
 
 function codecOf(type: string): Codec {
-  const base = type
-    .replace(/\(.*\)/, '')
-    .trim()
-    .toLowerCase();
+  const base = withoutLength(type).trim().toLowerCase();
   if (base === 'json' || base === 'jsonb') return 'json';
   if (base === 'timestamptz') return 'time';
   return numberTypes.test(base) ? 'plain' : 'text';
+}
+
+/** `varchar(20)` as `varchar`. */
+function withoutLength(type: string): string {
+  const end = type.lastIndexOf(')');
+  const start = type.indexOf('(');
+  return start === -1 || end < start ? type : type.slice(0, start) + type.slice(end + 1);
 }
 
 /** The SQL of one array parameter, e.g. `$3::text[]`. */
 export function arrayExpression(column: Pick<Column, 'codec' | 'type'>, index: number): string {
   if (column.codec === 'json') return `string_to_array($${index}, E'\\x1e', E'\\x1d')::${column.type}[]`;
   // Without its length: a cast to varchar(20) would cut silently what the insert itself refuses.
-  return `$${index}::${column.codec === 'time' ? 'float8' : column.type.replace(/\(.*\)/, '')}[]`;
+  return `$${index}::${column.codec === 'time' ? 'float8' : withoutLength(column.type)}[]`;
 }
 
 /** JSON escapes control characters, so these two never stand inside an element: no quoting is needed, which is most of the cost. */

@@ -1,10 +1,17 @@
 /**
  * `npm run abuse [-- --seed N] [--minutes M | --requests N]`: attacks every endpoint of a service of its own with hostile values made from its OpenAPI
- * description, and ends with 1 when something breaks, is not as described, or tells of another account. Nothing leaves this machine. The same
- * seed makes the same attacks; four streams of them run at once, so their order may differ.
+ * description, then lets one account flood it, with many keys, with work that computes without end, and with much work beside a quiet one, and ends with 1 when something breaks, is not
+ * as described, or tells of another account. Nothing leaves this machine. The same seed makes the same attacks; four streams of them run at once,
+ * so their order may differ.
  */
 import { parseArgs } from 'node:util';
+import { type FloodReport, flood } from './flood.ts';
+import { type HostileWorkReport, hostileWork } from './hostile-work.ts';
+import { type ManyKeysReport, manyKeys } from './many-keys.ts';
 import { abuse, type Bounds, type Report } from './run.ts';
+
+/** How often the quiet account does each of its things. */
+const floodRounds = 20;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -17,7 +24,11 @@ async function main(args: string[]): Promise<number> {
   console.log(`seed ${bounds.seed}`);
   const endings: (() => unknown)[] = [];
   try {
-    print(await abuse({ after: (end) => void endings.unshift(end) }, bounds));
+    const scope = { after: (end: () => unknown) => void endings.unshift(end) };
+    print(await abuse(scope, bounds));
+    printManyKeys(await manyKeys(scope));
+    printHostileWork(await hostileWork(scope, floodRounds));
+    printFlood(await flood(scope, floodRounds));
     console.log(`All rules held (seed ${bounds.seed})`);
     return 0;
   } catch (error) {
@@ -34,6 +45,24 @@ function print({ requests, answers }: Report): void {
     console.log(`${name.padEnd(68)} ${counts.join('  ')}`);
   }
   console.log(`${requests} requests to ${answers.size} operations`);
+}
+
+function printManyKeys({ keys, granted, refused, sockets, quietP99Ms }: ManyKeysReport): void {
+  console.log(
+    `${keys} keys of one free account: ${granted} requests in 5 s, ${refused} refused; ${sockets} sockets; the quiet account's p99 ${quietP99Ms.toFixed(1)} ms`,
+  );
+}
+
+function printHostileWork({ hostileTasks, quietTasks, p50Ms, p99Ms }: HostileWorkReport): void {
+  console.log(
+    `${hostileTasks} hostile tasks beside ${quietTasks} of the quiet account, which took ${p50Ms.toFixed()} ms (p50) and ${p99Ms.toFixed()} ms (p99)`,
+  );
+}
+
+function printFlood(report: FloodReport): void {
+  console.log('A quiet account, alone and beside the flood of another (p50 and p99 in ms):');
+  for (const { what, alone, beside } of report)
+    console.log(`${what.padEnd(28)} ${alone.p50Ms} ${alone.p99Ms}   beside: ${beside.p50Ms} ${beside.p99Ms}`);
 }
 
 function readArguments(args: string[]): Bounds | null {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { apiKey } from '../../src/actors/api-key/messages.ts';
+import { apiKey, keyIdOf } from '../../src/actors/api-key/messages.ts';
 import { identityDatabase } from '../support/identity-node.ts';
 
 const input = {
@@ -13,10 +13,12 @@ const input = {
   scopes: ['tasks.read'],
 } as const;
 
+const keyId = keyIdOf(input.accountId, 'key-00000000000000000000000001');
+
 async function createdKey(t: TestContext) {
   const parts = await identityDatabase(t);
   const { actors } = await parts.startRuntime();
-  await actors.ask(apiKey, 'key-1', 'create', { ...input, scopes: [...input.scopes] });
+  await actors.ask(apiKey, keyId, 'create', { ...input, scopes: [...input.scopes] });
   const lastUsedAt = async () => (await parts.database.read({ text: 'select last_used_at from api_key' })).rows[0].last_used_at;
   return { ...parts, actors, lastUsedAt };
 }
@@ -25,23 +27,23 @@ test('the use of a key is written at most once a minute', async (t) => {
   const { actors, clock, lastUsedAt } = await createdKey(t);
   assert.equal(await lastUsedAt(), null);
   const firstMs = clock.nowMs();
-  await actors.ask(apiKey, 'key-1', 'touch', null);
+  await actors.ask(apiKey, keyId, 'touch', null);
   clock.advance(59_999);
-  await actors.ask(apiKey, 'key-1', 'touch', null);
+  await actors.ask(apiKey, keyId, 'touch', null);
   assert.equal(await lastUsedAt(), firstMs);
   clock.advance(1);
-  await actors.ask(apiKey, 'key-1', 'touch', null);
+  await actors.ask(apiKey, keyId, 'touch', null);
   assert.equal(await lastUsedAt(), firstMs + 60_000);
 });
 
 test('a key is revoked by its own account, once, and is not made again under its id', async (t) => {
   const { actors } = await createdKey(t);
-  await assert.rejects(actors.ask(apiKey, 'key-1', 'revoke', { accountId: 'acct_2' }), { code: 'not_found' });
-  assert.notEqual(await actors.query(apiKey, 'key-1', 'facts', null), null);
-  await actors.ask(apiKey, 'key-1', 'revoke', { accountId: 'acct_1' });
-  await assert.rejects(actors.ask(apiKey, 'key-1', 'revoke', { accountId: 'acct_1' }), { code: 'not_found' });
-  await actors.ask(apiKey, 'key-1', 'create', { ...input, scopes: ['tasks.write'] });
-  assert.equal(await actors.query(apiKey, 'key-1', 'facts', null), null);
+  await assert.rejects(actors.ask(apiKey, keyId, 'revoke', { accountId: 'acct_2' }), { code: 'not_found' });
+  assert.notEqual(await actors.query(apiKey, keyId, 'facts', null), null);
+  await actors.ask(apiKey, keyId, 'revoke', { accountId: 'acct_1' });
+  await assert.rejects(actors.ask(apiKey, keyId, 'revoke', { accountId: 'acct_1' }), { code: 'not_found' });
+  await actors.ask(apiKey, keyId, 'create', { ...input, scopes: ['tasks.write'] });
+  assert.equal(await actors.query(apiKey, keyId, 'facts', null), null);
 });
 
 test('touching a key that is not there makes none', async (t) => {

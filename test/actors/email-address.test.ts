@@ -4,6 +4,7 @@ import { account } from '../../src/actors/account/messages.ts';
 import { emailAddress, emailAddressId } from '../../src/actors/email-address/messages.ts';
 import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
 import { user } from '../../src/actors/user/messages.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { type IdentityDatabase, identityActors, identityDatabase } from '../support/identity-node.ts';
 
 const ann = { registrationId: 'first', email: 'Ann@Example.com', name: 'Ann', passwordHash: 'hash' };
@@ -68,7 +69,7 @@ test('a half whose message was lost for good is asked for again by the timer', a
   assert.notEqual(await actors.query(user, holder.userId, 'profile', null), null);
 });
 
-test('a move cut off before the user heard of it is finished by the next process: the user has the new address, and the old one is free', async (t) => {
+test('a move cut off before the user heard of it is finished by the next process: the new address waits for its verification', async (t) => {
   const { database, startRuntime } = await identityDatabase(t);
   const first = await startRuntime();
   const { userId, accountId } = await first.actors.ask(emailAddress, address, 'register', ann);
@@ -81,24 +82,31 @@ test('a move cut off before the user heard of it is finished by the next process
   await deaf.stop(0);
 
   const { actors } = await startRuntime();
-  await untilFree(actors, address);
-  assert.equal((await actors.query(user, userId, 'profile', null))?.email, 'Anna@Example.com');
   assert.equal(await actors.ask(emailAddress, 'anna@example.com', 'move', move), true, 'asked again, it is answered when it is done');
+  const profile = await actors.query(user, userId, 'profile', null);
+  assert.deepEqual([profile?.email, profile?.pendingEmail], ['Ann@Example.com', 'Anna@Example.com']);
   assert.deepEqual(await actors.query(emailAddress, 'anna@example.com', 'holder', null), { userId, accountId });
+  await verify(database, actors, userId);
+  assert.equal((await actors.query(user, userId, 'profile', null))?.email, 'Anna@Example.com');
+  await untilFree(actors, address);
   const next = await actors.ask(emailAddress, address, 'register', { ...ann, registrationId: 'second' });
   assert.notEqual(next.userId, userId);
 });
 
 test('a move that is asked for again, or that comes too late, leaves user and addresses of one mind', async (t) => {
-  const { actors } = await (await identityDatabase(t)).startRuntime();
+  const { database, startRuntime } = await identityDatabase(t);
+  const { actors } = await startRuntime();
   const { userId, accountId } = await actors.ask(emailAddress, address, 'register', ann);
   const move = (to: string, emailVersion: number, moveId: string) =>
     actors.ask(emailAddress, to, 'move', { moveId, userId, accountId, email: to, emailVersion });
   assert.deepEqual(await Promise.all([move('b@example.com', 0, '1'), move('b@example.com', 0, '2')]), [true, true]);
-  assert.equal(await move('b@example.com', 0, '3'), true, 'the user is there');
-  assert.equal(await move('c@example.com', 0, '4'), false, 'the user has moved since');
+  assert.equal(await move('b@example.com', 0, '3'), true, 'it waits already');
+  assert.equal(await move('c@example.com', 0, '4'), false, 'the user has chosen since');
   assert.equal(await actors.query(emailAddress, 'c@example.com', 'isTaken', null), false);
-  assert.equal(await move(address, 1, '5'), true, 'and may come back');
+  await verify(database, actors, userId);
+  assert.equal(await move('c@example.com', 1, '5'), false, 'the user has moved since');
+  assert.equal(await move(address, 2, '6'), true, 'and may come back');
+  await verify(database, actors, userId);
   await untilFree(actors, 'b@example.com');
   assert.deepEqual(await actors.query(emailAddress, address, 'holder', null), { userId, accountId });
 });
@@ -110,6 +118,12 @@ test('the password hash leaves the address as soon as the user holds it', async 
   const { rows } = await database.read({ text: 'select unfinished from email_address' });
   assert.deepEqual(rows, [{ unfinished: null }]);
 });
+
+/** As the token of the newest mail does. */
+async function verify(database: Database, actors: ActorSystem, userId: string): Promise<void> {
+  const { rows } = await database.read({ text: 'select verifications from app_user where id = $1', values: [userId] });
+  assert.equal(await actors.ask(user, userId, 'verifyEmail', { verificationId: rows[0].verifications.at(-1).id }), true);
+}
 
 /** A release is a message on its way. */
 async function untilFree(actors: ActorSystem, id: string): Promise<void> {

@@ -1,20 +1,21 @@
 /** An account for the length of a run. */
 import { randomUUID } from 'node:crypto';
 import { scopes } from '../../src/edge/auth/scopes.ts';
+import type { Mode } from '../../src/mode.ts';
 
 export type Account = {
   id: string;
-  /** A key with all scopes: it lives as long as the run, and its stream leaves nothing out. */
+  /** A key with all scopes: it lives as long as the run, and its stream leaves nothing out, as nothing is done in the other mode. */
   key: string;
   /** For what only a session may do. */
   credentials: { email: string; password: string };
 };
 
 /** Registers at a node that nothing is done to yet. */
-export async function registerAccount(url: string): Promise<Account> {
+export async function registerAccount(url: string, mode: Mode = 'live'): Promise<Account> {
   const credentials = { email: `${randomUUID()}@example.com`, password: 'chaos is no secret' };
   const { access_token: session } = await send(`${url}/v1/auth/register`, null, credentials);
-  const { key } = await send(`${url}/v1/api-keys`, session, { name: 'chaos', scopes });
+  const { key } = await send(`${url}/v1/api-keys`, session, { name: 'chaos', scopes, mode });
   const me = (await (await fetch(`${url}/v1/auth/me`, { headers: { Authorization: `Bearer ${key}` } })).json()) as { account_id: string };
   return { id: me.account_id, key, credentials };
 }

@@ -111,7 +111,7 @@ export async function unpaidOrders(databaseUrl: string): Promise<KeptMoney['unpa
   return rowsOf(
     databaseUrl,
     `select o.id, o.account_id as account, o.amount_minor::float8 as amount, (w.balance_minor - w.held_minor)::float8 as available
-     from purchase_order o join wallet w on w.id = o.account_id
+     from purchase_order o join wallet w on w.id = case o.mode when 'test' then 'test_' || o.account_id else o.account_id end
      where o.status = 'approved' and o.amount_minor <= w.balance_minor - w.held_minor`,
   );
 }

@@ -71,7 +71,9 @@ export async function run(options: RunOptions): Promise<Report> {
     const parts = (n: number) => ({ history, nodes: running, random: randomFrom(seed + n) });
     const times = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
     const customers = await Promise.all(times(load.customers, (n) => Customer.register(parts(n + 1))));
-    const spenders = await Promise.all(times(load.spenders, (n) => Spender.register(parts(n + 101), manners[n % manners.length]!)));
+    const spenders = await Promise.all(
+      times(load.spenders, (n) => Spender.register(parts(n + 101), manners[n % manners.length]!, n % 2 === 0 ? 'live' : 'test')),
+    );
     const crowd: Crowd = { customers, spenders, all: [...customers, ...spenders] };
     const subscribers = crowd.all.map(
       ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),

@@ -6,6 +6,7 @@
  * orders their description, deposits their amount.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Mode } from '../../src/mode.ts';
 import type { Random } from '../support/random.ts';
 import { type Account, registerAccount } from './account.ts';
 import { type Answer, type Ask, Client, type Door } from './client.ts';
@@ -56,6 +57,7 @@ export class Spender {
   readonly client: Client;
   private readonly credentials: Account['credentials'];
   private readonly manner: Manner;
+  private readonly mode: Mode;
   private readonly random: Random;
   /** The first is the hot one. */
   private readonly cards: HeldCard[] = [];
@@ -65,21 +67,22 @@ export class Spender {
   private marks = 0;
   private deposits = 0;
 
-  private constructor(client: Client, account: Account, manner: Manner, random: Random) {
+  private constructor(client: Client, account: Account, manner: Manner, mode: Mode, random: Random) {
     this.client = client;
     this.account = account.id;
     this.token = account.key;
     this.credentials = account.credentials;
     this.manner = manner;
+    this.mode = mode;
     this.limitsMinor = { daily_limit: manner.limitMinor ?? wideLimitMinor, monthly_limit: manner.limitMinor ?? wideLimitMinor };
     this.random = random;
   }
 
   /** Registers, before anything is broken. Accounts must come to the business plan by themselves (`on-business.ts`). */
-  static async register(parts: SpenderParts, manner: Manner): Promise<Spender> {
-    const account = await registerAccount(parts.nodes()[0]!.url);
+  static async register(parts: SpenderParts, manner: Manner, mode: Mode = 'live'): Promise<Spender> {
+    const account = await registerAccount(parts.nodes()[0]!.url, mode);
     const client = new Client({ ...parts, account: account.id, token: account.key });
-    const spender = new Spender(client, account, manner, parts.random);
+    const spender = new Spender(client, account, manner, mode, parts.random);
     const giveUpAtMs = performance.now() + planWithinMs;
     while ((await client.ask({ method: 'GET', path: '/v1/commerce/cards' }))?.status !== 200) {
       if (performance.now() > giveUpAtMs) throw new Error('The account did not come to the business plan');
@@ -222,7 +225,7 @@ export class Spender {
     for (const [which, limitMinor] of Object.entries(limitsMinor))
       await this.client.perform('set limit', which, limitMinor, {
         method: 'PATCH',
-        path: '/v1/commerce/spending-limits',
+        path: `/v1/commerce/spending-limits?mode=${this.mode}`,
         token: session.json.access_token,
         body: () => JSON.stringify({ [which]: limitMinor / 100 }),
       });

@@ -43,7 +43,16 @@ Every node that runs knows it within a second.
   const { before, after, ...head } = JSON.parse(again.out);
   assert.deepEqual(head, { email: 'ann@example.com', account_id: id, subscribed_plan: 'free' });
   const others = { concurrent_requests: null, websockets: null, tasks_limit: null, agent_minutes: null };
-  const held = { requests_per_minute: 100_000, credits: -1, ...others, concurrent_tasks: null, concurrent_agents: null };
+  const held = {
+    requests_per_minute: 100_000,
+    credits: -1,
+    ...others,
+    concurrent_tasks: null,
+    concurrent_agents: null,
+    api_keys: null,
+    storage_bytes: null,
+    storage_files: null,
+  };
   assert.deepEqual(
     [before, after],
     [
@@ -95,7 +104,7 @@ test('wrong use is told before anything is asked, with the usage and exit 2; hel
     [['set', 'ann@example.com', 'bob@example.com', '--credits', '1'], /One account at a time/],
     [['set', 'ann@example.com'], /Say what to set/],
     [['set', 'ann@example.com', '--credits'], /'--credits <value>' argument missing/],
-    [['set', 'ann@example.com', '--credits', '-2'], /--credits must be a whole number from 0 to 1000000000000, -1 for unlimited/],
+    [['set', 'ann@example.com', '--credits', '-2'], /--credits must be a whole number from 0 to 9000000000000, -1 for unlimited/],
     [['set', 'ann@example.com', '--websockets', '1.5'], /--websockets must be a whole number/],
     [['set', 'ann@example.com', '--plan', 'gold'], /--plan must be free, pro, power, business, or default/],
     [['set', 'ann@example.com', '--nope', '-1'], /Unknown option '--nope'/],

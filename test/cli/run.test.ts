@@ -164,13 +164,6 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.equal((await api(where, `/v1/tasks/${taskIdIn(command.stderr())}`)).status, 'cancelled');
   });
 
-  await t.test('a task whose credits are spent ends the command with 5, and says how to go on', async (t) => {
-    const where = await person(t, service.url);
-    const command = troupe(['run', 'Analyse sales.csv', '--file', sales, '--max-credits', '0.001'], where);
-    assert.equal(await command.exit, 5, command.stdout() + command.stderr());
-    assert.match(command.stderr(), /--max-credits allows and is paused/);
-  });
-
   await t.test('missing files, folders and namesakes are refused before anything is created', async (t) => {
     const where = await person(t, service.url);
     for (const [args, words] of [

@@ -103,19 +103,7 @@ export async function refuseForeignIds(site: Site): Promise<void> {
 }
 
 export async function refuseUnknownPaths(site: Site): Promise<void> {
-  const odd = [
-    '/',
-    '//',
-    '/v1',
-    '/v1/',
-    '/v2/tasks',
-    '/v1/v1/tasks',
-    '/V1/tasks',
-    '/v1/%74asks',
-    `/${'a/'.repeat(4_000)}`,
-    '/.env',
-    '/%00',
-  ];
+  const odd = ['//', '/v1', '/v1//', '/v2/tasks', '/v1/v1/tasks', '/V1/tasks', '/v1/%74asks', `/${'a/'.repeat(4_000)}`, '/.env', '/%00'];
   const near = site.api.operations.flatMap((operation) => [`${pathOf(operation, site.own)}/`, `${pathOf(operation, site.own)}x/y/z`]);
   const paths = [...odd, ...new Set(near.flatMap((path) => prefixes.map((prefix) => prefix + path)))];
   for (const [i, path] of paths.entries()) {

@@ -24,7 +24,7 @@ import { expect } from './expect.ts';
 export async function answerReaders(site: Site): Promise<void> {
   for (const operation of site.api.operations.filter(({ method }) => method === 'GET')) {
     for (const prefix of prefixes) {
-      const path = prefix + pathOf(operation, site.own);
+      const path = prefix + goodPath(operation, site.own);
       const answer = await site.send(operation, { path });
       expect(answer, 200, operation, path);
       const { etag } = answer.headers;
@@ -77,7 +77,17 @@ export async function answerWriters(site: Site): Promise<void> {
 
 function otherBody({ body }: Operation, sent: string | undefined): string | undefined {
   if (sent === undefined) return undefined;
-  return body === 'multipart' ? sent.replace('some text', 'other text') : sent.replace('{', '{"unknown":1,');
+  if (body === 'multipart') return sent.replace('some text', 'other text');
+  const fields = Object.entries(JSON.parse(sent) as Record<string, unknown>);
+  const other: Record<string, (value: any) => unknown> = {
+    number: (value) => value + 1,
+    boolean: (value) => !value,
+    string: (value) => `${value}x`,
+    object: () => [],
+  };
+  // Numbers first: another one is as good as the first.
+  const [name, value] = Object.keys(other).flatMap((type) => fields.filter((field) => typeof field[1] === type))[0]!;
+  return JSON.stringify({ ...Object.fromEntries(fields), [name]: other[typeof value]!(value) });
 }
 
 /** Ends what is there, the inner things first. */
@@ -139,6 +149,8 @@ export async function answerPeople(site: Site): Promise<void> {
 
   let token = (await as(null, 'POST', '/auth/login', person)).access_token;
   await as(token, 'PATCH', '/auth/me', { name: 'Carl' });
+  await as(token, 'POST', '/auth/verify-email/resend');
+  await as(null, 'POST', '/auth/verify-email', { token: await mailedToken(site, person.email, 'registration-') });
   const { secret } = await as(token, 'POST', '/auth/2fa/enroll');
   const { recovery_codes: codes } = await as(token, 'POST', '/auth/2fa/confirm', { code: new TOTP({ secret }).generate() });
   const { challenge_token } = await as(null, 'POST', '/auth/login', person);
@@ -146,22 +158,34 @@ export async function answerPeople(site: Site): Promise<void> {
   await as(token, 'POST', '/auth/2fa/disable', { code: codes[1] });
 
   await as(null, 'POST', '/auth/session', person);
+  person.email = 'carl.new@example.com';
+  await as(token, 'PATCH', '/auth/me', person);
+  const link = new URLSearchParams({ token: await mailedToken(site, person.email, '') });
+  await as(null, 'GET', `/auth/verify-email/page?${link}`);
+  const press = {
+    path: '/v1/auth/verify-email/page',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: String(link),
+  };
+  const operation = site.api.find('POST', '/auth/verify-email/page');
+  expect(await site.send(operation, press, null), 200, operation, 'the button of the page');
   await as(null, 'POST', '/auth/forgot-password', { email: person.email });
-  const reset = { token: await mailedToken(site), password: 'another long password' };
+  const reset = { token: await mailedToken(site, person.email, 'req_'), password: 'another long password' };
   await as(null, 'POST', '/auth/reset-password', reset);
   token = (await as(null, 'POST', '/auth/login', { ...person, password: reset.password })).access_token;
   await as(token, 'DELETE', '/auth/session');
 }
 
-/** Of the mail that is kept where no mail server is configured. */
-async function mailedToken({ service }: Site): Promise<string> {
+/** Of a mail to the address that is kept where no mail server is configured. @param begin of its file's name */
+async function mailedToken({ service }: Site, to: string, begin: string): Promise<string> {
   let token: string | undefined;
   const look = async (): Promise<boolean> => {
     const folder = join(service.dataDir, 'mail');
-    const [name] = (await readdir(folder).catch(() => [])).filter((file) => file.startsWith('req_') && file.endsWith('.eml'));
+    const names = (await readdir(folder).catch(() => [])).filter((file) => file.startsWith(begin) && file.endsWith('.eml'));
     // The mail's lines are folded (quoted-printable).
-    const text = name === undefined ? '' : (await readFile(join(folder, name), 'utf8')).replace(/=\r\n/g, '').replaceAll('=3D', '=');
-    token = /^v4\.public\.\S+/m.exec(text)?.[0];
+    const texts = names.map(async (name) => (await readFile(join(folder, name), 'utf8')).replace(/=\r\n/g, '').replaceAll('=3D', '='));
+    const text = (await Promise.all(texts)).find((one) => one.includes(`To: ${to}`));
+    token = text && /^v4\.public\.\S+/m.exec(text)?.[0];
     return token !== undefined;
   };
   await until(look, 'the mail');

@@ -107,11 +107,13 @@ export async function refuseWrongQueries(site: Site): Promise<void> {
       const values: [string, string | RegExp][] =
         schema.type === 'integer'
           ? ['abc', '', '1.5', '0x10', '9'.repeat(30), '%EF%BC%91', 'null'].map((value) => [value, 'int_parsing'])
-          : [
-              ['nonsense', 'enum'],
-              ['', 'enum'],
-              ['%00', 'value_error'],
-            ];
+          : schema.pattern !== undefined
+            ? ['nonsense', ''].map((value) => [value, 'string_pattern_mismatch'])
+            : [
+                ['nonsense', 'enum'],
+                ['', 'enum'],
+                ['%00', 'value_error'],
+              ];
       if (schema.minimum !== undefined) values.push([String(schema.minimum - 1), 'greater_than_equal']);
       if (schema.maximum !== undefined) values.push([String(schema.maximum + 1), 'less_than_equal']);
       for (const [value, type] of values) {

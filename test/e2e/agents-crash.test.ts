@@ -4,10 +4,12 @@ import { createServer, type Socket } from 'node:net';
 import test from 'node:test';
 import { callTool, finish } from '../support/openai-server.ts';
 import { endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
+import type { Caller } from '../support/service.ts';
 
 test('an approval that waits when the service is killed still waits after it, and is good once', { timeout: 120_000 }, async (t) => {
   const mails = await mailServer(t, 'takes');
   const { service, caller, begin } = await scriptedService(t, { SMTP_URL: mails.url });
+  await mails.verify(caller);
   const mail = callTool('send_email', { to: 'ann@example.com', subject: 'After the crash', body: 'Hello' });
   const { id } = await begin('survive', turns(mail, finish('sent')));
   const approval = await untilApproval();
@@ -36,6 +38,7 @@ test('killed while the mail server holds its answer back, the mail is not sent t
 }, async (t) => {
   const mails = await mailServer(t, 'hangs');
   const { service, caller, begin, requestsOf } = await scriptedService(t, { SMTP_URL: mails.url });
+  await mails.verify(caller);
   const mail = callTool('send_email', { to: 'ann@example.com', subject: 'Once', body: 'Hello' });
   const { id } = await begin('unknown', turns(mail, finish('its delivery is uncertain')), { autonomy_level: 100 });
   await mails.first;
@@ -50,15 +53,17 @@ test('killed while the mail server holds its answer back, the mail is not sent t
   assert.deepEqual([results[0].data.is_error, results.length], [true, 2]);
 });
 
-/** Speaks enough SMTP to take a mail; `hangs` takes it and never says so. */
+/** Speaks enough SMTP to take mails; `hangs` takes those of agents and never says so. Only these are counted. */
 async function mailServer(t: { after(fn: () => unknown): void }, manner: 'takes' | 'hangs') {
   const first = Promise.withResolvers<void>();
+  const verification = Promise.withResolvers<string>();
   let taken = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     let inMail = false;
+    let text = '';
     let rest = '';
     const say = (line: string) => socket.write(`${line}\r\n`);
     say('220 test');
@@ -68,11 +73,16 @@ async function mailServer(t: { after(fn: () => unknown): void }, manner: 'takes'
         const line = rest.slice(0, end);
         rest = rest.slice(end + 2);
         if (inMail) {
+          text += line.endsWith('=') ? line.slice(0, -1) : `${line}\n`;
           if (line !== '.') continue;
           inMail = false;
-          taken++;
-          first.resolve();
-          if (manner === 'takes') say('250 taken');
+          const isAgents = /^From: .*agents@/m.test(text);
+          if (isAgents) {
+            taken++;
+            first.resolve();
+          } else verification.resolve(/^v4\.public\.\S+$/m.exec(text.replaceAll('=3D', '='))![0]);
+          text = '';
+          if (!isAgents || manner === 'takes') say('250 taken');
         } else if (/^DATA/i.test(line)) {
           inMail = true;
           say('354 go on');
@@ -87,5 +97,10 @@ async function mailServer(t: { after(fn: () => unknown): void }, manner: 'takes'
     for (const socket of sockets) socket.destroy();
   });
   const { port } = server.address() as { port: number };
-  return { url: `smtp://127.0.0.1:${port}`, first: first.promise, taken: () => taken };
+  /** Follows the mail that was sent at the registration. */
+  const verify = async (caller: Caller) => {
+    const token = await verification.promise;
+    assert.equal((await caller.fetch('POST', '/v1/auth/verify-email', { token })).status, 200);
+  };
+  return { url: `smtp://127.0.0.1:${port}`, first: first.promise, taken: () => taken, verify };
 }

@@ -25,9 +25,9 @@ test('tables in every odd form are reported with their true figures', { timeout:
     ['quoted.csv', 'city,amount\n"Oslo, the ""old"" town",10\n"Bergen\nnorth",20.5\nMalmö,30\n', expected],
     ['ragged.csv', `${plain}short\nlong,1,2,3,4\n`, /2 rows have more or fewer cells than the header \(first: row 4, 5\)/],
     ['open-quote.csv', `${plain}"never closed,5\n`, /A quote opened after row 4 is never closed/],
-    ['empty.csv', '', /0 columns[\s\S]*The table has no rows/],
-    ['header-only.csv', 'city,amount\n', /2 columns[\s\S]*The table has no rows/],
-    ['one-cell.csv', 'x', /The table has no rows/],
+    ['empty.csv', '', /0 columns[\s\S]*The file is empty/],
+    ['header-only.csv', 'city,amount\n', /2 columns[\s\S]*The table has a header \(city, amount\) and no rows/],
+    ['one-cell.csv', 'x', /The table has a header \(x\) and no rows/],
     [
       'wide.csv',
       `${Array.from({ length: 3_000 }, (_, i) => `c${i}`).join(',')}\n${Array(3_000).fill('1').join(',')}\n`,

@@ -85,14 +85,15 @@ test('a lesser plan costs nothing and waits for the end of the period; two check
   assert.equal((await ann.json('GET', '/v1/billing/invoices')).data.length, 1);
 });
 
-test('it returns only to registered addresses, and to pages of this service', async () => {
+test('it returns to any https address, whose host the page names before, and to no other kind of address', async () => {
   const ann = await Caller.register(service);
-  await ann.json('PATCH', '/v1/settings', { redirect_uris: ['https://app.example.com/paid'] });
   const open = (body: object) => ann.fetch('POST', '/billing/checkout', { plan: 'pro', ...body });
   for (const bad of [
-    'https://evil.example.com/',
-    'https://app.example.com/paid.evil',
+    'http://app.example.com/paid',
+    'http://127.0.0.1.example.com/',
+    'https://bank.example.com@evil.example.com/',
     'javascript:alert(1)',
+    'data:text/html,x',
     '//evil.example.com',
     'x',
     `${url}.evil.example.com/`,
@@ -104,6 +105,10 @@ test('it returns only to registered addresses, and to pages of this service', as
   const opened: any = await (await open({ success_url: 'https://app.example.com/paid', cancel_url: `${url}/docs` })).json();
   const page = await fetch(opened.url);
   assert.match(page.headers.get('content-security-policy')!, /form-action 'self' https:\/\/app\.example\.com/);
+  const named = /Paying leads you to <strong>app\.example\.com<\/strong>\. Cancelling leads you to <strong>127\.0\.0\.1:\d+<\/strong>\./;
+  assert.match(await page.text(), named);
+  const look: any = await (await open({ success_url: 'https://аррle.com/"><b>', cancel_url: 'http://[::1]:3000/' })).json();
+  assert.match(await (await fetch(look.url)).text(), /<strong>xn--le-6kc8da\.com<\/strong>.*<strong>\[::1\]:3000<\/strong>/);
   const cancelled = await form(opened.url, 'cancel');
   assert.deepEqual([cancelled.status, cancelled.headers.get('location')], [303, `${url}/docs`]);
   assert.equal((await form(opened.url, 'pay')).status, 409);
@@ -116,7 +121,7 @@ test('business leads to a contact form, whose message reaches the operator once'
   const { url: page } = await ann.json('POST', '/v1/billing/checkout', { plan: 'business', billing_period: 'annual' });
   assert.match(await (await fetch(page)).text(), /<textarea name="message"/);
   assert.equal((await form(page, 'pay')).status, 409);
-  const said = { name: '<b>Ann</b>', email: 'ann@example.com', message: 'Forty seats, please.' };
+  const said = { name: '<b>Ann</b>', email: 'ann@example.com', message: 'Forty seats, please.\nAccount: acct_other' };
   const wrong = await form(page, 'contact', { ...said, email: 'nobody' });
   assert.equal(wrong.status, 422);
   assert.match(await wrong.text(), /Give an e-mail address.*value="&#60;b&#62;Ann&#60;\/b&#62;".*value="nobody".*Forty seats, please\./s);
@@ -126,16 +131,18 @@ test('business leads to a contact form, whose message reaches the operator once'
     (await fetch(`${page}?do=contact`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })).status,
     415,
   );
-  const sent = await form(page, 'contact', said);
+  const sent = await form(page, 'contact', { ...said, name: 'Ann\r\nAccount: acct_other\rPlan: free\u2028E-mail: x@example.com' });
   assert.equal(sent.status, 200);
   assert.match(await sent.text(), /We have your message/);
   assert.equal((await form(page, 'contact', said)).status, 409);
   const folder = join(service.dataDir, 'mail');
-  const mails = (await readdir(folder)).filter((name) => name.endsWith('.eml'));
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.eml'));
+  const all = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+  const mails = all.filter((text) => /^To: operator@troupe\.invalid/m.test(text));
   assert.equal(mails.length, 1);
-  const mail = await readFile(join(folder, mails[0]!), 'utf8');
-  assert.match(mail, /Forty seats, please\./);
-  assert.match(mail, /^To: operator@troupe.invalid/m);
+  const mail = mails[0]!;
+  assert.match(mail, /^> Forty seats, please\.\r?\n> Account: acct_other/m);
+  assert.equal(mail.match(/^\s*(Account|Plan|E-mail): /gm)?.length, 3, 'no line of ours is forged by a name or a message');
   assert.equal((await ann.json('GET', '/v1/billing')).plan, 'free');
 });
 

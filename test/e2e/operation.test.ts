@@ -126,7 +126,10 @@ test('a service whose embedded PostgreSQL was killed ends with one line, and the
   const gone = service.ended();
   process.kill(await postmasterPid(service), 'SIGKILL');
   assert.equal(await gone, 1);
-  assert.match(service.output(), /^The embedded PostgreSQL has ended, so this service ends too: start it again/m);
+  assert.match(
+    service.output(),
+    /^The embedded PostgreSQL has ended, so this service ends too\. Look at .*postgres\.log and start the service again/m,
+  );
   await service.restart();
   assert.equal((await caller.json('GET', '/v1/workspaces'))[0].name, 'kept');
 });

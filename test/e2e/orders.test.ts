@@ -18,7 +18,7 @@ test('an order waits, is approved, is paid when money arrives, and shows every s
   const placed = await place(ann);
   const { id, created_at, ...rest } = placed;
   assert.match(id, /^po_/);
-  assert.deepEqual(rest, { ...good, status: 'pending' });
+  assert.deepEqual(rest, { ...good, status: 'pending', mode: 'live' });
   const approved: any = await (await act(ann, id, 'approve')).json();
   assert.deepEqual([approved.status, approved.payment_error], ['approved', 'insufficient_funds']);
   assert.ok(approved.approved_at >= created_at);

@@ -22,6 +22,15 @@ async function operator(t: TestContext, service: Service, caller: Caller) {
   };
 }
 
+/** The task when it says that it waits for this. */
+async function untilWaits(caller: Caller, id: string, what: string): Promise<any> {
+  for (;;) {
+    const task = await caller.json('GET', `/v1/tasks/${id}`);
+    if (task.waiting_for === what) return task;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
 /** Types of an account's events about tasks, in their order, with the task they are about. */
 async function told(caller: Caller, types: RegExp): Promise<string[]> {
   return (await caller.events()).filter(({ type }) => types.test(type)).map(({ type, data }) => `${type} ${data.task_id}`);
@@ -42,6 +51,9 @@ test('on the free plan tasks work one at a time, in the order of their creation;
   await request('held', 2);
   const [second, third, fourth] = [await begin('b', turns()), await begin('c', turns()), await begin('d', turns())];
   await caller.json('POST', `/v1/tasks/${third.id}/cancel`);
+  const queued = await untilWaits(caller, second.id, 'concurrency');
+  assert.match(queued.waiting_message, /^1 task of this account is at work/);
+  assert.equal((await caller.json('GET', `/v1/tasks/${first.id}`)).waiting_for, null);
   assert.equal((await caller.json('GET', `/v1/tasks/${second.id}`)).status, 'pending');
   await service.kill();
   await service.restart();
@@ -91,6 +103,24 @@ test('credits that run out pause what runs and let nothing start; what an operat
   const waiting = await begin('next', turns());
   const paused = await caller.untilTask(running.id, [...endStatuses, 'paused']);
   assert.deepEqual([paused.status, paused.pause_reason], ['paused', 'plan_limit']);
+  const words = /^The plan's 100 credits of this billing period are used up: upgrade the plan, or wait until \d{4}-\d\d-\d\d\.$/;
+  for (const { id } of [running, waiting]) assert.match((await untilWaits(caller, id, 'plan_limit')).waiting_message, words);
+  const saying = (await caller.events()).filter(({ type }) => type === 'task.waiting').map(({ data }) => [data.task_id, data.waiting_for]);
+  assert.deepEqual(
+    saying.sort(),
+    [
+      [running.id, 'plan_limit'],
+      [waiting.id, 'concurrency'],
+      [waiting.id, 'plan_limit'],
+    ].sort(),
+  );
+  const followed = troupe(['run', '--attach', waiting.id, '--token', caller.token], {
+    url: service.url,
+    folder: service.dataDir,
+    dataDir: service.dataDir,
+  });
+  assert.equal(await followed.exit, 5, followed.stderr());
+  assert.match(followed.stderr(), /The task waits\. The plan's 100 credits .* wait until \d{4}/);
   const billing = await caller.json('GET', '/v1/billing');
   assert.deepEqual([billing.plan, billing.credits_remaining, billing.tasks_limit, billing.tasks_used], ['free', 0, 50, 0]);
   assert.equal(billing.billing_period_start, new Date().toISOString().slice(0, 10));
@@ -124,18 +154,16 @@ test('credits that run out pause what runs and let nothing start; what an operat
   assert.ok((await caller.events()).some(({ type, data }) => type === 'plan.changed' && data.plan === 'business'));
 });
 
-test('the free plan has credits enough for the quick start’s task, twice', { timeout }, async (t) => {
+test('the offline model uses no tokens, so the quick start’s task costs no credits', { timeout }, async (t) => {
   const service = await startService(t, {}, limited);
   const caller = await Caller.register(service);
   const { id: workspace_id } = await caller.json('POST', '/v1/workspaces', { name: 'sales' });
   await caller.upload(workspace_id, 'sales.csv', await readFile('examples/sales.csv', 'utf8'));
   const prompt = 'Analyse sales.csv and tell me what stands out';
-  for (let n = 0; n < 2; n++) {
-    const { id } = await caller.json('POST', '/v1/tasks', { prompt, workspace_id });
-    assert.equal((await caller.untilTask(id, [...endStatuses, 'paused'])).status, 'complete');
-  }
+  const { id } = await caller.json('POST', '/v1/tasks', { prompt, workspace_id });
+  const { status, cost, total_tokens_used } = await caller.untilTask(id, [...endStatuses, 'paused']);
+  assert.deepEqual([status, cost, total_tokens_used], ['complete', 0, 0]);
   const { credits_remaining, agents_minutes, tasks_used } = await caller.json('GET', '/v1/billing');
-  assert.equal(tasks_used, 2);
-  assert.ok(credits_remaining > 0 && credits_remaining < 100, `${credits_remaining} credits are left`);
+  assert.deepEqual([tasks_used, credits_remaining], [1, 100]);
   assert.ok(agents_minutes < 1);
 });

@@ -82,6 +82,12 @@ test('what Stripe has not signed changes nothing: another secret, an old time, a
     { header: 't=,v1=' },
     { header: `t=${nowS},v0=${signatureOf(body, stripeWebhookSecret, nowS).split('v1=')[1]}` },
     { header: signatureOf(body, stripeWebhookSecret, nowS).replace(/^t=\d+/, `t=${nowS + 1}`) },
+    // Signed with the secret, and at no time that has come.
+    { header: signatureOf(body, stripeWebhookSecret, nowS + 3_600) },
+    { header: signatureOf(body, stripeWebhookSecret, Number.NaN) },
+    { header: signatureOf(body, stripeWebhookSecret, Number.POSITIVE_INFINITY) },
+    { header: signatureOf(body, stripeWebhookSecret, nowS).replace('t=', 't=0x1,t=') },
+    { header: signatureOf(body, stripeWebhookSecret, nowS).replace(/^t=(\d+)/, 't=$1.5') },
     { header: `t=${'9'.repeat(8_000)},v1=00` },
   ]) {
     const answer = await deliver(service.url, event, wrong);

@@ -37,13 +37,21 @@ async function cameToNothing(caller: Caller, id: string, status: string): Promis
   assert.deepEqual([found.status, checkout_url, await balanceOf(caller), await transactionsOf(caller)], [status, undefined, 0, []]);
 }
 
+test('a test key pays in at once, and Stripe is not asked', async () => {
+  const trial = await (await Caller.register(service)).program('test');
+  const before = stripe.requests.length;
+  const { status, balance, mode, id } = await deposit(trial);
+  assert.deepEqual([status, balance, mode, stripe.requests.length], ['completed', 120.5, 'test', before]);
+  assert.equal((await find(trial, id)).status, 'completed');
+});
+
 test('a deposit is pending until it is paid on the page of Stripe; told three times and killed in between, the wallet has it once', async () => {
   let ann = await Caller.register(service);
   const opened = await deposit(ann);
   const { id, checkout_url: page, expires_at, ...rest } = opened;
   assert.deepEqual(
     [rest.amount, rest.source, rest.status, rest.balance, Object.keys(rest).sort()],
-    [120.5, 'card', 'pending', 0, ['amount', 'balance', 'created_at', 'source', 'status']],
+    [120.5, 'card', 'pending', 0, ['amount', 'balance', 'created_at', 'mode', 'source', 'status']],
   );
   assert.ok(Date.parse(expires_at) - Date.parse(rest.created_at) === 30 * 60_000);
   assert.match(id, /^txn_/);

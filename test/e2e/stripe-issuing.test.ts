@@ -72,6 +72,16 @@ function no(said: Said, reason: string): void {
   assert.equal(said!.body.metadata.decline_reason, reason);
 }
 
+test('a card of a test key is made here, and Stripe is not asked', async () => {
+  const trial = await (await customer(0)).program('test');
+  await trial.json('POST', '/v1/commerce/wallet/deposit', { amount: 50, source: 'card' });
+  const { id, number, mode } = await trial.json('POST', cards, asked);
+  assert.deepEqual([mode, number.slice(0, 6), stripe.cardOf(id)], ['test', '400000', undefined]);
+  const { status } = await trial.json('POST', `${cards}/${id}/authorizations`, { amount: 20, merchant: 'm' });
+  await trial.json('POST', `${cards}/${id}/freeze`);
+  assert.deepEqual([status, await balanceOf(trial)], ['approved', 30]);
+});
+
 test('a card is made at Stripe for the company, active and within its limit; its number is shown once and kept nowhere', async () => {
   const caller = await customer();
   const key = { 'idempotency-key': 'the-one-card' };

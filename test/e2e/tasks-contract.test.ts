@@ -34,7 +34,10 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
       total_tokens_used: 360,
       total_cost_cents: 0,
       deliverables_count: 1,
+      mode: 'live',
       pause_reason: null,
+      waiting_for: null,
+      waiting_message: null,
       error: null,
     });
     assert.match(completed_at, iso);
@@ -89,7 +92,17 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
       ['deploy_target', 'heroku', 5],
       ['model', '', 5, 'x'.repeat(201)],
       ['max_credits', 0, -1, '5', 1e12],
-      ['output_schema', 'object', [], 5, { type: 'string', pattern: '(' }, { description: 'x'.repeat(32_001) }, nested(40)],
+      [
+        'output_schema',
+        'object',
+        [],
+        5,
+        { type: 'string', pattern: '(' },
+        { type: 'nonsense' },
+        { $ref: 'https://example.com/s' },
+        { description: 'x'.repeat(32_001) },
+        nested(40),
+      ],
     ] as const) {
       for (const value of values) refused.push([config({ [field]: value }), ['body', 'config', field]]);
     }
@@ -114,7 +127,7 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
       deploy_target: 'expo',
       model: 'other',
       max_credits: 0.001,
-      output_schema: { pattern: { type: 'x' } },
+      output_schema: { properties: { pattern: { type: 'string' } }, $ref: '#/$defs/any', $defs: { any: true } },
     };
     const task = await begin('bounds', () => silence(), full);
     assert.deepEqual(task.config, full);

@@ -95,6 +95,8 @@ async function refusesContents(site: Site): Promise<void> {
     ['report.csv', program],
     ['report.txt', elf],
     ['a.json', 'not json {'],
+    ['a.jsonl', 'not json'],
+    ['a.tsv', 'PK\x03\x04'],
     ['a.png', 'GIF89a'],
     ['a.pdf', 'plain text'],
     ['a.docx', 'PK\x03\x04'],

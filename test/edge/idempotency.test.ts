@@ -15,6 +15,7 @@ const once = { 'idempotency-key': 'once' };
 async function startNode(t: TestContext) {
   const ran: { id: string; commandId: string | undefined }[] = [];
   const work: { run: () => Promise<void> } = { run: async () => {} };
+  const uploaded: number[] = [];
   const node = await startIdentityNode(t, () => [
     route({
       method: 'POST',
@@ -30,10 +31,28 @@ async function startNode(t: TestContext) {
         return { status: 201, json: { id: ids.id }, headers: { 'X-Work': 'done' } };
       },
     }),
+    route({
+      method: 'POST',
+      path: '/upload',
+      summary: 'Takes a file',
+      scope: 'workspaces.write',
+      body: 'multipart',
+      responses: { 201: Type.Object({ id: Type.String() }) },
+      async handler(context) {
+        const { id } = commandIds(context, idPrefixes.file);
+        await context.receiveFile(async ({ content }) => {
+          let bytes = 0;
+          for await (const chunk of content) bytes += chunk.length;
+          uploaded.push(bytes);
+        });
+        await work.run();
+        return { status: 201, json: { id } };
+      },
+    }),
   ]);
   const { access_token: token } = await node.register('ann@example.com');
   const keysMade = async () => (await node.database.read({ text: 'select count(*) n from api_key' })).rows[0].n;
-  return { ...node, token, ran, work, keysMade };
+  return { ...node, token, ran, work, uploaded, keysMade };
 }
 
 /** A card as commerce would issue it, and a token for any time: keys of commerce outlive an access token. */
@@ -97,19 +116,99 @@ test('without a key every request has its own effect', async (t) => {
   assert.equal(await keysMade(), 2);
 });
 
-test('another body, path or caller under a used key is 422 and names the header', async (t) => {
-  const { request, token, keysMade, createKey } = await startNode(t);
-  const program = await createKey(token, minted);
+test('another body or path under a used key is 422 and names the header', async (t) => {
+  const { request, token, keysMade } = await startNode(t);
   await request('POST', '/v1/api-keys', token, minted, once);
   for (const refused of [
     await request('POST', '/v1/api-keys', token, { ...minted, name: 'other' }, once),
     await request('POST', '/v1/work', token, {}, once),
-    await request('POST', '/v1/api-keys', program.key, minted, once),
+    await request('POST', '/v1/api-keys?x=1', token, minted, once),
   ]) {
     assert.equal(refused.status, 422);
     assert.deepEqual(((await refused.json()) as any).detail[0].loc, ['header', 'Idempotency-Key']);
   }
-  assert.equal(await keysMade(), 2);
+  assert.equal(await keysMade(), 1);
+});
+
+test('an account has one space of keys, whichever credential is used and with or without /v1; a replay needs what the request needs', async (t) => {
+  const { request, token, keysMade, createKey } = await startNode(t);
+  const entitled = await createKey(token, minted);
+  const other = await createKey(token, { name: 'other', scopes: ['billing.read'] });
+  const first: any = await (await request('POST', '/v1/api-keys', token, minted, once)).json();
+  for (const [path, credential] of [
+    ['/api-keys', token],
+    ['/v1/api-keys', entitled.key],
+  ] as const) {
+    const again = await request('POST', path, credential, minted, once);
+    assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [201, 'true']);
+    assert.deepEqual(await again.json(), first);
+  }
+  const refused = await request('POST', '/v1/api-keys', other.key, minted, once);
+  assert.equal(refused.status, 403);
+  assert.ok(!(await refused.text()).includes(first.key), 'no secret for who could not have made it');
+  assert.equal((await request('POST', '/v1/api-keys', entitled.key, { ...minted, name: 'x' }, once)).status, 422);
+  assert.equal(await keysMade(), 3);
+
+  // Where a route does not say what its answer needs, it is given to its own caller alone.
+  assert.equal((await request('POST', '/v1/work', token, {}, { 'idempotency-key': 'work' })).status, 201);
+  assert.equal((await request('POST', '/v1/work', other.key, {}, { 'idempotency-key': 'work' })).status, 422);
+});
+
+test('test keys have a space of their own', async (t) => {
+  const { request, token, createKey, ran } = await startNode(t);
+  const trial = await createKey(token, { ...minted, mode: 'test' });
+  const live: any = await (await request('POST', '/v1/work', token, { n: 1 }, once)).json();
+  const answer = await request('POST', '/v1/work', trial.key, { n: 2 }, once);
+  assert.deepEqual([answer.status, answer.headers.get('idempotency-replayed')], [201, null]);
+  assert.notEqual(((await answer.json()) as any).id, live.id);
+  assert.equal((await request('POST', '/v1/work', trial.key, { n: 1 }, once)).status, 422);
+  assert.equal(ran.length, 2);
+});
+
+test("an upload's name and content are part of the request, wherever it is repeated", async (t) => {
+  const node = await startNode(t);
+  const { edge, token, uploaded } = node;
+  const another = await node.anotherEdge();
+  const upload = async (content: string | Uint8Array<ArrayBuffer>, name = 'a.txt', at = edge, key = 'once') => {
+    const body = new FormData();
+    body.set('file', new Blob([content]), name);
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': key };
+    const answer = await fetch(`${at.url}/upload`, { method: 'POST', headers, body });
+    return { status: answer.status, replayed: answer.headers.get('idempotency-replayed'), json: (await answer.json()) as any };
+  };
+  const large = new Uint8Array(3_000_000).fill(7);
+  const first = await upload(large);
+  assert.deepEqual([first.status, first.replayed], [201, null]);
+  for (const at of [edge, another]) {
+    assert.deepEqual(await upload(large, 'a.txt', at), { ...first, replayed: 'true' });
+    assert.equal((await upload(large.with(2_999_999, 8), 'a.txt', at)).status, 422, 'one other byte at its end');
+    assert.equal((await upload(large, 'b.txt', at)).status, 422, 'another name');
+    assert.equal((await upload('short', 'a.txt', at)).status, 422);
+  }
+  assert.deepEqual(uploaded, [3_000_000]);
+  assert.equal((await upload('second', 'a.txt', edge, 'twice')).status, 201, 'the connection and other keys are as before');
+});
+
+test('a key whose upload may have had its effect takes no other one, and keeps the first', async (t) => {
+  const node = await startNode(t);
+  const { token, work, uploaded, database } = node;
+  const upload = async (content: string, edge = node.edge) => {
+    const body = new FormData();
+    body.set('file', new Blob([content]), 'a.txt');
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'once' };
+    const answer = await fetch(`${edge.url}/upload`, { method: 'POST', headers, body });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  work.run = async () => {
+    throw new AppError('outcome_unknown', 'Nobody knows');
+  };
+  assert.equal(await upload('first'), 504);
+  work.run = async () => {};
+  for (const content of ['other', 'longer than the first']) assert.equal(await upload(content), 422);
+  assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 1, 'it is not freed');
+  assert.equal(await upload('first'), 201);
+  assert.deepEqual(uploaded, [5, 5]);
 });
 
 test('accounts do not share keys', async (t) => {

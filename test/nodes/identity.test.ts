@@ -44,7 +44,7 @@ async function ask(node: NodeProcess, { token, method = 'GET', path = '/auth/me'
 async function mailedToken(): Promise<string> {
   const kept = join(folder.path, 'mail');
   for (;;) {
-    const name = (await readdir(kept).catch(() => [])).find((file) => file.endsWith('.eml'));
+    const name = (await readdir(kept).catch(() => [])).find((file) => file.startsWith('req_') && file.endsWith('.eml'));
     if (name === undefined) continue;
     const text = (await readFile(join(kept, name), 'utf8')).replace(/=\r\n/g, '').replaceAll('=3D', '=');
     return /^v4\.public\.\S+/m.exec(text)![0];

@@ -80,6 +80,26 @@ async function leased(): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await cluster.redis!.client.info('commandstats'))?.[1] ?? 0);
 }
 
+test('six keys of an account have five times the requests and the sockets of one, whichever node they ask', options, async () => {
+  const owner = await caller({ requests: 40, sockets: 1 });
+  const keys = await Promise.all(
+    Array.from({ length: 6 }, async (_, n) => {
+      const { key } = await owner.json('POST', '/v1/api-keys', { name: `k${n}`, scopes: ['tasks.read'] });
+      return Object.assign(owner.at(cluster.up[0]!), { token: key as string }) as Caller;
+    }),
+  );
+  const beganMs = performance.now();
+  const statuses = await Promise.all(Array.from({ length: 300 }, (_, n) => ask(keys[n % 6]!, n).then(({ status }) => status)));
+  const granted = statuses.filter((status) => status !== 429).length;
+  const came = Math.ceil(((performance.now() - beganMs) * 200) / 60_000);
+  // What made the keys counts too.
+  assert.ok(granted >= 185 && granted <= 200 + came, `${granted} of 200, and ${came} for the time`);
+
+  const opened = await Promise.all(keys.map((key, n) => open(key, n % cluster.up.length)));
+  assert.deepEqual(opened.map(({ first }) => first).sort(), [4429, 'auth_ok', 'auth_ok', 'auth_ok', 'auth_ok', 'auth_ok']);
+  for (const { socket } of opened) socket.close();
+});
+
 test('what an operator sets holds at every node within a second, in both directions', options, async () => {
   const one = await caller({ requests: 5 });
   const statuses = async () => Promise.all(Array.from({ length: 12 }, (_, n) => ask(one, n).then(({ status }) => status)));

@@ -75,7 +75,7 @@ test('a node that was taken for dead and was not can neither free the key it los
   assert.equal((await frozen.reserve(of, 'print')).kind, 'running');
   await next.keep(of, first.commandId, 201, 'answer');
   await frozen.keep(of, first.commandId, 500, 'late');
-  assert.deepEqual(await next.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer' });
+  assert.deepEqual(await next.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer', contents: null });
 });
 
 test('what a process left is its own again at once, since it alone knows that it does not run', async (t) => {
@@ -94,7 +94,7 @@ test('a key can be freed neither by the process that lost it nor after it was an
   assert.deepEqual(await two.reserve(of, 'print'), first);
   await two.keep(of, first.commandId, 201, 'answer');
   await two.free(of, first.commandId);
-  assert.deepEqual(await one.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer' });
+  assert.deepEqual(await one.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer', contents: null });
 });
 
 test('expired keys are deleted in chunks, others stay', async (t) => {

@@ -9,13 +9,13 @@ import { card, cardIdOf } from '../../src/actors/card/messages.ts';
 import { purchaseOrder } from '../../src/actors/purchase-order/messages.ts';
 import { purchaseOrderActor } from '../../src/actors/purchase-order/purchase-order.ts';
 import type { AnyActor } from '../../src/actors/runtime/define-actor.ts';
-import { wallet } from '../../src/actors/wallet/messages.ts';
+import { wallet, walletIdOf } from '../../src/actors/wallet/messages.ts';
 import { walletActor } from '../../src/actors/wallet/wallet.ts';
+import { type Mode, modes } from '../../src/mode.ts';
 import { checkLedger } from '../../src/storage/ledger-check.ts';
 import { type TestRuntime, testRuntime, until } from '../support/runtime.ts';
 
 const accountId = 'acct_1';
-const cardId = cardIdOf(accountId, 'crd_0000000000000001');
 const tables = [
   'ledger_entry',
   'wallet',
@@ -28,6 +28,7 @@ const tables = [
   'timer',
   'message',
 ];
+const tablesOfBothModes = tables.slice(0, 6);
 let service: TestRuntime;
 let client: pg.Client;
 
@@ -35,42 +36,27 @@ before(async () => {
   const accounts = accountActor({ startedTasks: null as never });
   service = await testRuntime([walletActor, cardActor, purchaseOrderActor, accounts] as unknown as AnyActor[]);
   const { actors } = service;
-  const deposit = (transferId: string, amountMinor: number) =>
-    actors.ask(wallet, accountId, 'deposit', { transferId, amountMinor, source: 'card' });
-  await deposit('txn_deposit', 70_000);
+  for (const mode of modes) await keepBooks(mode);
   await service.sql(
     `insert into checkout (id, account_id, user_id, amount_minor, lines, status, created_at, expires_at) values
       ('cs_deposit', $1, 'usr_1', 70000, '[]', 'paid', now(), now()), ('cs_never', $1, 'usr_1', 70000, '[]', 'expired', now(), now())`,
     [accountId],
   );
-  await actors.ask(card, cardId, 'create', {
-    accountId,
-    name: 'c',
-    last4: '0000',
-    numberHash: 'h',
-    spendLimitMinor: 5_000,
-    currency: 'USD',
-  });
-  for (const [n, amountMinor] of [100, 250, 6_000].entries())
-    await actors.ask(card, cardId, 'authorize', { authorizationId: `authz_${n}`, amountMinor, merchant: 'm' });
-  const place = async (id: string, amountMinor: number) => {
-    await actors.ask(purchaseOrder, id, 'create', { accountId, description: 'd', amountMinor, vendor: 'v', autoApproveThresholdMinor: 0 });
-    await actors.ask(purchaseOrder, id, 'approve', { approvalId: `req_${id}` });
-  };
-  const expiresAtMs = Date.now() + 600_000;
-  for (const id of ['h1', 'h2', 'h3']) await actors.ask(wallet, accountId, 'hold', { id, amountMinor: 500, expiresAtMs });
-  await actors.ask(wallet, accountId, 'capture', { holdId: 'h2', transferId: 'txn_h2', to: 'orders', reference: 'h2', description: 'd' });
-  await actors.ask(wallet, accountId, 'release', { holdId: 'h3' });
-  await place('po_paid', 1_000);
-  await place('po_waits', 500_000);
   const offer = { plan: 'pro', billingPeriod: 'monthly', amountMinor: 4_900, paymentId: 'cs_1', processorId: null } as const;
   await actors.ask(account, accountId, 'changePlan', offer);
-  await until(async () => (await service.sql(`select from purchase_order where status = 'complete'`)).length === 1, 'the payment');
+  await until(async () => (await service.sql(`select from purchase_order where status = 'complete'`)).length === 2, 'the payments');
 
   client = new pg.Client({ connectionString: service.url });
   await client.connect();
   await client.query('create schema kept');
   for (const table of tables) await client.query(`create table kept.${table} as table ${table}`);
+  for (const mode of modes) {
+    await client.query(`create schema ${mode}_only`);
+    for (const table of tablesOfBothModes)
+      await client.query(
+        `create view ${mode}_only.${table} as select * from public.${table} where mode = '${mode}' with local check option`,
+      );
+  }
 });
 
 after(async () => {
@@ -78,14 +64,55 @@ after(async () => {
   await service.close();
 });
 
+/** Names of things of test mode end with a t. */
+const named = (text: string, mode: Mode) => (mode === 'live' ? text : text.replace(/\b(txn_\w+|po_\w+|authz_\d|h\d)/g, '$1t'));
+
+/** The same in both modes: all that wallets, cards, orders and holds may have come to. */
+async function keepBooks(mode: Mode): Promise<void> {
+  const { actors } = service;
+  const of = (text: string) => named(text, mode);
+  const walletId = walletIdOf({ accountId, mode });
+  const cardId = cardIdOf(walletId, `crd_000000000000000${mode === 'live' ? 1 : 2}`);
+  await actors.ask(wallet, walletId, 'deposit', { transferId: of('txn_deposit'), amountMinor: 70_000, source: 'card' });
+  await actors.ask(card, cardId, 'create', {
+    accountId,
+    mode,
+    name: 'c',
+    last4: '0000',
+    numberHash: mode,
+    spendLimitMinor: 5_000,
+    currency: 'USD',
+  });
+  for (const [n, amountMinor] of [100, 250, 6_000].entries())
+    await actors.ask(card, cardId, 'authorize', { authorizationId: of(`authz_${n}`), amountMinor, merchant: 'm' });
+  const place = async (id: string, amountMinor: number) => {
+    await actors.ask(purchaseOrder, id, 'create', {
+      accountId,
+      mode,
+      description: 'd',
+      amountMinor,
+      vendor: 'v',
+      autoApproveThresholdMinor: 0,
+    });
+    await actors.ask(purchaseOrder, id, 'approve', { approvalId: `req_${id}` });
+  };
+  const expiresAtMs = Date.now() + 600_000;
+  for (const id of ['h1', 'h2', 'h3']) await actors.ask(wallet, walletId, 'hold', { id: of(id), amountMinor: 500, expiresAtMs });
+  const captured = { to: 'orders', reference: of('h2'), description: 'd' } as const;
+  await actors.ask(wallet, walletId, 'capture', { holdId: of('h2'), transferId: of('txn_h2'), ...captured });
+  await actors.ask(wallet, walletId, 'release', { holdId: of('h3') });
+  await place(of('po_paid'), 1_000);
+  await place(of('po_waits'), 500_000);
+}
+
 const found = async (about: string | null = null) =>
-  (await checkLedger(client, about)).findings.map(({ check, accountId: of, about: what }) => `${of}: ${what} (${check})`);
+  (await checkLedger(client, about)).findings.map(({ check, accountId: of, mode, about: what }) => `${of} ${mode}: ${what} (${check})`);
 
 /** Without triggers and without the checks of tables: as the owner of the database could. */
-async function behindTheBack(...statements: string[]): Promise<void> {
-  await client.query('set session_replication_role = replica');
+async function behindTheBack(statements: readonly string[], mode?: Mode): Promise<void> {
+  await client.query(`set session_replication_role = replica; set search_path = ${mode === undefined ? '' : `${mode}_only, `}public`);
   for (const statement of statements) await client.query(statement);
-  await client.query('set session_replication_role = origin');
+  await client.query('set session_replication_role = origin; set search_path = public');
 }
 
 /** What is done, and what is found. The whole finding is what a person reads. */
@@ -116,7 +143,7 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
   [
     'an authorization that was entered twice, with the balance made to fit',
     [
-      `insert into ledger_entry select 'txn_again', side, book, account_id, amount_minor, reference, description, created_at from ledger_entry where transfer_id = 'txn_0'`,
+      `insert into ledger_entry select 'txn_again', side, book, account_id, amount_minor, reference, description, created_at, mode from ledger_entry where transfer_id = 'txn_0'`,
       `update wallet set balance_minor = balance_minor - 100`,
     ],
     [/^acct_1: authz_0: 100 approved, 200 booked in 2 transfers/],
@@ -124,7 +151,7 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
   [
     'an order that was paid twice, with the balance made to fit',
     [
-      `insert into ledger_entry select 'txn_again', side, book, account_id, amount_minor, reference, description, created_at from ledger_entry where transfer_id = 'txn_paid'`,
+      `insert into ledger_entry select 'txn_again', side, book, account_id, amount_minor, reference, description, created_at, mode from ledger_entry where transfer_id = 'txn_paid'`,
       `update wallet set balance_minor = balance_minor - 1000`,
     ],
     [/^acct_1: po_paid: 1000 complete, 2000 booked in 2 transfers \(an order is complete exactly when it is booked, once\)$/],
@@ -152,7 +179,11 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
       /h1: open 500, in its wallet 0 \(an open hold stands in its wallet, which frees it in time\)$/,
     ],
   ],
-  ['a hold whose end nobody waits for', [`delete from timer where name = 'holds'`], [/^acct_1: h1: ends .* and nothing will end it/]],
+  [
+    'a hold whose end nobody waits for',
+    [`delete from timer where name = 'holds' and actor_id = '$wallet'`],
+    [/^acct_1: h1: ends .* and nothing will end it/],
+  ],
   ['what is held that is off', ['update wallet set held_minor = held_minor + 1'], [/^acct_1: held 501, open holds 500/]],
   [
     'a captured hold that was not booked',
@@ -164,6 +195,10 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
     [`update wallet set waiting = '[]'`],
     [/^acct_1: po_waits: approved, 500000 will never be paid \(an approved order that is not paid waits in its wallet\)$/],
   ],
+];
+
+/** Of what there is in live mode alone. */
+const liveDamages: typeof damages = [
   [
     'a deposit that was paid and not booked',
     [`delete from ledger_entry where transfer_id = 'txn_deposit'`],
@@ -189,16 +224,60 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
   ],
 ];
 
+/** Between the two modes. */
+const crossings: typeof damages = [
+  [
+    'an order that was paid from the wallet of the other mode, with the balances made to fit',
+    [
+      `update ledger_entry set mode = 'test' where transfer_id = 'txn_paid'`,
+      `update wallet set balance_minor = balance_minor + case mode when 'live' then 1000 else -1000 end`,
+    ],
+    [/^acct_1 live: po_paid: 1000 complete, 0 booked/, /^acct_1 test: po_paid: 0 complete, 1000 booked/],
+  ],
+  [
+    'a transfer that goes from one mode to the other',
+    [`update ledger_entry set mode = 'test' where transfer_id = 'txn_h2' and book <> 'wallet'`],
+    [/^acct_1 live: txn_h2: booked in both modes \(a transfer stays in one mode\)$/],
+  ],
+  [
+    'an authorization of the other mode than its card, with all else made to fit',
+    [
+      `update ledger_entry set mode = 'test' where transfer_id = 'txn_0'`,
+      `update card_authorization set mode = 'test' where id = 'authz_0'`,
+      `update card set spent_minor = spent_minor - 100 where mode = 'live'`,
+      `update wallet set balance_minor = balance_minor + case mode when 'live' then 100 else -100 end`,
+    ],
+    [/^acct_1 test: authz_0: test, its card crd_\w+ is live of acct_1 \(an authorization has the account and the mode of its card\)$/],
+  ],
+  [
+    'a payment that waits in the wallet of the other mode',
+    [
+      `update wallet set waiting = (select waiting from kept.wallet where mode = 'live') where mode = 'test'`,
+      `update wallet set waiting = '[]' where mode = 'live'`,
+    ],
+    [/^acct_1 live: po_waits: approved, 500000 will never be paid/, /^acct_1 test: po_waitst: approved, 500000 will never be paid/],
+  ],
+];
+
 test('books that were written by the service are right, for all and for one account', async () => {
   assert.deepEqual(await found(), []);
   assert.deepEqual(await found(accountId), []);
-  const { entries, wallets, cards, balanceMinor } = await checkLedger(client, accountId);
-  assert.deepEqual({ entries, wallets, cards, balanceMinor }, { entries: 10, wallets: 1, cards: 1, balanceMinor: 68_150 });
+  const books = { entries: 10, wallets: 1, cards: 1, balanceMinor: 68_150 };
+  assert.deepEqual(await checkLedger(client, accountId), { live: books, test: books, findings: [], leftOut: [] });
 });
 
-for (const [what, statements, finds] of damages)
+for (const mode of modes)
+  for (const [what, statements, finds] of mode === 'live' ? [...damages, ...liveDamages] : damages) {
+    const own = statements.map((text) => named(text.replace('$wallet', walletIdOf({ accountId, mode })), mode));
+    const words = finds.map(({ source }) => new RegExp(named(source.replaceAll('acct_1:', `acct_1 ${mode}:`), mode)));
+    finding(`${what}, in ${mode} mode`, own, words, mode);
+  }
+for (const [what, statements, finds] of crossings) finding(what, statements, finds);
+
+/** @param mode whose rows alone the statements see */
+function finding(what: string, statements: string[], finds: RegExp[], mode?: Mode): void {
   test(`the check finds ${what}`, async () => {
-    await behindTheBack(...statements);
+    await behindTheBack(statements, mode);
     try {
       const all = await found();
       assert.equal(all.length, finds.length, all.join('\n'));
@@ -206,7 +285,8 @@ for (const [what, statements, finds] of damages)
       assert.deepEqual(await found(accountId), all);
       assert.deepEqual(await found('acct_2'), [], "another account's books are right");
     } finally {
-      await behindTheBack(...tables.flatMap((table) => [`delete from ${table}`, `insert into ${table} select * from kept.${table}`]));
+      await behindTheBack(tables.flatMap((table) => [`delete from ${table}`, `insert into ${table} select * from kept.${table}`]));
     }
     assert.deepEqual(await found(), []);
   });
+}

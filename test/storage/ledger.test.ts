@@ -51,6 +51,35 @@ test('a transfer without two entries of one account that sum to zero is refused,
   await enter(client, ...deposit, ...good);
 });
 
+test('a transfer stays in one mode, a hold in its own, and a wallet in that of its id', async (t) => {
+  const client = await open(t);
+  const sides = (modes: string[]) =>
+    modes.map(
+      (mode, i) =>
+        `('t1', '${i === 0 ? 'credit' : 'debit'}', '${i === 0 ? 'wallet' : 'deposits'}', 'a', ${i === 0 ? 5 : -5}, 'r', 'd', now(), '${mode}')`,
+    );
+  for (const modes of [
+    ['live', 'test'],
+    ['test', 'live'],
+    ['other', 'other'],
+  ])
+    await assert.rejects(client.query(`insert into ledger_entry values ${sides(modes).join()}`), refused, modes.join());
+  await client.query(`insert into ledger_entry values ${sides(['test', 'test']).join()}`);
+  await client.query(
+    `insert into wallet_hold (account_id, id, mode, amount_minor, status, created_at) values ('a', 'h', 'test', 1, 'open', now())`,
+  );
+  await assert.rejects(client.query(`update wallet_hold set mode = 'live'`), refused);
+  const wallet = (id: string, mode: string) =>
+    client.query(
+      `insert into wallet (id, mode, currency, balance_minor, held_minor, per_transaction_minor, daily_minor, monthly_minor, timezone, spend_day, day_spent_minor, month_spent_minor, holds, waiting, updated_at)
+        values ($1, $2, 'USD', 0, 0, 0, 0, 0, 'UTC', '', 0, 0, '{}', '[]', now())`,
+      [id, mode],
+    );
+  await assert.rejects(wallet('acct_1', 'test'), refused);
+  await assert.rejects(wallet('test_acct_1', 'live'), refused);
+  await wallet('test_acct_1', 'test');
+});
+
 test('what is entered is never changed, deleted or entered again', async (t) => {
   const client = await open(t);
   await enter(client, ...deposit);

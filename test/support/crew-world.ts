@@ -8,6 +8,7 @@ import { accountActor } from '../../src/actors/account/account.ts';
 import { agentActor } from '../../src/actors/agent/agent.ts';
 import type { EffectOutcome } from '../../src/actors/runtime/define-actor.ts';
 import { taskActor } from '../../src/actors/task/task.ts';
+import { missingScope } from '../../src/authority.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
 import type { Toolbox } from '../../src/providers/tools/port.ts';
@@ -15,11 +16,24 @@ import type { AccountRow } from '../../src/storage/entities/account.ts';
 import type { AgentRow, TaskConfig, TaskRow } from '../../src/storage/entities/work.ts';
 import { type RecordedEvent, RecordedTurn } from './turn-context.ts';
 
+const tools = [
+  { name: 'read_file', need: null, highConsequence: false },
+  { name: 'send_email', need: null, highConsequence: true },
+  { name: 'order', need: { scope: 'commerce.write' }, highConsequence: true },
+  { name: 'delegate', need: null, highConsequence: false },
+  { name: 'finish', need: null, highConsequence: false },
+] as const;
+
 export const toolbox: Toolbox = {
   instructionsFor: () => '',
-  offersFor: () => ['read_file', 'send_email', 'delegate', 'finish'].map((name) => ({ name, description: name, parameters: {} })),
-  find: (_type, name) =>
-    ['read_file', 'send_email', 'delegate', 'finish'].includes(name) ? { name, highConsequence: name === 'send_email' } : undefined,
+  offersFor: (_type, authority) =>
+    tools.filter(({ need }) => missingScope(authority, need) === null).map(({ name }) => ({ name, description: name, parameters: {} })),
+  withheldFrom: (_type, authority) =>
+    tools.flatMap(({ name, need }) => {
+      const scope = missingScope(authority, need);
+      return scope === null ? [] : [{ name, scope }];
+    }),
+  find: (_type, name) => tools.find((tool) => tool.name === name),
   isRepeatable: (name) => name !== 'send_email',
   check: (_name, sent) =>
     typeof sent === 'object' && sent !== null
@@ -60,6 +74,7 @@ export class World {
       accountId: this.accountId,
       userId: 'usr_1',
       mode: 'live',
+      scopes: null,
       prompt: 'do it',
       config: full,
       workspaceId: 'ws_1',
@@ -154,6 +169,7 @@ export class World {
     if (before?.phase === 'ended') assert.equal(after, before, 'an ended agent never changes');
     if (before !== null) assert.ok(after.progress >= before.progress, 'progress never goes back');
     assert.ok(after.progress >= 0 && after.progress <= 100);
+    this.lookAtAuthority(before, after, ctx);
     const mine = this.effects.filter((one) => one.actorId === after.id);
     assert.ok(mine.length <= 1, 'one effect at a time');
     if (after.effectId?.startsWith('eff_')) assert.equal(mine[0]?.id, after.effectId);
@@ -174,6 +190,18 @@ export class World {
     }
   }
 
+  /** Never more than the task has, never more than before, and nothing is started without it. */
+  private lookAtAuthority(before: AgentRow | null, after: AgentRow, ctx: RecordedTurn): void {
+    const wider = before === null ? this.task.scopes : before.scopes;
+    if (wider !== null)
+      assert.ok(
+        after.scopes?.every((scope) => wider.includes(scope)),
+        'authority never grows',
+      );
+    for (const { name, input } of ctx.effects)
+      assert.ok(name !== 'tool' || input.name !== 'order' || after.scopes === null || after.scopes.includes('commerce.write'));
+  }
+
   private lookAtPlaces(): void {
     const atWork = this.effects.filter((one) => one.name === 'model' || one.name === 'tool');
     const limit = this.account.overrides!.concurrentAgents!;
@@ -192,6 +220,7 @@ export class World {
       assert.equal(this.task.places[agent.id]?.held ?? false, agent.place !== 'none', 'agent and task agree about its place');
       assert.ok(agent.place === 'none' || agent.effectId?.startsWith('eff_'), 'who holds a place works');
     }
+    this.assertWaitsTruly();
     const over = ended.has(this.task.status);
     assert.equal(taskPlaces.held + taskPlaces.waiting.length, over ? 0 : 1);
     assert.equal(tasksUsed, over && this.wasStarted ? 1 : 0, 'a task that started and ended is used, and no other');
@@ -206,6 +235,18 @@ export class World {
       this.effects.some((one) => one.name === 'startedTasks') || this.task.status === 'pending' || this.task.status === 'planning',
       'a started task has heard of the limit, or will',
     );
+  }
+
+  /** When all messages have arrived, a task says that it waits for the plan just where that is so. */
+  private assertWaitsTruly(): void {
+    const { status, places, pauseReason, limitReached, waitingFor } = this.task;
+    const held = Object.values(places).filter((place) => place.held).length;
+    const asked = Object.values(places).length - held;
+    const isKnown = limitReached === this.account.limitReached;
+    if (ended.has(status) || status === 'planning') assert.equal(waitingFor, null);
+    else if (status === 'pending') assert.equal(waitingFor?.kind, this.account.limitReached ? 'plan_limit' : 'concurrency');
+    else if (limitReached && isKnown) assert.equal(waitingFor?.kind, 'plan_limit');
+    else if (pauseReason === null && isKnown) assert.equal(waitingFor?.of ?? null, held === 0 && asked > 0 ? 'agents' : null);
   }
 
   private assertHeard(agentId: string): void {

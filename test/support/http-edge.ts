@@ -1,4 +1,4 @@
-/** A real server on a free port with the routes a test gives it. Tokens are `all`, `reader` (tasks.read only), `key` and `link`. */
+/** A real server on a free port with the routes a test gives it. Tokens of one account are `all`, `reader` (tasks.read only), `key`, `more-1` to `more-3` and `link`; of another, `other-account`. */
 import type { Principal } from '../../src/edge/auth/principal.ts';
 import type { AnyRoute } from '../../src/edge/http/route.ts';
 import { createRouter, type RouterOptions } from '../../src/edge/http/router.ts';
@@ -11,6 +11,11 @@ const principals = new Map<string, Principal>([
   ['Bearer all', { ...base, kind: 'session', scopes: 'all', id: 'ses_1' }],
   ['Bearer key', { ...base, kind: 'api_key', scopes: new Set(['tasks.read', 'tasks.write']), id: 'key-1' }],
   ['Bearer reader', { ...base, kind: 'api_key', scopes: new Set(['tasks.read']), id: 'key-2' }],
+  ...[1, 2, 3].map((n): [string, Principal] => [
+    `Bearer more-${n}`,
+    { ...base, kind: 'api_key', scopes: new Set(['tasks.read']), id: `key-more-${n}` },
+  ]),
+  ['Bearer other-account', { ...base, accountId: 'acct_2', kind: 'api_key', scopes: new Set(['tasks.read']), id: 'key-other' }],
   ['Bearer link', { ...base, kind: 'link', scopes: new Set(['tasks.read']), id: 'link-1' }],
 ]);
 

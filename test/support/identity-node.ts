@@ -10,7 +10,8 @@ import type { AnyActor } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { sessionActor } from '../../src/actors/session/session.ts';
 import { throttleActor } from '../../src/actors/throttle/throttle.ts';
-import { resetMail } from '../../src/actors/user/resets.ts';
+import { type KeyRevocationParts, keyRevocation } from '../../src/actors/user/key-revocation.ts';
+import { userMails } from '../../src/actors/user/mails.ts';
 import { userActor } from '../../src/actors/user/user.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
@@ -30,29 +31,48 @@ export const secretKey = 'a secret key of thirty-two characters or so';
 
 /** Keeps what would be sent; `fail` makes it surely not be sent. */
 export class KeptMail implements MailProvider {
-  readonly sent: { to: string; text: string; messageId: string }[] = [];
+  readonly sent: { to: string; subject: string; text: string; messageId: string }[] = [];
   fail: Error | null = null;
 
-  async send({ to, text }: { to: string; text: string }, messageId: string): Promise<{ detail: string }> {
+  async send({ to, subject, text }: { to: string; subject: string; text: string }, messageId: string): Promise<{ detail: string }> {
     if (this.fail !== null) throw this.fail;
-    this.sent.push({ to, text, messageId });
+    this.sent.push({ to, subject, text, messageId });
     return { detail: 'kept' };
+  }
+
+  /** Those with a token for a new password. */
+  get resets() {
+    return this.sent.filter(({ subject }) => subject === 'Set a new password');
+  }
+
+  /** Those with a token that verifies an address. */
+  get verifications() {
+    return this.sent.filter(({ subject }) => subject === 'Confirm your e-mail address');
   }
 }
 
-export function identityActorsWith(mail: MailProvider, clock: Clock): AnyActor[] {
+/** @param late what there is only when the actors run: asked for by what revokes keys */
+export function identityActorsWith(mail: MailProvider, clock: Clock, late: () => KeyRevocationParts = noParts): AnyActor[] {
   const tokens = createTokens({ secretKey, clock });
-  const resetToken = async (claims: Parameters<Tokens['resetToken']>[0]) => (await tokens).resetToken(claims);
+  const resetToken: Tokens['resetToken'] = async (claims) => (await tokens).resetToken(claims);
+  const verificationToken: Tokens['verificationToken'] = async (claims) => (await tokens).verificationToken(claims);
   return [
     accountActor({ startedTasks: null as never }),
     emailAddressActor,
     sessionActor,
     apiKeyActor,
-    userActor(resetMail({ mail, resetToken, publicUrl: null })),
+    userActor({
+      ...userMails({ mail, resetToken, verificationToken, publicUrl: null }),
+      revokeKeys: { ...keyRevocation(null as never), run: (input, context) => keyRevocation(late()).run(input, context) },
+    }),
     throttleActor,
     passwordResetActor,
     accountSettingsActor,
   ];
+}
+
+function noParts(): never {
+  throw new Error('No keys are revoked in this test');
 }
 
 /** Their mail goes nowhere. */
@@ -108,7 +128,7 @@ export async function startIdentityNode(
 ) {
   const { database, clock, startRuntime } = await identityDatabase(t);
   const mail = new KeptMail();
-  const runtime = await startRuntime(identityActorsWith(mail, clock));
+  const runtime: Runtime = await startRuntime(identityActorsWith(mail, clock, () => ({ actors: runtime.actors, database })));
   const { actors } = runtime;
   const stores = { secretKey, acceptedKeys, database };
   const tokens = await createTokens({ ...stores, clock });

@@ -7,8 +7,8 @@ import pg from 'pg';
 const lifting = (work: '-1' | 'null') => `
 create or replace function lift_limits() returns trigger language plpgsql as $$ begin
   insert into account_override (account_id, requests_per_minute, concurrent_requests, websockets, tasks_limit, credits, agent_minutes,
-      concurrent_tasks, concurrent_agents, changed_at)
-    values (new.id, 100000000, 1000000, 1000000, ${work}, ${work}, ${work}, ${work}, ${work}, clock_timestamp()) on conflict do nothing;
+      concurrent_tasks, concurrent_agents, api_keys, changed_at)
+    values (new.id, 100000000, 1000000, 1000000, ${work}, ${work}, ${work}, ${work}, ${work}, -1, clock_timestamp()) on conflict do nothing;
   return null;
 end $$;
 create or replace trigger lift_limits after insert on account for each row execute function lift_limits();

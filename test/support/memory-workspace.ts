@@ -1,5 +1,7 @@
 /** A task's workspace in memory, for tests of tools: names are checked and versions counted as the real one does. */
 import { Readable } from 'node:stream';
+import type { DirectedBy } from '../../src/actors/agent/messages.ts';
+import type { Authority } from '../../src/authority.ts';
 import { type Purse, type ToolContext, ToolError, type WorkspaceAccess } from '../../src/providers/tools/port.ts';
 
 export type MemoryWorkspace = WorkspaceAccess & {
@@ -36,8 +38,24 @@ function* pieces(content: Uint8Array): Generator<Uint8Array> {
 }
 
 export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = new AbortController().signal): ToolContext {
-  return { accountId: 'acct_1', taskId: 'task_1', agentId: 'agnt_1', callId: 'call_1', signal, workspace, purse: freePurse };
+  return {
+    accountId: 'acct_1',
+    taskId: 'task_1',
+    agentId: 'agnt_1',
+    callId: 'call_1',
+    authority: everything,
+    signal,
+    workspace,
+    purse: freePurse,
+    mail: { send: async () => ({ detail: 'posted' }) },
+  };
 }
+
+/** What the task of a person may do. */
+export const everything: Authority = { mode: 'live', scopes: null, ownsWorkspace: true };
+
+/** A person with a session. */
+export const somebody: DirectedBy = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };
 
 /** Orders and pays whatever is asked. */
 export const freePurse: Purse = {

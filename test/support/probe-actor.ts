@@ -17,6 +17,8 @@ export const ProbeEntity = defineEntity({
     heard: json<unknown[]>(),
     text: p.text(),
     data: json<unknown>(),
+    /** Whose effects it runs. */
+    accountId: p.text().nullable(),
   },
 });
 export type ProbeState = InferEntity<typeof ProbeEntity>;
@@ -28,7 +30,7 @@ export const ProbeNote = defineEntity({
 });
 
 export const probeTables = [
-  'create table probe (id text primary key, value int not null check (value <= 1000000), name varchar(20) unique, ratio float8, heard json not null, text text not null, data json not null)',
+  'create table probe (id text primary key, value int not null check (value <= 1000000), name varchar(20) unique, ratio float8, heard json not null, text text not null, data json not null, account_id text)',
   'create table probe_note (id text primary key, text text not null)',
 ];
 
@@ -49,7 +51,7 @@ export type ProbeContract = {
     count(input: null): number;
     defer(input: { key: string; n: number }): unknown;
     answer(input: { key: string; reply: unknown; refuse?: boolean }): null;
-    begin(input: { effect: 'work' | 'mail'; input: object }): string;
+    begin(input: { effect: 'work' | 'mail'; input: object; account?: string }): string;
     end(input: { effectId: string }): null;
     ended(input: EffectResult): null;
     wake(input: { name: string; dueMs: number | null; text?: string; again?: number }): null;
@@ -132,8 +134,9 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
       ctx.answer(key, refuse ? new AppError('conflict', 'Refused later') : reply);
       return { state: { ...(state ?? blank(ctx.id)), text: `answered ${key}` }, reply: null };
     },
-    begin(state, { effect, input }, ctx) {
-      return { state: state ?? blank(ctx.id), reply: ctx.run(effect, input) };
+    begin(state, { effect, input, account }, ctx) {
+      const accountId = account ?? state?.accountId;
+      return { state: { ...(state ?? blank(ctx.id)), accountId }, reply: ctx.run(effect, input) };
     },
     end(state, { effectId }, ctx) {
       ctx.cancel(effectId);
@@ -163,14 +166,20 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
   },
   effects: {
     work: { run: (input, context) => effects.work(input, context), repeatable: () => true, timeoutMs: 10_000, outcome: 'ended' },
-    mail: { run: (input, context) => effects.mail(input, context), repeatable: () => false, timeoutMs: 10_000, outcome: 'ended' },
+    mail: {
+      run: (input, context) => effects.mail(input, context),
+      repeatable: () => false,
+      timeoutMs: 10_000,
+      lane: 'vital',
+      outcome: 'ended',
+    },
   },
 });
 
 export const probeOptions = { entities: [ProbeEntity, ProbeNote], tables: probeTables };
 
 function blank(id: string): ProbeState {
-  return { id, value: 0, name: null, ratio: null, heard: [], text: '', data: {} } as unknown as ProbeState;
+  return { id, value: 0, name: null, ratio: null, heard: [], text: '', data: {}, accountId: null } as unknown as ProbeState;
 }
 
 export type ProbeContext = TurnContext;

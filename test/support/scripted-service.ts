@@ -15,9 +15,9 @@ export type ScriptedService = {
   /** Resolves with request `n` of a case as soon as it is there. */
   request(name: string, n: number): Promise<ChatRequest>;
   /** Creates a task that plays this case. */
-  begin(name: string, play: Case, config?: object): Promise<any>;
+  begin(name: string, play: Case, config?: object, by?: Caller, workspaceId?: string): Promise<any>;
   /** Creates it and waits for its end, or for it to pause. */
-  play(name: string, play: Case, config?: object): Promise<any>;
+  play(name: string, play: Case, config?: object, by?: Caller): Promise<any>;
 };
 
 export const endStatuses = ['complete', 'failed', 'cancelled'];
@@ -48,9 +48,9 @@ export async function scriptedService(
   const requestsOf = (name: string) => asked.get(name) ?? [];
   const request = (name: string, n: number): Promise<ChatRequest> =>
     requestsOf(name).length >= n ? Promise.resolve(requestsOf(name)[n - 1]!) : new Promise((resolve) => waiting.push({ name, n, resolve }));
-  const begin = (name: string, play: Case, config: object = {}) => {
+  const begin = (name: string, play: Case, config: object = {}, by = caller, workspaceId?: string) => {
     cases.set(name, play);
-    return caller.json('POST', '/v1/tasks', { prompt: `case ${name}`, config });
+    return by.json('POST', '/v1/tasks', { prompt: `case ${name}`, config, workspace_id: workspaceId });
   };
   return {
     service,
@@ -58,8 +58,8 @@ export async function scriptedService(
     requestsOf,
     request,
     begin,
-    async play(name, play, config) {
-      const { id } = await begin(name, play, config);
+    async play(name, play, config, by) {
+      const { id } = await begin(name, play, config, by);
       return caller.untilTask(id, [...endStatuses, 'paused']);
     },
   };

@@ -25,8 +25,8 @@ export type Service = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
   /** Resolves with its exit code when it ends, whoever ended it. */
   ended(): Promise<number | null>;
-  /** Starts it again on the same DATA_DIR. */
-  restart(): Promise<void>;
+  /** Starts it again on the same DATA_DIR, with these settings over the first ones. */
+  restart(env?: Record<string, string>): Promise<void>;
   /** What it says of itself: callers hold good answers against it. */
   readonly api?: DescribedApi;
 };
@@ -74,8 +74,8 @@ export async function startService(
     async ended() {
       return (await once(running.child, 'exit'))[0] as number | null;
     },
-    async restart() {
-      running = await launch(dataDir, over);
+    async restart(more = {}) {
+      running = await launch(dataDir, { ...over, ...more });
     },
   };
   t.after(async () => {
@@ -151,9 +151,20 @@ export class Caller {
     return new Caller(service, access_token);
   }
 
+  /** Who calls with this token or key. */
+  static withToken(service: Pick<Service, 'url' | 'api'>, token: string): Caller {
+    return new Caller(service, token);
+  }
+
   /** The same caller at another node. */
   at(service: Pick<Service, 'url' | 'api'>): Caller {
     return new Caller(service, this.token);
+  }
+
+  /** A program with an API key of the caller's. */
+  async program(mode: 'live' | 'test', scopes = ['commerce.read', 'commerce.write', 'tasks.read', 'tasks.write']): Promise<Caller> {
+    const { key } = await this.json('POST', '/v1/api-keys', { name: mode, mode, scopes });
+    return new Caller(this.service, key);
   }
 
   async fetch(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {

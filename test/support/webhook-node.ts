@@ -1,9 +1,11 @@
 /** Webhooks on one node: a real database, the runtime, the stream's hub, couriers with real sockets, and a clock that a test moves by hand. */
 import type { TestContext } from 'node:test';
+import { accountWebhooksActor } from '../../src/actors/account-webhooks/account-webhooks.ts';
+import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
 import { actorRef, defineActor, type NewEvent } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { Couriers } from '../../src/actors/webhook/couriers.ts';
-import { type CreateWebhook, webhook } from '../../src/actors/webhook/messages.ts';
+import { type CreateWebhook, type DeliveryRecord, webhook } from '../../src/actors/webhook/messages.ts';
 import { keyOfSecret, newWebhookSecret } from '../../src/actors/webhook/signature.ts';
 import { webhookActor } from '../../src/actors/webhook/webhook.ts';
 import type { Clock } from '../../src/clock.ts';
@@ -73,8 +75,32 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
   const feed = new AccountFeed({ hub, database, log: silentLog });
   const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
   const couriers = new Couriers({ actors, database, placement, feed, outbound, keyOf, clock, log: silentLog, timeoutMs });
-  runtime.register([crierActor, webhookActor({ actors, mail, changed: (id) => couriers.changed(id) })]);
-  return { hub, outbound, mails, couriers };
+  /** Whose couriers hear of no change. */
+  const muted = new Set<string>();
+  runtime.register([
+    crierActor,
+    accountWebhooksActor,
+    webhookActor({ actors, mail, changed: (id) => muted.has(id) || couriers.changed(id) }),
+  ]);
+  return { hub, outbound, mails, couriers, muted };
+}
+
+type Delivering = Pick<ReturnType<typeof deliveringParts>, 'couriers' | 'muted'>;
+
+/** Creates a webhook whose address counts as having answered the challenge, and which is delivered to from now on. */
+export async function createVerified(
+  actors: ActorSystem,
+  { couriers, muted }: Delivering,
+  id: string,
+  input: CreateWebhook,
+): Promise<void> {
+  muted.add(id);
+  const { run, cursor, lanes, asked } = await actors.ask(webhook, id, 'create', input);
+  const answered = { attempts: 1, status: 'delivered', responseStatus: 200, responseBody: '', error: null, durationMs: 1, attemptedAt: 1 };
+  const deliveries = asked.map((one) => ({ ...one, ...answered, nextAttemptAt: null }) as DeliveryRecord);
+  await actors.ask(webhook, id, 'settle', { run, cursor, lanes, deliveries, tried: asked.map((one) => one.id), disable: null });
+  muted.delete(id);
+  couriers.changed(id);
 }
 
 export type WebhookNode = Awaited<ReturnType<typeof startWebhookNode>>;
@@ -119,19 +145,12 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     get mails() {
       return part.mails;
     },
-    /** A registered webhook. */
+    /** A registered webhook whose address has answered the challenge. */
     async register(url: string, given: Partial<CreateWebhook> = {}) {
       const id = newId('wh_');
       const secret = secrets.seal(newWebhookSecret(), id);
-      await node.actors.ask(webhook, id, 'create', {
-        accountId: 'acct_1',
-        userId: 'usr_1',
-        url,
-        events: ['*'],
-        secret,
-        cursor: 0,
-        ...given,
-      });
+      const input = { accountId: 'acct_1', mode: 'live' as const, userId: 'usr_1', url, events: ['*'], secret, cursor: 0, ...given };
+      await createVerified(node.actors, part, id, input);
       return { id };
     },
     async cry(events: (Partial<NewEvent> & { n?: number })[], accountId = 'acct_1'): Promise<void> {
@@ -143,10 +162,15 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
       clock.advance(ms);
       part.couriers.wake();
     },
+    /** Fires the timers that are due by the clock. */
+    async fireTimers(): Promise<void> {
+      await part.runtime.sweepTimers();
+      part.runtime.timers.fireDue();
+    },
     row: (id: string) => node.actors.query(webhook, id, 'get', null),
     async deliveries(webhookId: string): Promise<any[]> {
       const { rows } = await part.database.read({
-        text: 'select * from webhook_delivery where webhook_id = $1 order by id',
+        text: `select * from webhook_delivery where webhook_id = $1 and type <> 'webhook.challenge' order by id`,
         values: [webhookId],
       });
       return rows;

@@ -8,9 +8,13 @@ export type Answer = (request: Received, response: ServerResponse) => void;
 
 export type WebhookReceiver = {
   readonly url: string;
+  /** Challenges left out. */
   readonly received: Received[];
+  readonly challenges: Received[];
   /** How the next ones are answered; at first with 200. */
   answer: Answer;
+  /** The same for challenges. */
+  answerChallenge: Answer;
   close(): void;
 };
 
@@ -25,15 +29,18 @@ export async function startReceiver(t: { after(end: () => unknown): void }): Pro
     request.setEncoding('utf8').on('data', (chunk) => (body += chunk));
     request.on('end', () => {
       const received = { path: request.url!, headers: request.headers, body, event: JSON.parse(body) };
-      receiver.received.push(received);
-      receiver.answer(received, response);
+      const isChallenge = received.event.type === 'webhook.challenge';
+      (isChallenge ? receiver.challenges : receiver.received).push(received);
+      (isChallenge ? receiver.answerChallenge : receiver.answer)(received, response);
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received: [],
+    challenges: [],
     answer: answerWith(200),
+    answerChallenge: answerWith(200),
     close() {
       server.close();
       server.closeAllConnections();

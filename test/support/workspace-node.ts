@@ -4,6 +4,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { accountActor } from '../../src/actors/account/account.ts';
+import { accountEffects } from '../../src/actors/account/effects.ts';
+import { accountStorageActor } from '../../src/actors/account-storage/account-storage.ts';
 import type { AnyActor, TurnContext } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { type DeliveredFile, task } from '../../src/actors/task/messages.ts';
@@ -77,7 +80,14 @@ export async function startWorkspaceNode(t: TestContext) {
 
   async function startRuntime(): Promise<Runtime> {
     const started = new Runtime({ database, placement: new SingleNode(server.url, 'test', silentLog), log: silentLog });
-    started.register([workspaceActor, workspaceNameActor, workspaceFileActor({ database, files }), deliveryTarget] as AnyActor[]);
+    started.register([
+      accountActor(accountEffects({ database })),
+      accountStorageActor,
+      workspaceActor,
+      workspaceNameActor,
+      workspaceFileActor({ database, files }),
+      deliveryTarget,
+    ] as AnyActor[]);
     await started.start();
     return started;
   }

@@ -1,11 +1,13 @@
 /** What the people of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
+import { modes } from '../../mode.ts';
 import { AccountSettings, type AccountSettingsRow } from '../../storage/entities/identity.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
-import { wallet } from '../wallet/messages.ts';
+import { wallet, walletIdOf } from '../wallet/messages.ts';
 import { type AccountSettingsContract, accountSettings, type Settings } from './messages.ts';
 
 const defaults: Settings = {
   autoApproveThresholdMinor: 0,
+  testAutoApproveThresholdMinor: 0,
   liveTradingEnabled: false,
   maxPositionSizeMinor: 2_500_000,
   dailyLossLimitMinor: 250_000,
@@ -23,7 +25,9 @@ export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSetti
 function change(state: AccountSettingsRow | null, changes: Partial<Settings>, ctx: TurnContext): Turn<AccountSettingsRow, Settings> {
   const before = settingsOf(state);
   const reply = { ...before, ...changes };
-  if (reply.timezone !== before.timezone) ctx.send(wallet, ctx.id, 'timezoneChanged', { timezone: reply.timezone });
+  const { timezone } = reply;
+  if (timezone !== before.timezone)
+    for (const mode of modes) ctx.send(wallet, walletIdOf({ accountId: ctx.id, mode }), 'timezoneChanged', { timezone });
   return { state: { id: ctx.id, ...reply } as AccountSettingsRow, reply };
 }
 

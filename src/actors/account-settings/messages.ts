@@ -1,9 +1,17 @@
 /** What can be asked of an account's settings. The key is the account's id. */
+
+import type { Mode } from '../../mode.ts';
 import type { AccountSettingsRow } from '../../storage/entities/identity.ts';
 import { actorRef } from '../runtime/define-actor.ts';
 
 /** Amounts are minor units. */
 export type Settings = Readonly<Omit<AccountSettingsRow, 'id'>>;
+
+/** The setting that says up to which amount orders of the mode approve themselves. */
+export const autoApproveSetting = {
+  live: 'autoApproveThresholdMinor',
+  test: 'testAutoApproveThresholdMinor',
+} as const satisfies Record<Mode, keyof Settings>;
 
 export type AccountSettingsContract = {
   commands: {

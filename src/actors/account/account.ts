@@ -8,8 +8,10 @@
  *    is what holds when it is told.
  * P4 Each term of a plan is paid once, in the turn that begins it, and has one invoice; what is paid and not used is given back as credit.
  */
-import { isUpgrade, type Plan } from '../../plans.ts';
+import { AppError } from '../../errors.ts';
+import { isUpgrade, type Plan, unlimited } from '../../plans.ts';
 import { Account, type AccountRow, AgentUsage } from '../../storage/entities/account.ts';
+import type { WaitingFor } from '../../storage/entities/work.ts';
 import { emailAddress } from '../email-address/messages.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { task } from '../task/messages.ts';
@@ -17,7 +19,7 @@ import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
 import { type AccountContract, type PlanChange, account as ref, taskOfPlace } from './messages.ts';
 import { periodAt } from './period.ts';
 import { admit, enter, leave, noPlaces } from './places.ts';
-import { inPeriodOf, limitIsReached, limitsFor, planOf } from './standing.ts';
+import { inPeriodOf, limitIsReached, limitReachedBy, limitsFor, planOf, whyTasksWait } from './standing.ts';
 
 type State = AccountRow | null;
 
@@ -38,7 +40,12 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
         return { state: state ?? newAccount(ctx), reply: null };
       },
 
-      taskWaits: changing((account, { taskId }) => ({ ...account, taskPlaces: enter(account.taskPlaces, taskId) })),
+      taskWaits(state, { taskId }, ctx) {
+        const next = change(state, ctx, (account) => ({ ...account, taskPlaces: enter(account.taskPlaces, taskId) }));
+        // The last to come was not let in.
+        if (next.taskPlaces.waiting.at(-1) === taskId) ctx.send(task, taskId, 'mustWait', { waitingFor: whyTasksWait(next) });
+        return { state: next, reply: undefined };
+      },
 
       taskEnded: changing((account, { taskId, started, places }) => ({
         ...account,
@@ -49,13 +56,23 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
 
       planned: changing((account, { taskId, tokens }, ctx) => {
         // It was told to begin before the limit was reached, and may have begun after those that had begun were told.
-        if (account.limitReached) ctx.send(task, taskId, 'planLimit', { reached: true });
+        if (account.limitReached) ctx.send(task, taskId, 'planLimit', limitOf(account));
         return { ...account, tokensUsed: account.tokensUsed + tokens };
       }),
 
-      agentWaits: changing((account, { place }) => ({ ...account, agentPlaces: enter(account.agentPlaces, place) })),
+      agentWaits(state, { place }, ctx) {
+        const next = change(state, ctx, (account) => ({ ...account, agentPlaces: enter(account.agentPlaces, place) }));
+        if (next.agentPlaces.waiting.at(-1) === place) tellLacking(next, place, ctx);
+        return { state: next, reply: undefined };
+      },
 
-      agentRests: changing((account, { place }) => ({ ...account, agentPlaces: leave(account.agentPlaces, place) })),
+      agentRests(state, { place }, ctx) {
+        const next = change(state, ctx, (account) => ({ ...account, agentPlaces: leave(account.agentPlaces, place) }));
+        // Its task may have other agents that wait, and what was given back went to another task.
+        const other = next.agentPlaces.waiting.find((one) => taskOfPlace(one) === taskOfPlace(place));
+        if (other !== undefined) tellLacking(next, other, ctx);
+        return { state: next, reply: undefined };
+      },
 
       used: changing((account, { place, tokens, workedMs, agent }, ctx) => {
         if (agent !== null) {
@@ -65,7 +82,7 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
         const next: AccountRow = { ...account, tokensUsed: account.tokensUsed + tokens, workedMs: account.workedMs + workedMs };
         if (place === null) return next;
         // Its task must know before it grants one more turn.
-        if (limitIsReached(next)) ctx.send(task, taskOfPlace(place), 'planLimit', { reached: true });
+        if (limitIsReached(next)) ctx.send(task, taskOfPlace(place), 'planLimit', limitOf(next));
         ctx.send(task, taskOfPlace(place), 'counted', { place });
         return next;
       }),
@@ -108,14 +125,26 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
       }),
       goOn: changing((account) => account),
 
+      addApiKey: changing((account) => {
+        mayHaveOneMoreKey(account);
+        return { ...account, apiKeys: account.apiKeys + 1 };
+      }),
+      apiKeyMade: changing((account) => ({ ...account, apiKeys: account.apiKeys + 1 })),
+      apiKeyEnded: changing((account) => ({ ...account, apiKeys: Math.max(0, account.apiKeys - 1) })),
+
       tellTasks: changing((account, { outcome }, ctx) => {
         if (outcome.kind !== 'done') {
           ctx.schedule('tellTasks', ctx.nowMs + tellAgainMs, 'tellTasksAgain', {});
           return account;
         }
         const { ids, areAll } = outcome.value;
-        for (const id of ids) ctx.send(task, id, 'planLimit', { reached: account.limitReached });
+        for (const id of ids) ctx.send(task, id, 'planLimit', limitOf(account));
         if (!areAll) ctx.run('startedTasks', { after: ids.at(-1) });
+        return account;
+      }),
+
+      tellWaiting: changing((account, { after }, ctx) => {
+        tellWaiting(account, after, ctx);
         return account;
       }),
 
@@ -144,7 +173,32 @@ function change(state: State, ctx: TurnContext, of: (account: AccountRow) => Acc
   if (planOf(changed) !== planOf(before)) {
     ctx.emit({ accountId: changed.id, type: 'plan.changed', data: { plan: planOf(changed), previous_plan: planOf(before) } });
   }
-  return giveOut(tellOfLimit(changed, ctx), ctx);
+  const next = giveOut(tellOfLimit(changed, ctx), ctx);
+  // After the places were given: whom it concerns is who waits on.
+  if (next.limitReached !== before.limitReached) tellWaiting(next, '', ctx);
+  return next;
+}
+
+/** Tells tasks that wait to begin why they do: those that came after `after`, a page in each turn. Who has left was the first in line. */
+function tellWaiting(account: AccountRow, after: string, ctx: TurnContext): void {
+  const { waiting } = account.taskPlaces;
+  const waitingFor = whyTasksWait(account);
+  const from = waiting.indexOf(after) + 1;
+  const page = waiting.slice(from, from + admittedPerTurn);
+  for (const id of page) ctx.send(task, id, 'mustWait', { waitingFor });
+  if (from + page.length < waiting.length) ctx.send(ref, ctx.id, 'tellWaiting', { after: page.at(-1)! });
+}
+
+/** While a limit is reached, the task is told of that. */
+function tellLacking(account: AccountRow, place: string, ctx: TurnContext): void {
+  if (account.limitReached) return;
+  ctx.send(task, taskOfPlace(place), 'placeLacking', { place, allowed: limitsFor(account).concurrentAgents });
+}
+
+/** By what is used, not by `limitReached`: that follows at the end of the turn. */
+function limitOf(account: AccountRow): { reached: boolean; limit: WaitingFor | null } {
+  const limit = limitReachedBy(account);
+  return { reached: limit !== null, limit };
 }
 
 function tellOfLimit(account: AccountRow, ctx: TurnContext): AccountRow {
@@ -184,11 +238,20 @@ function newAccount(ctx: TurnContext): AccountRow {
     taskPlaces: noPlaces,
     agentPlaces: noPlaces,
     limitReached: false,
+    apiKeys: 0,
     overrides: null,
     overridesChangedAt: null,
   } as AccountRow;
   scheduleNextPeriod(account, ctx);
   return account;
+}
+
+/** Throws `plan_required` where the account has as many keys as it may have, or more. */
+function mayHaveOneMoreKey(account: AccountRow): void {
+  const { apiKeys: limit } = limitsFor(account);
+  if (limit === unlimited || account.apiKeys < limit) return;
+  const allowed = account.overrides?.apiKeys == null ? `the ${planOf(account)} plan allows ${limit}` : `it may have ${limit}`;
+  throw new AppError('plan_required', `The account has ${account.apiKeys} API keys and ${allowed}: revoke one, or change the plan`);
 }
 
 function scheduleNextPeriod(account: AccountRow, ctx: TurnContext): void {

@@ -45,11 +45,11 @@ export type AccountContract = {
   commands: {
     /** Sent by the e-mail address that registers it; answered with `created`. Told twice it stays as it is. */
     create(input: CreateAccount): null;
-    /** A new task; answered with `begin` when it is its turn. */
+    /** A new task; answered with `begin` when it is its turn, and before with `mustWait` where that is not at once. */
     taskWaits(input: { taskId: string }): void;
     /** `started`: it counts as used. `places`: those of its agents that it has asked for and not given back. */
     taskEnded(input: { taskId: string; started: boolean; places: string[] }): void;
-    /** A task wants a place for one of its agents; answered with `placeGiven` when it is its turn. `place` comes from `placeName`. */
+    /** A task wants a place for one of its agents; answered with `placeGiven` when it is its turn, and before with `placeLacking` where that is not at once. `place` comes from `placeName`. */
     agentWaits(input: { place: string }): void;
     agentRests(input: { place: string }): void;
     /** A task has been planned, which took so many tokens. */
@@ -73,7 +73,15 @@ export type AccountContract = {
     beginPeriod(input: Record<string, never>): void;
     /** Goes on with what was too much for one turn. */
     goOn(input: Record<string, never>): void;
+    /** Counts one more API key, made by the account's key in the same turn; `plan_required` where the account has as many as it may have. */
+    addApiKey(input: Record<string, never>): void;
+    /** One was made where it could not be counted in the same turn. */
+    apiKeyMade(input: Record<string, never>): void;
+    /** One was revoked. */
+    apiKeyEnded(input: Record<string, never>): void;
     tellTasks(input: EffectResult<StartedTasks>): void;
+    /** Goes on telling tasks that wait why they do. */
+    tellWaiting(input: { after: string }): void;
     tellTasksAgain(input: Record<string, never>): void;
   };
   queries: {

@@ -1,6 +1,7 @@
 /** How an account stands: what holds for it, and what it has used of it. */
 import { isUpgrade, limitsOf, type Plan, type PlanLimits, planLimits, unlimited } from '../../plans.ts';
 import type { AccountRow } from '../../storage/entities/account.ts';
+import type { WaitingFor } from '../../storage/entities/work.ts';
 import { periodAt } from './period.ts';
 import { billFor, type Offer, planFrom, type Settled, settled } from './subscription.ts';
 
@@ -16,15 +17,25 @@ export function limitsFor(account: Pick<AccountRow, 'plan' | 'overrides'>): Plan
   return account.overrides === null ? planLimits[account.plan] : limitsOf(account.plan, account.overrides);
 }
 
-/** Whether tasks, agent minutes or credits of the period are used up. */
-export function limitIsReached(account: AccountRow): boolean {
+/** What of the period is used up: tasks, agent minutes or credits; null: nothing. */
+export function limitReachedBy(account: AccountRow): WaitingFor | null {
   const { tasksLimit, agentMinutes, credits } = limitsFor(account);
-  const isUp = (used: number, limit: number) => limit !== unlimited && used >= limit;
-  return (
-    isUp(account.tasksUsed, tasksLimit) ||
-    isUp(account.workedMs / msPerMinute, agentMinutes) ||
-    isUp(account.tokensUsed / tokensPerCredit, credits)
-  );
+  const used = [
+    { of: 'tasks', used: account.tasksUsed, allowed: tasksLimit },
+    { of: 'agent_minutes', used: account.workedMs / msPerMinute, allowed: agentMinutes },
+    { of: 'credits', used: account.tokensUsed / tokensPerCredit, allowed: credits },
+  ] as const;
+  const up = used.find((one) => one.allowed !== unlimited && one.used >= one.allowed);
+  return up === undefined ? null : { kind: 'plan_limit', of: up.of, allowed: up.allowed, resetsAtMs: account.periodEndsAt };
+}
+
+export function limitIsReached(account: AccountRow): boolean {
+  return limitReachedBy(account) !== null;
+}
+
+/** Why a task of the account that asks to begin has to wait. */
+export function whyTasksWait(account: AccountRow): WaitingFor {
+  return limitReachedBy(account) ?? { kind: 'concurrency', of: 'tasks', allowed: limitsFor(account).concurrentTasks };
 }
 
 /** The account as it is in the period of `nowMs`: a new period begins with nothing used, and on the plan that was waiting for it, where nothing else is paid. */

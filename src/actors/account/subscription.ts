@@ -4,7 +4,7 @@
  */
 import { isoTimestamp } from '../../clock.ts';
 import { shareMinor } from '../../money.ts';
-import { type BillingPeriod, type Plan, planPriceMinor } from '../../plans.ts';
+import { type BillingPeriod, type Plan, planName, planPriceMinor } from '../../plans.ts';
 import type { AccountRow, Subscription } from '../../storage/entities/account.ts';
 import type { InvoiceLine } from '../../storage/entities/checkout.ts';
 import { periodAt, yearEndMs } from './period.ts';
@@ -89,5 +89,5 @@ function daysOf({ startsAtMs, paidUntilMs }: Subscription, nowMs: number): { lef
 }
 
 function named({ plan, billingPeriod }: Offer): string {
-  return `${plan[0]!.toUpperCase()}${plan.slice(1)}, ${billingPeriod}`;
+  return `${planName(plan)}, ${billingPeriod}`;
 }

@@ -9,9 +9,9 @@ import type { AgentType, Toolbox, ToolOutcome } from '../../providers/tools/port
 import type { AgentRow, Approval, PendingCall } from '../../storage/entities/work.ts';
 import { AgentStep } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
-import { withApproval } from '../task/approvals.ts';
+import { withApproval, withoutPending } from '../task/approvals.ts';
 import { task } from '../task/messages.ts';
-import { emit, report, shown } from './state.ts';
+import { emit, narrowed, report, shown } from './state.ts';
 
 /** Below this autonomy a person decides about what cannot be taken back. */
 const fullAutonomy = 100;
@@ -28,7 +28,7 @@ export function advance(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): Ag
 
 function askForTurn(agent: AgentRow, ctx: TurnContext): AgentRow {
   if (agent.turn >= maxTurns) return end(agent, ctx, 'error', `The agent gave up after ${maxTurns} model turns without coming to an end`);
-  let next = agent;
+  let next = narrowed(agent);
   for (const text of agent.guidance) next = record(next, ctx, { role: 'user', text: `A person says: ${text}` });
   ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id, wants: 'turn' });
   return { ...next, guidance: [], phase: 'asking', place: 'none', status: 'thinking', currentTool: null, updatedAt: ctx.nowMs };
@@ -44,7 +44,7 @@ function nextCall(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow
   const acting: AgentRow = { ...agent, status: 'acting', currentTool: call.name, updatedAt: ctx.nowMs };
   if (call.name === 'delegate') {
     const { type, prompt } = call.arguments as { type: string; prompt: string };
-    ctx.send(task, agent.taskId, 'delegate', { agentId: agent.id, callId: call.id, type, prompt });
+    ctx.send(task, agent.taskId, 'delegate', { agentId: agent.id, callId: call.id, type, prompt, scopes: agent.scopes });
     return announce({ ...acting, effectId: call.id }, call, ctx);
   }
   if (agent.place !== 'held') return askToGoOn(agent, ctx);
@@ -96,6 +96,9 @@ function waitFor(agent: AgentRow, ctx: TurnContext, pending: Approval | null): A
     reason: null,
     createdAt: ctx.nowMs,
     decidedAt: null,
+    decidedBy: null,
+    decidedVia: null,
+    editedArguments: null,
   };
   emit(ctx, waiting, 'agent.waiting', { tool: call.name });
   emit(ctx, waiting, 'approval.required', { approval_id: approval.id, action: call.name, arguments: shown(call.arguments) });
@@ -112,7 +115,9 @@ export function record(agent: AgentRow, ctx: TurnContext, entry: ModelMessage): 
 /** Records the result of the call at work and takes it off the list. */
 export function callDone(agent: AgentRow, ctx: TurnContext, { result, isError }: ToolOutcome): AgentRow {
   const [call, ...calls] = agent.calls as [PendingCall, ...PendingCall[]];
-  const next = record(agent, ctx, { role: 'tool', callId: call.id, name: call.name, result, isError });
+  // The model's own call stands in the history with its own arguments: it must hear what was done instead.
+  const heard = call.edited ? { approved_with_arguments: call.arguments, result } : result;
+  const next = record(agent, ctx, { role: 'tool', callId: call.id, name: call.name, result: heard, isError });
   emit(ctx, next, 'agent.tool_result', { tool: call.name, call_id: call.id, is_error: isError, result: shown(result) });
   return { ...next, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
 }
@@ -122,6 +127,8 @@ export function end(agent: AgentRow, ctx: TurnContext, status: 'complete' | 'err
   if (agent.effectId?.startsWith(idPrefixes.effect)) ctx.cancel(agent.effectId);
   const ended: AgentRow = {
     ...agent,
+    approvals: withoutPending(agent.approvals, agent.id),
+    guideScopes: null,
     status,
     phase: 'ended',
     effectId: null,
@@ -133,6 +140,9 @@ export function end(agent: AgentRow, ctx: TurnContext, status: 'complete' | 'err
     error: status === 'error' ? words : agent.error,
     updatedAt: ctx.nowMs,
   };
+  for (const { id, action, status: was } of agent.approvals) {
+    if (was === 'pending') emit(ctx, ended, 'approval.expired', { approval_id: id, action });
+  }
   if (status === 'complete') emit(ctx, ended, 'agent.completed', { result: words });
   else if (status === 'error') emit(ctx, ended, 'agent.error', { error: words });
   else emit(ctx, ended, 'agent.cancelled');

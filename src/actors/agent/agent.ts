@@ -13,9 +13,9 @@ import {
   type Turn,
   type TurnContext,
 } from '../runtime/define-actor.ts';
-import { withApproval } from '../task/approvals.ts';
 import { advance, callDone, end, record } from './advance.ts';
-import { type AgentAction, type AgentContract, agent as ref } from './messages.ts';
+import { decidable, decide, lossByGuidance, mustDirect, unknownDirector, withGuidance } from './direct.ts';
+import { type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';
 import { action, alive, emit, existing, newAgent, progressAfter, report, reportChange } from './state.ts';
 
@@ -95,7 +95,8 @@ export function agentActor(
 
       toolDone(state, { effectId, outcome, tookMs }, ctx) {
         if (!awaits(state, effectId) || state.calls.length === 0) return nothing(state);
-        return go(state, callDone({ ...state, workedMs: state.workedMs + tookMs }, ctx, told(outcome)), ctx);
+        const done = callDone({ ...state, workedMs: state.workedMs + tookMs }, ctx, told(outcome));
+        return go(state, isAbandoned(outcome) ? end(done, ctx, 'error', outcome.message) : done, ctx);
       },
 
       delegated(state, { callId, outcome }, ctx) {
@@ -105,6 +106,7 @@ export function agentActor(
 
       outputChecked(state, { effectId, outcome }, ctx) {
         if (!awaits(state, effectId)) return nothing(state);
+        if (isAbandoned(outcome)) return go(state, end({ ...state, effectId: null }, ctx, 'error', outcome.message), ctx);
         const problem = outcome.kind === 'done' ? outcome.value.problem : 'output.json could not be checked.';
         return go(state, outputChecked({ ...state, effectId: null }, problem, ctx), ctx);
       },
@@ -129,23 +131,24 @@ export function agentActor(
         const resumed = unpaused(agent, ctx);
         emit(ctx, resumed, 'agent.resumed');
         const next = proceed(agent, resumed, ctx);
-        const status = next.status === 'waiting' ? 'waiting' : 'acting';
-        return { state: next, reply: action(agent, status, 'Agent resumed where it left off.') };
+        const waits = next.status === 'waiting';
+        const reply = waits ? 'Agent resumed; it waits for an approval.' : 'Agent resumed where it left off.';
+        return { state: next, reply: action(agent, waits ? 'waiting' : 'acting', reply) };
       },
 
-      guide(state, { message }, ctx) {
+      guide(state, { message, by = unknownDirector }, ctx) {
         const agent = alive(state);
+        mustDirect(agent, by);
         if (agent.guidance.length >= maxGuidance) {
           throw new AppError('conflict', `The agent has ${maxGuidance} messages that it has not heard yet; wait until it has`);
         }
-        const heard: AgentRow = {
-          ...(agent.status === 'paused' ? unpaused(agent, ctx) : agent),
-          guidance: [...agent.guidance, message],
-        };
+        const heard = withGuidance(agent.status === 'paused' ? unpaused(agent, ctx) : agent, message, by);
         emit(ctx, heard, 'agent.guided', { message });
         const next = proceed(agent, heard, ctx);
         const status = next.status === 'waiting' ? 'waiting' : 'thinking';
-        return { state: next, reply: action(agent, status, 'Guidance received; the agent uses it in its next step.') };
+        const when = status === 'waiting' ? 'once the approval it waits for is decided' : 'in its next step';
+        const reply = `Guidance received; the agent uses it ${when}.${lossByGuidance(heard, toolbox)}`;
+        return { state: next, reply: action(agent, status, reply) };
       },
 
       cancel(state, _input, ctx) {
@@ -154,23 +157,16 @@ export function agentActor(
         return { state: ended, reply: action(ended, 'cancelled', 'Agent cancelled.') };
       },
 
-      approve(state, { approvalId, approved, reason }, ctx) {
-        const agent = existing(state);
-        const approval = agent.approvals.find((one) => one.id === approvalId);
-        if (approval === undefined) throw new AppError('not_found', 'No such approval request');
-        if (agent.phase === 'ended') throw new AppError('conflict', `The agent has ended (${agent.status})`);
-        if (approval.status !== 'pending') throw new AppError('conflict', `This was ${approval.status} already`);
-        const decided = { ...approval, status: approved ? ('approved' as const) : ('rejected' as const), reason, decidedAt: ctx.nowMs };
-        const status = agent.status === 'paused' ? ('paused' as const) : ('thinking' as const);
-        const next: AgentRow = { ...agent, status, approvals: withApproval(agent.approvals, decided), updatedAt: ctx.nowMs };
-        emit(ctx, next, approved ? 'approval.approved' : 'approval.rejected', { approval_id: approvalId, action: approval.action, reason });
-        report(ctx, next, { approval: decided });
-        const told = { error: `A person rejected this: ${reason ?? 'no reason given'}. Do not do it again; revise your approach.` };
-        const after = approved ? next : callDone(next, ctx, { result: told, isError: true });
-        return { state: proceed(next, after, ctx), reply: answer(agent, status, approved) };
+      approve(state, input, ctx) {
+        const decided = decide(state, input, ctx, toolbox);
+        const next = proceed(decided, decided, ctx);
+        return { state: next, reply: action(next, decided.status, afterDecision(decided, input.approved, toolbox)) };
       },
     },
-    queries: { get: (state) => state },
+    queries: {
+      get: (state) => state,
+      decidable: (state, { approvalId, by }) => decidable(existing(state), approvalId, by, toolbox),
+    },
   });
 }
 
@@ -183,8 +179,16 @@ function unpaused(agent: AgentRow, ctx: TurnContext): AgentRow {
   return { ...agent, status, updatedAt: ctx.nowMs };
 }
 
-function answer(agent: AgentRow, status: 'paused' | 'thinking', approved: boolean): AgentAction {
-  return action(agent, status, approved ? 'Approved; the agent goes on.' : 'Rejected; the agent revises its approach.');
+function afterDecision(agent: AgentRow, approved: boolean, toolbox: Toolbox): string {
+  const paused = agent.status === 'paused';
+  if (approved) return paused ? 'Approved; the agent is paused and does it once it is resumed.' : 'Approved; the agent goes on.';
+  const revises = paused ? 'the agent is paused and revises its approach once it is resumed.' : 'the agent revises its approach.';
+  return `Rejected; ${revises}${lossByGuidance(agent, toolbox)}`;
+}
+
+/** Asked again, the model might well do the same again. */
+function isAbandoned(outcome: EffectOutcome): outcome is Extract<EffectOutcome, { kind: 'failed' }> {
+  return outcome.kind === 'failed' && outcome.abandoned === true;
 }
 
 function told(outcome: EffectOutcome<ToolOutcome>): ToolOutcome {

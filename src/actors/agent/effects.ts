@@ -1,8 +1,10 @@
 /** What agents await between their turns: the model, tools, and the check of their output. */
+import type { Authority } from '../../authority.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { Model, ModelMessage, ModelRequest } from '../../providers/model/port.ts';
-import type { AgentType, Purse, Toolbox, WorkspaceAccess } from '../../providers/tools/port.ts';
+import type { Compute } from '../../providers/compute/port.ts';
+import type { Model, ModelMessage, ModelRequest, WithheldTool } from '../../providers/model/port.ts';
+import type { AgentMail, AgentType, Purse, Toolbox, WorkspaceAccess } from '../../providers/tools/port.ts';
 import type { Database } from '../../storage/database.ts';
 import type { AgentRow } from '../../storage/entities/work.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
@@ -13,12 +15,15 @@ import { checkOutput } from './output.ts';
 export type AgentServices = {
   model: Model;
   toolbox: Toolbox;
-  /** The workspace of an agent's task, for one tool call. */
-  workspace(agent: AgentRow, callId: string): WorkspaceAccess;
+  /** The workspace of an agent's task, for one tool call, as far as `authority` allows. */
+  workspace(agent: AgentRow, authority: Authority, callId: string): WorkspaceAccess;
   /** What the account's agents may spend, for one tool call. */
   purse(agent: AgentRow, callId: string): Purse;
+  /** Mails on behalf of the account, for one tool call. */
+  mail(agent: AgentRow, callId: string): AgentMail;
   database: Database;
   actors: ActorSystem;
+  compute: Compute;
   log: Log;
 };
 
@@ -29,7 +34,7 @@ const maxOutputTokens = 8_000;
 const toolTimeoutMs = 15 * 60_000;
 
 export function agentEffects(services: AgentServices): Record<'model' | 'tool' | 'checkOutput', EffectDefinition> {
-  const { model, toolbox, workspace, purse, log } = services;
+  const { model, toolbox, workspace, purse, mail, compute, log } = services;
   const load = async (id: string): Promise<AgentRow> => {
     const agent = await services.actors.query(agentRef, id, 'get', null);
     if (agent === null) throw new AppError('not_found', 'The agent is gone');
@@ -38,28 +43,33 @@ export function agentEffects(services: AgentServices): Record<'model' | 'tool' |
   return {
     model: {
       outcome: 'modelled',
+      lane: 'model',
       timeoutMs: modelTimeoutMs,
       repeatable: () => true,
       async run(_input, { actorId, effectId, signal }) {
         const agent = await load(actorId);
         const request = turnRequest(agent, await history(services.database, actorId), toolbox);
-        return model.turn(request, { signal, idempotencyKey: effectId });
+        return model.turn(request, { signal, idempotencyKey: effectId, account: agent.accountId });
       },
     },
     tool: {
       outcome: 'toolDone',
+      lane: 'tool',
       timeoutMs: toolTimeoutMs,
       repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
       async run({ name, arguments: args }: { callId: string; name: string; arguments: unknown }, { actorId, effectId, signal }) {
         const agent = await load(actorId);
+        const authority = authorityOf(agent);
         const context = {
           accountId: agent.accountId,
           taskId: agent.taskId,
           agentId: agent.id,
           callId: effectId,
+          authority,
           signal,
-          workspace: workspace(agent, effectId),
+          workspace: workspace(agent, authority, effectId),
           purse: purse(agent, effectId),
+          mail: mail(agent, effectId),
         };
         return toolbox.run(name, args, context, (err) =>
           log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'),
@@ -68,14 +78,23 @@ export function agentEffects(services: AgentServices): Record<'model' | 'tool' |
     },
     checkOutput: {
       outcome: 'outputChecked',
+      lane: 'tool',
       timeoutMs: 60_000,
       repeatable: () => true,
-      async run(_input, { actorId, effectId }) {
+      async run(_input, { actorId, effectId, signal }) {
         const agent = await load(actorId);
-        return { problem: agent.outputSchema === null ? null : await checkOutput(agent.outputSchema, workspace(agent, effectId)) };
+        if (agent.outputSchema === null) return { problem: null };
+        const { accountId: account, outputSchema } = agent;
+        // The service itself looks, not the agent, which may have lost the scope to read.
+        const authority = { ...authorityOf(agent), scopes: null };
+        return { problem: await checkOutput(compute, outputSchema, workspace(agent, authority, effectId), { account, signal }) };
       },
     },
   };
+}
+
+export function authorityOf({ mode, scopes, ownsWorkspace }: AgentRow): Authority {
+  return { mode, scopes, ownsWorkspace };
 }
 
 /** The agent's conversation so far, oldest first; each entry was stored once, when it happened. */
@@ -100,5 +119,13 @@ function turnRequest(agent: AgentRow, messages: ModelMessage[], toolbox: Toolbox
     system.push(
       'Actions that reach people, spend, trade or deploy wait for the approval of a person; that may take a while and may be refused.',
     );
-  return { system: system.join('\n\n'), messages, tools: toolbox.offersFor(type), maxOutputTokens, model: agent.model ?? undefined };
+  const withheld = toolbox.withheldFrom(type, agent);
+  if (withheld.length > 0) system.push(withheldWords(withheld));
+  const tools = toolbox.offersFor(type, agent);
+  return { system: system.join('\n\n'), messages, tools, withheld, maxOutputTokens, model: agent.model ?? undefined };
+}
+
+function withheldWords(withheld: WithheldTool[]): string {
+  const listed = withheld.map(({ name, scope }) => `${name} (scope ${scope})`).join(', ');
+  return `Not allowed in this task, because whoever made it or guided you was not granted the scope: ${listed}. Do not try to reach the same in another way. Where the task asks for it, say in your result that it was not done, and which scope it needs.`;
 }

@@ -1,7 +1,8 @@
 /** What can be asked of an agent. */
 import type { ModelReply } from '../../providers/model/port.ts';
 import type { ToolOutcome } from '../../providers/tools/port.ts';
-import type { AgentRow, AgentStatus } from '../../storage/entities/work.ts';
+import type { Granted } from '../../scopes.ts';
+import type { AgentRow, AgentStatus, Approval } from '../../storage/entities/work.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
 
 export type CreateAgent = {
@@ -12,6 +13,9 @@ export type CreateAgent = {
   title: string;
   prompt: string;
   autonomyLevel: number;
+  mode: 'live' | 'test';
+  scopes: Granted;
+  ownsWorkspace: boolean;
   model: string | null;
   /** Set for the agent that must write output.json. */
   outputSchema: object | null;
@@ -19,6 +23,24 @@ export type CreateAgent = {
 
 /** What an action of a person on an agent answers. */
 export type AgentAction = { id: string; status: AgentStatus; message: string };
+
+/** Who directs an agent, and what they may do themselves. */
+export type DirectedBy = {
+  /** The user or the key; null: not known. */
+  id: string | null;
+  via: 'session' | 'api_key';
+  mode: 'live' | 'test';
+  scopes: Granted;
+};
+
+export type Approve = {
+  approvalId: string;
+  approved: boolean;
+  reason: string | null;
+  /** Takes the place of the arguments the model gave; null: they stay. */
+  editedArguments: object | null;
+  by: DirectedBy;
+};
 
 export type AgentContract = {
   commands: {
@@ -38,10 +60,14 @@ export type AgentContract = {
     pause(input: Record<string, never>): AgentAction;
     resume(input: Record<string, never>): AgentAction;
     cancel(input: Record<string, never>): AgentAction;
-    guide(input: { message: string }): AgentAction;
-    approve(input: { approvalId: string; approved: boolean; reason: string | null }): AgentAction;
+    guide(input: { message: string; by: DirectedBy }): AgentAction;
+    approve(input: Approve): AgentAction;
   };
-  queries: { get(input: null): AgentRow | null };
+  queries: {
+    get(input: null): AgentRow | null;
+    /** The approval, if the caller may decide about it; refused as `approve` is, whatever became of it. */
+    decidable(input: { approvalId: string; by: DirectedBy }): Approval;
+  };
 };
 
 export const agent = actorRef<AgentContract>('agent');

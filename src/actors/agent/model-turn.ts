@@ -1,6 +1,7 @@
 /** What a model's answer makes of an agent: its calls in order, or its end; and when an agent that gets nowhere is stopped. */
+import { missingScope } from '../../authority.ts';
 import type { ModelReply, ToolCall } from '../../providers/model/port.ts';
-import type { AgentType, Toolbox } from '../../providers/tools/port.ts';
+import { type AgentType, notAllowed, type Toolbox } from '../../providers/tools/port.ts';
 import type { AgentRow, PendingCall } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { callDone, end, record } from './advance.ts';
@@ -38,13 +39,16 @@ function checkCalls(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentR
     const tool = toolbox.find(agent.type as AgentType, call.name);
     const names = () =>
       toolbox
-        .offersFor(agent.type as AgentType)
+        .offersFor(agent.type as AgentType, agent)
         .map((offer) => offer.name)
         .join(', ');
+    const missing = tool === undefined ? null : missingScope(agent, tool.need);
     const checked =
       tool === undefined
         ? { ok: false as const, message: `There is no tool "${call.name.slice(0, 100)}". Tools: ${names()}` }
-        : toolbox.check(call.name, call.arguments);
+        : missing !== null
+          ? { ok: false as const, message: notAllowed(tool.name, missing) }
+          : toolbox.check(call.name, call.arguments);
     if (checked.ok) usable.push({ ...call, arguments: checked.args });
     else refused.push({ call, message: checked.message });
   }
@@ -58,7 +62,7 @@ function checkCalls(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentR
     next,
     ctx,
     'error',
-    `The model asked for tools that do not exist or with arguments that do not fit, ${maxBadTurns} times in a row. Last: ${refused[0]!.message}`,
+    `The model asked for tools that do not exist or are not allowed, or with arguments that do not fit, ${maxBadTurns} times in a row. Last: ${refused[0]!.message}`,
   );
 }
 

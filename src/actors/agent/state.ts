@@ -1,6 +1,8 @@
 /** An agent's state as rules see it, and what it tells others of itself. */
+import { unrecordedScopes } from '../../authority.ts';
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
+import { grantedByBoth } from '../../scopes.ts';
 import type { AgentRow, AgentStatus } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { type AgentReport, task } from '../task/messages.ts';
@@ -9,6 +11,11 @@ import type { AgentAction, CreateAgent } from './messages.ts';
 export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRow {
   return {
     ...input,
+    // A task of a node of an older version does not say these.
+    mode: input.mode ?? 'live',
+    scopes: input.scopes === undefined ? unrecordedScopes : input.scopes,
+    ownsWorkspace: input.ownsWorkspace ?? false,
+    guideScopes: null,
     id,
     status: 'idle',
     currentTool: null,
@@ -47,6 +54,11 @@ export function alive(state: AgentRow | null): AgentRow {
   const agent = existing(state);
   if (agent.phase === 'ended') throw new AppError('conflict', `The agent has ended (${agent.status})`);
   return agent;
+}
+
+/** From now on the agent may do no more than all who gave the guidance that it hears now. */
+export function narrowed(agent: AgentRow): AgentRow {
+  return agent.guideScopes === null ? agent : { ...agent, scopes: grantedByBoth(agent.scopes, agent.guideScopes), guideScopes: null };
 }
 
 /** Estimated: each model turn covers a part of what is left. */

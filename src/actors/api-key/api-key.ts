@@ -1,6 +1,8 @@
 /** An API key: what a program may do in an account until the key is revoked. active → revoked, and never back. */
+import { shardOf } from '../../cluster/address.ts';
 import { AppError } from '../../errors.ts';
 import { ApiKey, type ApiKeyRow } from '../../storage/entities/identity.ts';
+import { account } from '../account/messages.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { type ApiKeyContract, type ApiKeyFacts, apiKey, type CreateApiKey } from './messages.ts';
 
@@ -14,13 +16,24 @@ export const apiKeyActor = defineActor<ApiKeyRow, ApiKeyContract>({
 });
 
 function create(state: ApiKeyRow | null, input: CreateApiKey, ctx: TurnContext): Turn<ApiKeyRow, ApiKeyFacts> {
-  const made = state ?? ({ id: ctx.id, ...input, status: 'active', createdAt: ctx.nowMs, lastUsedAt: null } as ApiKeyRow);
+  if (state !== null) return { state, reply: factsOf(state) };
+  const { accountId } = input;
+  if (livesBeside(accountId, ctx)) ctx.jointly(account, accountId, 'addApiKey', {});
+  else ctx.send(account, accountId, 'apiKeyMade', {});
+  const made = { id: ctx.id, ...input, status: 'active', createdAt: ctx.nowMs, lastUsedAt: null } as ApiKeyRow;
   return { state: made, reply: factsOf(made) };
 }
 
-function revoke(state: ApiKeyRow | null, { accountId }: { accountId: string }): Turn<ApiKeyRow, null> {
+function revoke(state: ApiKeyRow | null, { accountId }: { accountId: string }, ctx: TurnContext): Turn<ApiKeyRow, null> {
   if (state?.status !== 'active' || state.accountId !== accountId) throw new AppError('not_found', 'API key not found');
+  if (livesBeside(accountId, ctx)) ctx.jointly(account, accountId, 'apiKeyEnded', {});
+  else ctx.send(account, accountId, 'apiKeyEnded', {});
   return { state: { ...state, status: 'revoked' }, reply: null };
+}
+
+/** Not so for a key that an earlier version of this service made. */
+function livesBeside(accountId: string, { id }: TurnContext): boolean {
+  return shardOf(apiKey.kind, id) === shardOf(account.kind, accountId);
 }
 
 function touch(state: ApiKeyRow | null, _input: null, ctx: TurnContext): Turn<ApiKeyRow | null, null> {

@@ -1,4 +1,6 @@
 /** What can be asked of an API key. The secret itself never gets here, only its hash. */
+import { idBeside } from '../../cluster/address.ts';
+import { account } from '../account/messages.ts';
 import { actorRef } from '../runtime/define-actor.ts';
 
 export type CreateApiKey = {
@@ -16,7 +18,7 @@ export type ApiKeyFacts = { accountId: string; mode: 'live' | 'test'; scopes: st
 
 export type ApiKeyContract = {
   commands: {
-    /** Told twice it stays as it is. */
+    /** Told twice it stays as it is. Refused with `plan_required` where its account has as many keys as it may have. */
     create(input: CreateApiKey): ApiKeyFacts;
     /** Ends the key for good. Refused with `not_found` where the account has no such key, or has ended it before. */
     revoke(input: { accountId: string }): null;
@@ -30,3 +32,8 @@ export type ApiKeyContract = {
 };
 
 export const apiKey = actorRef<ApiKeyContract>('api_key');
+
+/** The id that a key of the account is given for this one: it lives where its account does, which counts it in the turn that makes it. */
+export function keyIdOf<Id extends string>(accountId: string, id: Id): Id {
+  return idBeside(id, apiKey.kind, { kind: account.kind, id: accountId });
+}

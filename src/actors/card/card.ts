@@ -5,14 +5,14 @@
  * C1 What is spent never exceeds the spend limit.
  * C2 An authorization is approved exactly when the wallet has booked its payment: card, wallet, entries and authorization are one commit.
  * C3 What is asked of a card is decided in the order of asking.
- * C4 A card's id puts it on the shard of its wallet, for as long as it exists.
+ * C4 A card's id puts it on the shard of its wallet, that of its account and mode, for as long as it exists.
  */
 import { AppError } from '../../errors.ts';
 import { toMajor } from '../../money.ts';
 import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from '../../storage/entities/money.ts';
 import { issuedCard } from '../issued-card/messages.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
-import { transferOf, wallet } from '../wallet/messages.ts';
+import { transferOf, wallet, walletIdOf } from '../wallet/messages.ts';
 import { type Authorize, type CardContract, card, cardIdOf, type DeclineReason, type NewCard } from './messages.ts';
 import { reverse } from './reverse.ts';
 
@@ -32,8 +32,19 @@ export const cardActor = defineActor<CardRow, CardContract>({
 
 function create(state: CardRow | null, input: NewCard, ctx: TurnContext): Turn<CardRow, CardRow> {
   if (state !== null) return { state, reply: state };
-  if (cardIdOf(input.accountId, ctx.id) !== ctx.id) throw new Error(`${ctx.id} does not live where the wallet of ${input.accountId} does`);
-  const made = { issuerCardId: null, ...input, spentMinor: 0, id: ctx.id, status: 'active', createdAt: ctx.nowMs } as unknown as CardRow;
+  // A node of an earlier version knows live cards alone, and names no mode.
+  const { mode = 'live' } = input;
+  const walletId = walletIdOf({ accountId: input.accountId, mode });
+  if (cardIdOf(walletId, ctx.id) !== ctx.id) throw new Error(`${ctx.id} does not live where the wallet ${walletId} does`);
+  const made = {
+    issuerCardId: null,
+    ...input,
+    mode,
+    spentMinor: 0,
+    id: ctx.id,
+    status: 'active',
+    createdAt: ctx.nowMs,
+  } as unknown as CardRow;
   tell(made, 'card.created', { name: made.name, last4: made.last4, spend_limit: toMajor(made.spendLimitMinor) }, ctx);
   return { state: made, reply: made };
 }
@@ -54,13 +65,9 @@ function ownRefusal({ status, spentMinor, spendLimitMinor }: CardRow, amountMino
 }
 
 /** null: the wallet has paid. */
-function walletRefusal(
-  { accountId }: CardRow,
-  { authorizationId, amountMinor, merchant }: Authorize,
-  ctx: TurnContext,
-): DeclineReason | null {
+function walletRefusal(of: CardRow, { authorizationId, amountMinor, merchant }: Authorize, ctx: TurnContext): DeclineReason | null {
   const about = { transferId: transferOf(authorizationId), reference: authorizationId, description: merchant };
-  const decision = ctx.jointly(wallet, accountId, 'payNow', { ...about, amountMinor, to: 'cards' });
+  const decision = ctx.jointly(wallet, walletIdOf(of), 'payNow', { ...about, amountMinor, to: 'cards' });
   return decision.kind === 'declined' ? decision.reason : null;
 }
 
@@ -72,7 +79,8 @@ function decided(
   ctx: TurnContext,
 ): CardAuthorizationRow {
   const status = declineReason === null ? 'approved' : 'declined';
-  const about = { id: authorizationId, cardId: of.id, accountId: of.accountId, amountMinor, merchant };
+  const { id: cardId, accountId, mode } = of;
+  const about = { id: authorizationId, cardId, accountId, mode, amountMinor, merchant };
   const authorization = { ...about, status, declineReason, createdAt: ctx.nowMs } as CardAuthorizationRow;
   ctx.append(CardAuthorization, authorization);
   const data = { authorization_id: authorizationId, amount: toMajor(amountMinor), merchant, decline_reason: declineReason };
@@ -97,8 +105,8 @@ function withStatus(known: CardRow, status: CardRow['status'], why: object, ctx:
   return { ...known, status };
 }
 
-function tell({ id, accountId, currency }: CardRow, type: string, data: object, ctx: TurnContext): void {
-  ctx.emit({ accountId, type, data: { card_id: id, currency, ...data } });
+function tell({ id, accountId, mode, currency }: CardRow, type: string, data: object, ctx: TurnContext): void {
+  ctx.emit({ accountId, type, data: { card_id: id, mode, currency, ...data } });
 }
 
 function existing(state: CardRow | null): CardRow {

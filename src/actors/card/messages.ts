@@ -6,7 +6,7 @@ import type { CardAuthorizationRow, CardRow } from '../../storage/entities/money
 import { actorRef } from '../runtime/define-actor.ts';
 import { type PaymentRefusal, wallet } from '../wallet/messages.ts';
 
-export type NewCard = Pick<CardRow, 'accountId' | 'name' | 'last4' | 'numberHash' | 'spendLimitMinor' | 'currency'> & {
+export type NewCard = Pick<CardRow, 'accountId' | 'mode' | 'name' | 'last4' | 'numberHash' | 'spendLimitMinor' | 'currency'> & {
   /** Where an issuer elsewhere has made it. */
   issuerCardId?: string;
 };
@@ -39,7 +39,7 @@ export type CardContract = {
 
 export const card = actorRef<CardContract>('card');
 
-/** The id that a card of the account is given for this one, e.g. a new one: it lives where the account's wallet does. Its own id for itself. */
-export function cardIdOf<Id extends string>(accountId: string, id: Id): Id {
-  return idBeside(id, card.kind, { kind: wallet.kind, id: accountId });
+/** The id that a card of the wallet is given for this one, e.g. a new one: it lives where the wallet does. Its own id for itself. */
+export function cardIdOf<Id extends string>(walletId: string, id: Id): Id {
+  return idBeside(id, card.kind, { kind: wallet.kind, id: walletId });
 }

@@ -4,17 +4,17 @@ import { toMajor } from '../../money.ts';
 import { CardReversal, type CardReversalRow } from '../../storage/entities/issuing.ts';
 import type { CardRow } from '../../storage/entities/money.ts';
 import type { Turn, TurnContext } from '../runtime/define-actor.ts';
-import { wallet } from '../wallet/messages.ts';
+import { wallet, walletIdOf } from '../wallet/messages.ts';
 import type { Reversal } from './messages.ts';
 
 /** A card that its limit had frozen stays so until it is unfrozen. */
 export function reverse(state: CardRow | null, input: Reversal, ctx: TurnContext): Turn<CardRow, void> {
   if (state === null) throw new AppError('not_found', 'Card not found');
   const { transferId, authorizationId, amountMinor, merchant, reason, authorizedAtMs } = input;
-  const { id: cardId, accountId, currency } = state;
-  const row = { id: transferId, authorizationId, cardId, accountId, amountMinor, reason, createdAt: ctx.nowMs } as CardReversalRow;
+  const { id: cardId, accountId, mode, currency } = state;
+  const row = { id: transferId, authorizationId, cardId, accountId, mode, amountMinor, reason, createdAt: ctx.nowMs } as CardReversalRow;
   ctx.append(CardReversal, row);
-  ctx.jointly(wallet, accountId, 'giveBack', {
+  ctx.jointly(wallet, walletIdOf(state), 'giveBack', {
     transferId,
     amountMinor,
     from: 'cards',
@@ -22,7 +22,7 @@ export function reverse(state: CardRow | null, input: Reversal, ctx: TurnContext
     description: merchant,
     paidAtMs: authorizedAtMs,
   });
-  const data = { card_id: cardId, currency, authorization_id: authorizationId, amount: toMajor(amountMinor), merchant, reason };
+  const data = { card_id: cardId, mode, currency, authorization_id: authorizationId, amount: toMajor(amountMinor), merchant, reason };
   ctx.emit({ accountId, type: 'card.reversed', data });
   return { state: { ...state, spentMinor: state.spentMinor - amountMinor }, reply: undefined };
 }

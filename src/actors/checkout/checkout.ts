@@ -13,6 +13,7 @@
  *    booked once.
  */
 import { AppError } from '../../errors.ts';
+import { growingPauseMs } from '../../growing-pause.ts';
 import { planPriceMinor } from '../../plans.ts';
 import { Checkout, type CheckoutRow, type PlanCheckoutRow } from '../../storage/entities/checkout.ts';
 import { renewal } from '../renewal/messages.ts';
@@ -115,7 +116,7 @@ function openAtProcessor(state: State, input: OpenCheckout, ctx: TurnContext): T
 function opened(state: State, { outcome }: EffectResult<{ sessionId: string; url: string }>, ctx: TurnContext): Turn<State, null> {
   if (state?.status !== 'opening') return { state, reply: null };
   if (outcome.kind !== 'done') {
-    ctx.answer(openedKey, new AppError('unavailable', 'The payment processor does not answer now; try again shortly', { retryAfterS: 5 }));
+    ctx.answer(openedKey, noAnswer());
     return { state: { ...state, status: 'failed' }, reply: null };
   }
   const { sessionId, url: pageUrl } = outcome.value;
@@ -146,7 +147,7 @@ function looked(state: State, { outcome }: EffectResult<PageFound>, ctx: TurnCon
   }
   if (outcome.kind !== 'done') {
     lookLater(state, ctx);
-    ctx.answer(lookedKey, new AppError('unavailable', 'The payment processor does not answer now; try again shortly', { retryAfterS: 5 }));
+    ctx.answer(lookedKey, noAnswer());
     return { state, reply: null };
   }
   const next = found(state, outcome.value, ctx);
@@ -230,7 +231,8 @@ function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: Tu
   if (state?.status !== 'paying' || state.plan === null) return { state, reply: null };
   if (outcome.kind !== 'done') {
     const triedForMs = ctx.nowMs - state.decidedAt!;
-    if (triedForMs < giveUpAfterMs) ctx.schedule('subscribe', ctx.nowMs + retryMs(triedForMs), 'subscribeAgain', {});
+    if (triedForMs < giveUpAfterMs)
+      ctx.schedule('subscribe', ctx.nowMs + growingPauseMs(triedForMs, firstRetryMs, maxRetryMs), 'subscribeAgain', {});
     return { state, reply: null };
   }
   const { change, renewedBy, paidUntilMs } = outcome.value;
@@ -261,7 +263,8 @@ function returned(state: State, { outcome }: EffectResult, ctx: TurnContext): Tu
   if (state?.status !== 'returning') return { state, reply: null };
   if (outcome.kind === 'done') return { state: { ...state, status: 'returned' }, reply: null };
   const triedForMs = ctx.nowMs - state.decidedAt!;
-  if (triedForMs < giveUpAfterMs) ctx.schedule('return', ctx.nowMs + retryMs(triedForMs), 'returnAgain', {});
+  if (triedForMs < giveUpAfterMs)
+    ctx.schedule('return', ctx.nowMs + growingPauseMs(triedForMs, firstRetryMs, maxRetryMs), 'returnAgain', {});
   return { state, reply: null };
 }
 
@@ -281,12 +284,12 @@ function lookNow({ sessionId, amountMinor, status, expiresAt }: CheckoutRow, ctx
 function lookLater({ createdAt, expiresAt }: CheckoutRow, ctx: TurnContext): void {
   const ageMs = ctx.nowMs - createdAt;
   if (ageMs >= lookedAtForMs) return;
-  const dueMs = ctx.nowMs + Math.min(maxLookMs, Math.max(firstLookMs, ageMs));
+  const dueMs = ctx.nowMs + growingPauseMs(ageMs, firstLookMs, maxLookMs);
   ctx.schedule('look', ctx.nowMs < expiresAt ? Math.min(dueMs, expiresAt) : dueMs, 'lookAgain', {});
 }
 
-function retryMs(triedForMs: number): number {
-  return Math.min(maxRetryMs, Math.max(firstRetryMs, triedForMs));
+function noAnswer(): AppError {
+  return new AppError('unavailable', 'The payment processor does not answer now; try again shortly', { retryAfterS: 5 });
 }
 
 /** Whether the processor's page has not decided yet. */

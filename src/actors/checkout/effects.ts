@@ -1,9 +1,9 @@
 /** What a checkout awaits: the account, who answers requests for an offer, and the payment processor where there is one. */
-import { AppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import { configured } from '../../configured.ts';
+import { type Log, warned } from '../../log.ts';
 import { type BillingPeriod, type Plan, planPriceMinor } from '../../plans.ts';
 import type { MailProvider } from '../../providers/mail/port.ts';
-import type { Payer, PaymentPage, PaymentProcessor } from '../../providers/payments/port.ts';
+import { type Payer, type PaymentPage, type PaymentProcessor, paymentCurrency } from '../../providers/payments/port.ts';
 import type { PlanCheckoutRow } from '../../storage/entities/checkout.ts';
 import { account } from '../account/messages.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
@@ -27,8 +27,6 @@ export type LookAtPage = { sessionId: string; amountMinor: number; close: boolea
 export type Subscribe = Pick<PlanCheckoutRow, 'accountId' | 'plan' | 'billingPeriod' | 'amountMinor'> & { isRenewed: boolean };
 export type TellSales = ContactRequest & Pick<PlanCheckoutRow, 'accountId' | 'plan'>;
 
-const currency = 'usd';
-
 export function checkoutEffects({
   actors,
   mail,
@@ -37,28 +35,33 @@ export function checkoutEffects({
   onMismatch,
   log,
 }: CheckoutEffectParts): Record<string, EffectDefinition> {
-  const overNetwork = { repeatable: () => true, timeoutMs: 60_000 };
+  const overNetwork = { repeatable: () => true, timeoutMs: 60_000, lane: 'vital' } as const;
   return {
     openPage: {
       ...overNetwork,
       outcome: 'opened',
       async run({ plan, billingPeriod, ...page }: OpenPage, { actorId: checkoutId, effectId }: EffectContext) {
         const term = plan && billingPeriod && { plan, billingPeriod, renewalMinor: planPriceMinor(plan, billingPeriod)! };
-        return told('no page', { checkoutId }, () => configured(processor).openPage({ ...page, checkoutId, term }, effectId));
+        return asked('no page', checkoutId, (of) => of.openPage({ ...page, checkoutId, term }, effectId));
       },
     },
     look: {
       ...overNetwork,
       outcome: 'looked',
       async run({ sessionId, amountMinor, close }: LookAtPage, { actorId }: EffectContext): Promise<PageFound> {
-        const { look, closePage } = configured(processor);
-        const found = await told('no answer', { checkoutId: actorId }, () => (close ? closePage(sessionId) : look(sessionId)));
+        const found = await asked('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.look(sessionId)));
         if (found.kind !== 'paid') return found;
-        if (found.checkoutId === actorId && found.amountMinor === amountMinor && found.currency === currency)
+        if (found.checkoutId === actorId && found.amountMinor === amountMinor && found.currency === paymentCurrency)
           return { kind: 'paid', payer: found.payer };
         onMismatch();
         const { payer, ...paid } = found;
-        const facts = { checkout_id: actorId, session_id: sessionId, payment: payer.payment, paid, asked: { amountMinor, currency } };
+        const facts = {
+          checkout_id: actorId,
+          session_id: sessionId,
+          payment: payer.payment,
+          paid,
+          asked: { amountMinor, currency: paymentCurrency },
+        };
         log.error(facts, 'something else was paid than was asked for: nothing changes, a person must decide about the money');
         return { kind: 'mismatched' };
       },
@@ -66,17 +69,17 @@ export function checkoutEffects({
     giveBack: {
       ...overNetwork,
       outcome: 'returned',
-      run: (payer: Payer, { actorId }: EffectContext) =>
-        told('not given back', { checkoutId: actorId }, () => configured(processor).giveBack(payer, `${actorId}/return`)),
+      run: (payer: Payer, { actorId }: EffectContext) => asked('not given back', actorId, (of) => of.giveBack(payer, `${actorId}/return`)),
     },
     subscribe: {
       repeatable: () => true,
       timeoutMs: 30_000,
       isBrief: true,
+      lane: 'vital',
       outcome: 'subscribed',
       async run({ accountId, isRenewed, ...offer }: Subscribe, { actorId }: EffectContext): Promise<Subscribed> {
-        const asked = { ...offer, paymentId: actorId, processorId: isRenewed ? actorId : null };
-        const change = await actors.ask(account, accountId, 'changePlan', asked, { commandId: actorId });
+        const wanted = { ...offer, paymentId: actorId, processorId: isRenewed ? actorId : null };
+        const change = await actors.ask(account, accountId, 'changePlan', wanted, { commandId: actorId });
         const subscription = (await actors.query(account, accountId, 'get', null))?.subscription ?? null;
         const renewedBy = subscription?.processorId ?? null;
         return { change, renewedBy, paidUntilMs: renewedBy === actorId ? subscription!.paidUntilMs : null };
@@ -87,26 +90,27 @@ export function checkoutEffects({
         mail.send({ to: salesAddress, subject: `Somebody asks for the ${input.plan} plan`, text: lettered(input) }, effectId),
       repeatable: () => false,
       timeoutMs: 60_000,
+      lane: 'vital',
       outcome: 'told',
     },
   };
 
   /** What the processor says stays in the log; people are told that it could not be asked. */
-  async function told<T>(what: string, { checkoutId }: { checkoutId: string }, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      log.warn({ err: error, checkout_id: checkoutId }, `the payment processor: ${what}`);
-      throw error;
-    }
+  function asked<T>(what: string, checkoutId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
+    const message = `the payment processor: ${what}`;
+    return warned(log, { checkout_id: checkoutId }, message, async () => work(configured(processor, 'payment processor')));
   }
 }
 
-function configured(processor: PaymentProcessor | null): PaymentProcessor {
-  if (processor === null) throw new AppError('unavailable', 'No payment processor is configured on this node');
-  return processor;
+/** What a stranger wrote cannot look like a line of ours: a name has one line, and each line of the message is quoted. */
+function lettered({ name, email, message, accountId, plan }: TellSales): string {
+  const quoted = message.split(lineBreak).map((line) => `> ${line}`);
+  return [`Account: ${accountId}`, `Plan: ${plan}`, `Name: ${oneLine(name)}`, `E-mail: ${oneLine(email)}`, '', ...quoted].join('\n');
 }
 
-function lettered({ name, email, message, accountId, plan }: TellSales): string {
-  return [`Account: ${accountId}`, `Plan: ${plan}`, `Name: ${name}`, `E-mail: ${email}`, '', message].join('\n');
+/** All that some reader of mails begins a new line at. */
+const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+
+function oneLine(text: string): string {
+  return text.split(lineBreak).join(' ');
 }

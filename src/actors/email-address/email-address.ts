@@ -3,7 +3,8 @@
  * committed together with the messages that make it true; the caller waits until user and account have told that it is. A crash at any point
  * only delays the messages; should one be lost for good, a timer sends it again, less and less often.
  *
- * A user moves before the old address is released, so at every moment the address that the user names is claimed for that user.
+ * A user may have claimed several: the one that counts, and one that is to be verified first. Which is which only the user's row says, and the user
+ * alone releases them (`actors/user/email-change.ts`).
  */
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';

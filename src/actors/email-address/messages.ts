@@ -1,4 +1,5 @@
-/** What can be asked of an e-mail address. Its key is the address in lower case. */
+/** What can be asked of an e-mail address. Its key is what addresses are compared by. */
+import { emailKey } from '../../email.ts';
 import { actorRef } from '../runtime/define-actor.ts';
 
 export type Register = {
@@ -30,13 +31,13 @@ export type EmailAddressContract = {
     /** Sent by the user and the account: it is there. */
     created(input: { registrationId: string; part: 'account' | 'user' }): null;
     /**
-     * Claims the address for a user who has another one, and answers when the user has moved; the other one is free then. False: the user
-     * moved elsewhere meanwhile. Refused with `conflict` where somebody else has it.
+     * Claims the address for a user who has another one, and answers when the user has taken it down as the one to be verified. False: the
+     * user chose otherwise meanwhile. Refused with `conflict` where somebody else has it.
      */
     move(input: Move): boolean;
-    /** Sent by the user: it has moved here, or not. */
+    /** Sent by the user: the address is the user's, now or when it is verified; or not. */
     moved(input: { moveId: string; done: boolean }): null;
-    /** Sent by the user, who has moved away. */
+    /** Sent by the user, who does not want the address any more. */
     release(input: { userId: string }): null;
     /** A timer's: asks again for what is still missing. */
     complete(input: { registrationId: string; attempt: number }): null;
@@ -44,7 +45,7 @@ export type EmailAddressContract = {
     forgotPassword(input: null): null;
   };
   queries: {
-    /** Who can sign in with the address; null where nobody can, or not until the registration is finished. */
+    /** For whom the address is claimed, who signs in with it if it is the user's own by now; null where for nobody, or not quite yet. */
     holder(input: null): Holder | null;
     /** Whether somebody has claimed it. */
     isTaken(input: null): boolean;
@@ -53,7 +54,7 @@ export type EmailAddressContract = {
 
 export const emailAddress = actorRef<EmailAddressContract>('email_address');
 
-/** The key of an address: case does not tell two addresses apart. */
+/** The key of an address, however it is typed. */
 export function emailAddressId(email: string): string {
-  return email.toLowerCase();
+  return emailKey(email);
 }

@@ -6,8 +6,10 @@
  * I2 One thing is told at a time, the newest: the issuer ends with what the card is. What is cancelled stays so.
  * I3 No number of a card comes here: the issuer tells it to the one request that shows it.
  */
+import { configured } from '../../configured.ts';
 import { AppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import { growingPauseMs } from '../../growing-pause.ts';
+import { type Log, warned } from '../../log.ts';
 import type { OutsideIssuer } from '../../providers/issuing/port.ts';
 import { IssuedCard, type IssuedCardRow } from '../../storage/entities/issuing.ts';
 import type { CardRow } from '../../storage/entities/money.ts';
@@ -36,23 +38,24 @@ export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
     effects: {
       make: {
         run: (input: CardAtIssuer, { actorId, signal }: EffectContext) =>
-          refusable(async () => ({ kind: 'made', ...(await known(issuer).make({ cardId: actorId, ...input }, signal)) })),
+          refusable(async () => ({
+            kind: 'made',
+            ...(await configured(issuer, 'issuer of cards').make({ cardId: actorId, ...input }, signal)),
+          })),
         repeatable: () => true,
         timeoutMs: 30_000,
+        lane: 'vital',
         outcome: 'making',
       },
       tell: {
-        async run({ issuerCardId, status }: { issuerCardId: string; status: CardRow['status'] }, { actorId, signal }: EffectContext) {
-          try {
-            await known(issuer).setStatus(issuerCardId, status, signal);
+        run: ({ issuerCardId, status }: { issuerCardId: string; status: CardRow['status'] }, { actorId, signal }: EffectContext) =>
+          warned(log, { card: actorId, status }, 'the issuer of a card could not be told what it has become; trying again', async () => {
+            await configured(issuer, 'issuer of cards').setStatus(issuerCardId, status, signal);
             return status;
-          } catch (err) {
-            log.warn({ err, card: actorId, status }, 'the issuer of a card could not be told what it has become; trying again');
-            throw err;
-          }
-        },
+          }),
         repeatable: () => true,
         timeoutMs: 30_000,
+        lane: 'vital',
         outcome: 'followed',
       },
     },
@@ -85,7 +88,7 @@ function making(state: State, { outcome }: EffectResult<Making>, ctx: TurnContex
   const { issuerCardId, last4, numberHash } = outcome.value;
   const made: IssuedCardRow = { ...state, status: 'made', issuerCardId, last4, numberHash, tryingSince: null };
   const { accountId, name, currency, spendLimitMinor } = made;
-  ctx.send(card, ctx.id, 'create', { accountId, name, currency, spendLimitMinor, last4, numberHash, issuerCardId });
+  ctx.send(card, ctx.id, 'create', { accountId, mode: 'live', name, currency, spendLimitMinor, last4, numberHash, issuerCardId });
   ctx.answer(madeKey, madeOf(made));
   return { state: made, reply: null };
 }
@@ -112,8 +115,8 @@ function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ct
 }
 
 function later(state: IssuedCardRow, ctx: TurnContext): Turn<State, null> {
-  const triedForMs = ctx.nowMs - state.tryingSince!;
-  ctx.schedule(retryTimer, ctx.nowMs + Math.min(maxRetryMs, Math.max(firstRetryMs, triedForMs)), 'tryAgain', {});
+  const pauseMs = growingPauseMs(ctx.nowMs - state.tryingSince!, firstRetryMs, maxRetryMs);
+  ctx.schedule(retryTimer, ctx.nowMs + pauseMs, 'tryAgain', {});
   return { state, reply: null };
 }
 
@@ -137,11 +140,6 @@ function tell(state: IssuedCardRow, ctx: TurnContext): IssuedCardRow {
 
 function madeOf({ issuerCardId, last4, numberHash }: IssuedCardRow): IssuedByNow {
   return { issuerCardId: issuerCardId!, last4: last4!, numberHash: numberHash! };
-}
-
-function known(issuer: OutsideIssuer | null): OutsideIssuer {
-  if (issuer === null) throw new AppError('unavailable', 'No issuer is set');
-  return issuer;
 }
 
 /** What the issuer will not do, it will not do a second later either. */

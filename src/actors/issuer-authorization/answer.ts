@@ -1,4 +1,5 @@
 /** What this service answers where an issuer tells of payments by its cards: yes or no within the issuer's time, and word of what has become of them. */
+import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { walletCurrency } from '../../money.ts';
 import type { AboutAuthorization, IssuerEvent, IssuerRequest } from '../../providers/issuing/port.ts';
@@ -27,7 +28,7 @@ export async function answerRequest(parts: IssuerParts, request: IssuerRequest, 
   const late = new Promise<IssuerAnswer>((resolve) => {
     isLate = () => resolve({ approved: false, authorizationId: null, reason: 'timeout' });
   });
-  const timer = setTimeout(isLate, deadlineMs - Date.now());
+  const timer = setTimeout(isLate, deadlineMs - systemClock.nowMs());
   const decided = decide(parts, request, deadlineMs).catch((error): IssuerAnswer => {
     parts.log.warn({ err: error, authorization: request.issuerId }, 'a payment by card could not be decided, and was declined');
     return { approved: false, authorizationId: null, reason: 'unavailable' };

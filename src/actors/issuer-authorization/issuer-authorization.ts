@@ -8,6 +8,7 @@
  * A3 What is booked beyond what the issuer says goes back, once; what the issuer took beyond what is booked is charged, once, and where
  *    card or wallet refuse that, it stands as uncovered.
  */
+import { growingPauseMs } from '../../growing-pause.ts';
 import { derivedId, idPrefixes } from '../../ids.ts';
 import type { IssuerWord } from '../../issuer-word.ts';
 import type { OutsideIssuer } from '../../providers/issuing/port.ts';
@@ -66,12 +67,14 @@ export function issuerAuthorizationActor({ charge, look }: IssuerAuthorizationEf
         repeatable: () => true,
         timeoutMs: 30_000,
         isBrief: true,
+        lane: 'vital',
         outcome: 'charged',
       },
       look: {
         run: (_input: object, { actorId, signal }: EffectContext) => look(actorId, signal),
         repeatable: () => true,
         timeoutMs: 30_000,
+        lane: 'vital',
         outcome: 'looked',
       },
     },
@@ -108,7 +111,8 @@ function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnCont
   if (outcome.kind !== 'done' || decided === undefined) {
     // It may have been booked: only card and wallet know, and they know it again by its id.
     const triedForMs = ctx.nowMs - Math.max(...state.charges.filter(isAsked).map(({ atMs }) => atMs));
-    if (triedForMs < lookForMs) ctx.schedule(chargeTimer, ctx.nowMs + clamp(triedForMs, chargeAgainMs, maxRetryMs), 'chargeAgain', {});
+    if (triedForMs < lookForMs)
+      ctx.schedule(chargeTimer, ctx.nowMs + growingPauseMs(triedForMs, chargeAgainMs, maxRetryMs), 'chargeAgain', {});
     return { state, reply: null };
   }
   if (decided.outcome !== 'asked') return { state, reply: null };
@@ -133,7 +137,7 @@ function looked(state: State, { effectId, outcome }: EffectResult<IssuerWord>, c
   if (lookAgain) return { state: look(told, ctx), reply: null };
   const isSettled = dueMinor({ ...told, charges: told.charges.filter((charge) => !isAsked(charge)) }, ctx.nowMs) !== null;
   if (ageMs >= lookForMs || (isSettled && isOver(outcome.value))) ctx.unschedule(lookTimer);
-  else lookLater(isSettled ? openLookMs : clamp(ageMs, firstLookMs, maxRetryMs), ctx);
+  else lookLater(isSettled ? openLookMs : growingPauseMs(ageMs, firstLookMs, maxRetryMs), ctx);
   return { state: told, reply: null };
 }
 
@@ -221,10 +225,6 @@ function authorizationIdOf(issuerId: string, which: number | string): string {
 
 function isAsked({ outcome }: Charge): boolean {
   return outcome === 'asked';
-}
-
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, value));
 }
 
 function newRow(about: CardAndMerchant, ctx: TurnContext): Row {

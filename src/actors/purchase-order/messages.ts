@@ -1,10 +1,13 @@
 /** What can be asked of a purchase order. Amounts are minor units (cents). */
+import type { Mode } from '../../mode.ts';
 import type { PurchaseOrderRow } from '../../storage/entities/order.ts';
 import { actorRef } from '../runtime/define-actor.ts';
 import type { PayerContract } from '../wallet/messages.ts';
 
 export type CreateOrder = {
   accountId: string;
+  /** It is paid from the account's wallet of this mode. */
+  mode: Mode;
   description: string;
   amountMinor: number;
   vendor: string;

@@ -1,5 +1,5 @@
 /**
- * A purchase order: pending → approved → complete, or pending → rejected. What it costs leaves the account's wallet when it is approved, or
+ * A purchase order: pending → approved → complete, or pending → rejected. What it costs leaves the account's wallet of its mode when it is approved, or
  * when money arrives afterwards.
  *
  * O1 An approval asks the wallet, which alone knows the spending limits and the money; until it has answered, nothing else is decided. Its answer
@@ -11,7 +11,7 @@ import { AppError, type Issue } from '../../errors.ts';
 import { toMajor } from '../../money.ts';
 import { PurchaseOrder, type PurchaseOrderRow } from '../../storage/entities/order.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
-import { type Payment, type PaymentDecision, type PaymentRefusal, transferOf, wallet } from '../wallet/messages.ts';
+import { type Payment, type PaymentDecision, type PaymentRefusal, transferOf, wallet, walletIdOf } from '../wallet/messages.ts';
 import { type CreateOrder, type PurchaseOrderContract, purchaseOrder } from './messages.ts';
 
 type State = PurchaseOrderRow | null;
@@ -30,9 +30,11 @@ function create(state: State, input: CreateOrder, ctx: TurnContext): Turn<Purcha
     if (state.asking === ownApproval(state)) ctx.defer(state.asking);
     return { state, reply: state };
   }
-  const { autoApproveThresholdMinor, ...asked } = input;
+  // A node of an earlier version knows live orders alone, and names no mode.
+  const { autoApproveThresholdMinor, mode = 'live', ...asked } = input;
   const order: PurchaseOrderRow = {
     ...asked,
+    mode,
     id: ctx.id,
     status: 'pending',
     asking: null,
@@ -112,8 +114,8 @@ function paid(order: PurchaseOrderRow, ctx: TurnContext): PurchaseOrderRow {
 }
 
 function askWallet(order: PurchaseOrderRow, approvalId: string, ctx: TurnContext): Turn<PurchaseOrderRow, PurchaseOrderRow> {
-  const { id, accountId, amountMinor, vendor } = order;
-  ctx.send(wallet, accountId, 'pay', {
+  const { id, amountMinor, vendor } = order;
+  ctx.send(wallet, walletIdOf(order), 'pay', {
     transferId: transferOf(id),
     amountMinor,
     to: 'orders',
@@ -157,10 +159,10 @@ function overLimit(reason: PaymentRefusal): AppError {
 }
 
 function emit(type: string, order: PurchaseOrderRow, ctx: TurnContext): void {
-  const { id, accountId, description, amountMinor, vendor, status, paymentError, reason } = order;
+  const { id, accountId, mode, description, amountMinor, vendor, status, paymentError, reason } = order;
   ctx.emit({
     accountId,
     type,
-    data: { order_id: id, description, amount: toMajor(amountMinor), vendor, status, payment_error: paymentError, reason },
+    data: { order_id: id, mode, description, amount: toMajor(amountMinor), vendor, status, payment_error: paymentError, reason },
   });
 }

@@ -1,24 +1,26 @@
 /** The account's money as the tools of an agent see it: the same orders and cards as everybody's, each tool call once. */
 import { AppError, errorCodes } from '../../errors.ts';
 import { derivedId, idPrefixes } from '../../ids.ts';
+import type { AccountMode } from '../../mode.ts';
 import { type Purse, ToolError } from '../../providers/tools/port.ts';
 import { account } from '../account/messages.ts';
 import { planOf } from '../account/standing.ts';
-import { accountSettings } from '../account-settings/messages.ts';
+import { accountSettings, autoApproveSetting } from '../account-settings/messages.ts';
 import { card } from '../card/messages.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
 import { purchaseOrder } from './messages.ts';
 
-/** Whose call it is: what `callId` orders or pays, it orders or pays once. */
-export type Spender = { accountId: string; callId: string };
+/** Whose call it is, in the mode of its task: what `callId` orders or pays, it orders or pays once. */
+export type Spender = AccountMode & { callId: string };
 
-export function purseOf(actors: ActorSystem, { accountId, callId }: Spender): Purse {
+export function purseOf(actors: ActorSystem, { accountId, mode, callId }: Spender): Purse {
   return {
     async order(asked) {
-      const { autoApproveThresholdMinor } = await actors.query(accountSettings, accountId, 'get', null);
+      const settings = await actors.query(accountSettings, accountId, 'get', null);
+      const autoApproveThresholdMinor = settings[autoApproveSetting[mode]];
       const id = derivedId(idPrefixes.purchaseOrder, callId);
       const order = await insisting('The order', () =>
-        actors.ask(purchaseOrder, id, 'create', { accountId, ...asked, autoApproveThresholdMinor }),
+        actors.ask(purchaseOrder, id, 'create', { accountId, mode, ...asked, autoApproveThresholdMinor }),
       );
       return { id, status: order.status, paymentError: order.paymentError };
     },
@@ -27,7 +29,7 @@ export function purseOf(actors: ActorSystem, { accountId, callId }: Spender): Pu
       const row = await actors.query(account, accountId, 'get', null);
       if (row === null || planOf(row) !== 'business') throw new ToolError('Virtual cards need the business plan. Nothing was paid.');
       const found = cardId.startsWith(idPrefixes.card) ? await actors.query(card, cardId, 'get', null) : null;
-      if (found === null || found.accountId !== accountId)
+      if (found === null || found.accountId !== accountId || found.mode !== mode)
         throw new ToolError(`There is no card ${JSON.stringify(cardId)}. Nothing was paid.`);
       const authorizationId = derivedId(idPrefixes.authorization, callId);
       const asked = { authorizationId, amountMinor, merchant };

@@ -1,8 +1,8 @@
 /** What a renewal awaits: the payment processor. Each effect ends what it is to replace before it begins anything, and may be repeated. */
-import { AppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import { configured } from '../../configured.ts';
+import { type Log, warned } from '../../log.ts';
 import { planPriceMinor } from '../../plans.ts';
-import type { PaymentProcessor, RenewalStanding } from '../../providers/payments/port.ts';
+import { type PaymentProcessor, paymentCurrency, type RenewalStanding } from '../../providers/payments/port.ts';
 import type { RenewalRow } from '../../storage/entities/renewal.ts';
 import type { EffectContext, EffectDefinition } from '../runtime/define-actor.ts';
 import type { Arranged } from './messages.ts';
@@ -10,8 +10,6 @@ import type { Arranged } from './messages.ts';
 export type Arrange = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod' | 'payer' | 'arrangement'> & {
   paidUntilMs: number;
 };
-
-const currency = 'usd';
 
 export type RenewalEffectParts = {
   /** null: none is configured, and what it charges goes on without this service hearing of it. */
@@ -22,18 +20,18 @@ export type RenewalEffectParts = {
 };
 
 export function renewalEffects({ processor, onMismatch, log }: RenewalEffectParts): Record<string, EffectDefinition> {
-  const common = { repeatable: () => true, timeoutMs: 60_000 };
+  const common = { repeatable: () => true, timeoutMs: 60_000, lane: 'vital' } as const;
   return {
     arrange: {
       ...common,
       outcome: 'arranged',
       run: ({ arrangement, paidUntilMs, ...order }: Arrange, { actorId }: EffectContext): Promise<Arranged> =>
-        told('arranged', actorId, async () => {
+        asked('arranged', actorId, async (of) => {
           const key = `${actorId}/${arrangement}`;
-          const standings = (await configured().stopRenewals(actorId, order.payer, key)).map((standing) => ours(standing, actorId));
+          const standings = (await of.stopRenewals(actorId, order.payer, key)).map((standing) => ours(standing, actorId));
           const startsAtMs = Math.max(paidUntilMs, ...standings.flatMap(({ paid }) => paid).map(({ endsAtMs }) => endsAtMs));
           const priceMinor = planPriceMinor(order.plan, order.billingPeriod)!;
-          const processorId = await configured().startRenewals({ ...order, renewalId: actorId, priceMinor, startsAtMs }, key);
+          const processorId = await of.startRenewals({ ...order, renewalId: actorId, priceMinor, startsAtMs }, key);
           return { arrangement, standings, processorId };
         }),
     },
@@ -41,40 +39,29 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
       ...common,
       outcome: 'stopped',
       run: ({ payer }: Pick<RenewalRow, 'payer'>, { actorId }: EffectContext): Promise<RenewalStanding[]> =>
-        told('stopped', actorId, async () =>
-          (await configured().stopRenewals(actorId, payer, null)).map((standing) => ours(standing, actorId)),
-        ),
+        asked('stopped', actorId, async (of) => (await of.stopRenewals(actorId, payer, null)).map((standing) => ours(standing, actorId))),
     },
     look: {
       ...common,
       outcome: 'looked',
       run: ({ processorId }: { processorId: string }, { actorId }: EffectContext) =>
-        told('looked at', actorId, async () => ({ processorId, standing: ours(await configured().renewals(processorId), actorId) })),
+        asked('looked at', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),
     },
   };
 
   /** What was paid in another currency than asked for counts as nothing. */
   function ours(standing: RenewalStanding, renewalId: string): RenewalStanding {
-    const strange = standing.paid.filter((term) => term.currency !== currency);
+    const strange = standing.paid.filter((term) => term.currency !== paymentCurrency);
     if (strange.length > 0) {
       onMismatch();
       log.error({ renewal_id: renewalId, paid: strange }, 'a term was paid in another currency than was asked for');
     }
     if (standing.isLate) log.warn({ renewal_id: renewalId }, 'a renewal could not be charged; the payment processor tries again');
-    return { ...standing, paid: standing.paid.filter((term) => term.currency === currency) };
+    return { ...standing, paid: standing.paid.filter((term) => term.currency === paymentCurrency) };
   }
 
-  function configured(): PaymentProcessor {
-    if (processor === null) throw new AppError('unavailable', 'No payment processor is configured on this node');
-    return processor;
-  }
-
-  async function told<T>(what: string, renewalId: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      log.warn({ err: error, renewal_id: renewalId }, `a renewal was not ${what}; trying again`);
-      throw error;
-    }
+  function asked<T>(what: string, renewalId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
+    const message = `a renewal was not ${what}; trying again`;
+    return warned(log, { renewal_id: renewalId }, message, async () => work(configured(processor, 'payment processor')));
   }
 }

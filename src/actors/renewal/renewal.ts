@@ -8,6 +8,7 @@
  */
 
 import { AppError } from '../../errors.ts';
+import { growingPauseMs } from '../../growing-pause.ts';
 import type { PaidTerm, RenewalStanding } from '../../providers/payments/port.ts';
 import { Renewal, type RenewalRow } from '../../storage/entities/renewal.ts';
 import { account } from '../account/messages.ts';
@@ -141,7 +142,7 @@ function failing(row: RenewalRow, ctx: TurnContext): RenewalRow {
   const known: RenewalRow = { ...row, failingSince };
   const unpaidForMs = ctx.nowMs - row.paidUntil;
   if (unpaidForMs < stoppedWithinMs)
-    ctx.schedule('goOn', ctx.nowMs + Math.min(maxRetryMs, Math.max(firstRetryMs, ctx.nowMs - failingSince)), 'goOn', {});
+    ctx.schedule('goOn', ctx.nowMs + growingPauseMs(ctx.nowMs - failingSince, firstRetryMs, maxRetryMs), 'goOn', {});
   return row.status !== 'over' && unpaidForMs > arrangedWithinMs ? ended(known, ctx) : known;
 }
 

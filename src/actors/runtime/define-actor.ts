@@ -23,7 +23,11 @@ export function actorRef<C extends Contract>(kind: string): ActorRef<C> {
 export type Turn<S, R> = { state: S; reply: R };
 
 /** What a finished effect tells its actor. `unknown`: it had begun, must not be repeated blindly, and nobody knows how it went. */
-export type EffectOutcome<V = unknown> = { kind: 'done'; value: V } | { kind: 'failed'; message: string } | { kind: 'unknown' };
+export type EffectOutcome<V = unknown> =
+  | { kind: 'done'; value: V }
+  /** `abandoned`: it was begun several times, and each time the process that ran it ended. The like of it must not be tried again. */
+  | { kind: 'failed'; message: string; abandoned?: true }
+  | { kind: 'unknown' };
 /** `tookMs`: how long the run took that had this outcome. */
 export type EffectResult<V = unknown> = { effectId: string; outcome: EffectOutcome<V>; tookMs: number };
 
@@ -84,6 +88,8 @@ export type EffectDefinition = {
   /** May run again after a crash. When false for an input, an interrupted run is not repeated: its outcome is `unknown`. */
   repeatable: (input: any) => boolean;
   timeoutMs: number;
+  /** Whose places it needs; each lane has its own. `vital`: mails and money, which no work of agents may delay. Default: `tool`. */
+  lane?: 'model' | 'tool' | 'vital';
   /** It takes a moment and asks nothing of the outside world: it does not wait until others that run have ended. */
   isBrief?: boolean;
   /** The command that takes an `EffectResult`. */

@@ -29,12 +29,24 @@ export async function runEffect(
   } catch (error) {
     if (error instanceof AppError && error.code === 'outcome_unknown') return { kind: 'unknown' };
     if (error instanceof AppError && error.code !== 'internal') return { kind: 'failed', message: error.message };
-    log.error(
-      { effect: effect.name, kind: effect.kind, id: effect.actorId, ...traceFields(effect.trace), err: error },
-      'an effect failed unexpectedly',
-    );
+    log.error({ ...aboutEffect(effect), err: error }, 'an effect failed unexpectedly');
     return { kind: 'failed', message: 'It failed unexpectedly' };
   } finally {
     clearTimeout(timeout);
   }
+}
+
+/** What cannot be told is not repeated. */
+export function isRepeatable(definition: EffectDefinition, input: unknown, log: Log): boolean {
+  try {
+    return definition.repeatable(input);
+  } catch (error) {
+    log.error({ err: error }, 'whether an effect may be repeated could not be told');
+    return false;
+  }
+}
+
+/** What every log line about an effect says of it. */
+export function aboutEffect(effect: EffectDraft): object {
+  return { effect: effect.name, kind: effect.kind, id: effect.actorId, ...traceFields(effect.trace) };
 }

@@ -1,6 +1,7 @@
 /**
  * Effects: what actors await of the outside world, between their turns. An effect is a row from the commit that recorded it until the
- * commit of the turn that took its outcome. Owns which effects are in hand; the acting itself is `effect-run.ts`.
+ * commit of the turn that took its outcome. Owns which effects are in hand; where they wait is `effect-lanes.ts`, the acting itself
+ * `effect-run.ts`.
  *
  * E1 A finished effect is never run again: while its row stands and the process that began it lives, it is in hand there.
  * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started by a process that
@@ -8,6 +9,11 @@
  * E3 An effect that runs while its shard is handed over goes on here: "started by this incarnation" is committed before the release, so
  *    the new owner leaves it alone as long as this process lives. No model turn is paid twice because a node was added.
  * E4 The outcome is delivered until the actor, wherever it lives by then, has committed it.
+ * E5 An effect whose process died while it may have run is a suspect: it is begun again only after that is counted durably. After
+ *    `maxStarts` it is begun no more: it becomes a dead letter, and its actor is told that it failed. The first time it is begun again with
+ *    everything else, later one suspect after the other, and after a pause: what ends processes takes no others with it, and what was
+ *    merely there when a process was killed several times in a row is not blamed.
+ * E6 Accounts take turns in each lane, and none has all places of one, nor all of what memory holds.
  */
 import type { Clock } from '../../clock.ts';
 import { ownedShards, type Placement } from '../../cluster/placement.ts';
@@ -17,11 +23,14 @@ import type { Log } from '../../log.ts';
 import { type CommitOutcome, CommitUnit, type EffectDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';
-import { traceFields } from '../../trace-fields.ts';
 import type { Tracer } from '../../tracing.ts';
+import { abandonedBecause, deadLetterOf, isolatedMs, maxStarts, suspectPauseMs } from './abandoned-effect.ts';
+import { AccountShares } from './account-shares.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
-import { runEffect } from './effect-run.ts';
+import { holderOf, suspectedOf } from './effect-holders.ts';
+import { EffectLanes, type LanePlaces, type LaneSizes } from './effect-lanes.ts';
+import { aboutEffect, isRepeatable, runEffect } from './effect-run.ts';
 import { askElsewhere } from './elsewhere.ts';
 import { newEnvelope } from './envelope.ts';
 
@@ -36,8 +45,10 @@ export type EffectsParts = {
   tracer?: Tracer | null;
 };
 export type EffectsOptions = {
-  /** Effects running at once; the others wait, in order. */
-  maxRunning?: number;
+  /** Places of each lane, instead of its own. */
+  places?: LanePlaces;
+  /** How long a suspect that was begun again before waits (`suspectPauseMs`). */
+  suspectPauseMs?: number;
   /** Effects in memory at most, running or waiting; the others stay in the database until there is room. */
   maxInHand?: number;
 };
@@ -47,34 +58,52 @@ const redeliverMs = 250;
 /** How long one try to bring an outcome to another node may take. */
 const forwardTimeoutMs = 10_000;
 
-type Held = { effect: EffectDraft; controller: AbortController; tookMs: number };
+type Held = { effect: EffectDraft; controller: AbortController; tookMs: number; isSuspect: boolean; hasBegun: boolean };
 
 export class Effects {
   /** For metrics: runs that have ended. */
   readonly ran = new CountBy(['kind', 'effect', 'outcome']);
+  /** For metrics: E5. */
+  abandoned = 0;
   private readonly inHand = new Map<string, Held>();
-  /** Those in hand that have not begun, oldest first. */
-  private readonly queue = new Set<Held>();
+  private readonly lanes: EffectLanes<Held>;
   private running = 0;
   private stopped = false;
   /** Some stand in the database alone. */
   private leftBehind = false;
+  /** What else an account has that has its share in hand stands in the database. */
+  private readonly shares: AccountShares;
+  /** Shards that this node has taken from dead owners, while it has them. */
+  private readonly orphaned = new Set<number>();
   private reading = false;
   private empty: (() => void) | null = null;
   /** What ended while a page was read, which may still show it. */
   private readonly ended = new Set<string>();
   private readonly parts: EffectsParts;
-  private readonly maxRunning: number;
   private readonly maxInHand: number;
+  private readonly pauseMs: number;
 
   constructor(parts: EffectsParts, options: EffectsOptions = {}) {
     this.parts = parts;
-    this.maxRunning = options.maxRunning ?? 256;
+    this.lanes = new EffectLanes(options.places);
     this.maxInHand = options.maxInHand ?? 10_000;
+    this.pauseMs = options.suspectPauseMs ?? suspectPauseMs;
+    this.shares = new AccountShares(Math.ceil(this.maxInHand / 4));
   }
 
+  /** `running` counts brief ones too, which need no place. */
   get size(): { running: number; waiting: number } {
-    return { running: this.running, waiting: this.queue.size };
+    return { running: this.running, waiting: this.laneSizes.reduce((sum, { waiting }) => sum + waiting, 0) };
+  }
+
+  get laneSizes(): LaneSizes {
+    return this.lanes.sizes;
+  }
+
+  /** To be told before `recover`. */
+  acquired(shards: readonly number[], orphaned: readonly number[]): void {
+    for (const shard of shards) this.orphaned.delete(shard);
+    for (const shard of orphaned) this.orphaned.add(shard);
   }
 
   /** Takes effects that were just committed. */
@@ -94,7 +123,7 @@ export class Effects {
   async seal(shards: ReadonlySet<number>): Promise<void> {
     const ofThem = [...this.inHand.values()].filter(({ effect }) => shards.has(effect.shard));
     const marks = ofThem.map(async (held) => {
-      if (this.queue.has(held)) this.letGo(held.effect.id);
+      if (!held.hasBegun) this.letGo(held.effect.id);
       else if (held.effect.startedBy === null) await this.markStarted(held.effect);
     });
     await Promise.all(marks);
@@ -131,10 +160,16 @@ export class Effects {
     return new Promise((resolve) => (this.empty = resolve));
   }
 
+  /** While paused no model turn and no tool call begins, so that agents write nothing new; mails and payments go on. */
+  pause(paused: boolean): void {
+    this.lanes.onlyVital = paused;
+    this.next();
+  }
+
   /** Ends what runs; it goes on where its shard goes. */
   stop(): void {
     this.stopped = true;
-    this.queue.clear();
+    this.lanes.clear();
     for (const held of this.inHand.values()) held.controller.abort(new AppError('draining', 'The node stops'));
     this.inHand.clear();
   }
@@ -145,13 +180,14 @@ export class Effects {
     for (let after = ''; ; ) {
       const { rows } = await database.read({
         name: 'effect_page',
-        text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy", created_at as "createdAt" from effect where shard = any($1) and id > $2 order by id limit ${pageSize}`,
-        values: [shards, after],
+        text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy", recorded_by as "recordedBy",
+          account_id as "accountId", starts, created_at as "createdAt" from effect
+          where shard = any($1) and id > $2 and coalesce(account_id, '') <> all($3) order by id limit ${pageSize}`,
+        values: [shards, after, this.shares.full],
       });
-      for (const row of rows as EffectDraft[]) {
-        if (this.ended.has(row.id) || this.runsElsewhere(row)) continue;
-        if (!this.take(row)) this.leftBehind = true;
-      }
+      const found = (rows as EffectDraft[]).filter((row) => !this.runsElsewhere(row));
+      const suspected = await suspectedOf(found, this.parts, this.orphaned);
+      for (const row of found) if (!this.ended.has(row.id) && !this.take(row, suspected.has(row.id))) this.leftBehind = true;
       this.ended.clear();
       this.next();
       if (rows.length < pageSize || this.inHand.size >= this.maxInHand) {
@@ -168,43 +204,74 @@ export class Effects {
     return startedBy !== null && startedBy !== placement.owner && placement.isAlive(startedBy);
   }
 
-  /** True when it is in hand or another node's; false when there is no room for it. */
-  private take(effect: EffectDraft): boolean {
+  /** True when it is in hand, another node's, or its account has enough in hand; false when there is no room for it. */
+  private take(effect: EffectDraft, isSuspect = false): boolean {
     if (this.stopped || this.inHand.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
     if (this.inHand.size >= this.maxInHand) return false;
-    const held: Held = { effect, controller: new AbortController(), tookMs: 0 };
+    const account = effect.accountId ?? '';
+    if (!this.shares.add(account)) return true;
+    const definition = this.definitionOf(effect);
+    // What must not be repeated is not begun again in any case (E2); and what has not been begun has harmed nobody.
+    const held: Held = {
+      effect,
+      controller: new AbortController(),
+      tookMs: 0,
+      isSuspect: isSuspect && this.isRepeatable(effect),
+      hasBegun: false,
+    };
     this.inHand.set(effect.id, held);
-    if (this.definitionOf(effect)?.isBrief) this.begin(held);
-    else this.queue.add(held);
+    if (held.isSuspect && effect.starts >= maxStarts - 1) this.abandon(held, definition!);
+    else if (held.isSuspect && effect.starts > 0) this.isolate(held, account);
+    else if (definition?.isBrief) this.begin(held);
+    else this.lanes.add(held, account, definition?.lane ?? 'tool');
     return true;
+  }
+
+  /** Begun again alone; the second time after a pause, in which this process works for others. */
+  private isolate(held: Held, account: string): void {
+    if (held.effect.starts === 1) return this.lanes.add(held, account, 'suspect');
+    setTimeout(() => {
+      if (this.isOver(held)) return;
+      this.lanes.add(held, account, 'suspect');
+      this.next();
+    }, this.pauseMs).unref();
   }
 
   /** It is over, and its row is gone or another's. */
   private letGo(id: string): void {
     const held = this.inHand.get(id);
-    if (held !== undefined) this.queue.delete(held);
-    this.inHand.delete(id);
+    if (held !== undefined) {
+      this.inHand.delete(id);
+      if (!held.hasBegun) this.lanes.leave(held);
+    }
+    const hasRoom = held !== undefined && this.shares.remove(held.effect.accountId ?? '');
+    this.leftBehind ||= hasRoom;
     if (this.inHand.size === 0) this.empty?.();
     if (this.reading) this.ended.add(id);
-    if (!this.reading && this.inHand.size <= this.maxInHand / 2) void this.sweep();
+    else if (hasRoom || this.inHand.size <= this.maxInHand / 2) void this.sweep();
   }
 
   private next(): void {
-    for (const held of this.queue) {
-      if (this.running >= this.maxRunning) return;
-      this.queue.delete(held);
-      this.begin(held);
-    }
+    for (let held = this.lanes.take(); held !== null; held = this.lanes.take()) this.begin(held);
   }
 
   private begin(held: Held): void {
     this.running++;
+    held.hasBegun = true;
+    const isolated = held.isSuspect && held.effect.starts > 0 ? setTimeout(() => this.leaveLane(held), isolatedMs) : undefined;
+    isolated?.unref();
     void this.run(held)
-      .catch((error) => this.parts.log.error({ ...about(held), err: error }, 'an effect could not be run'))
+      .catch((error) => this.parts.log.error({ ...aboutEffect(held.effect), err: error }, 'an effect could not be run'))
       .finally(() => {
         this.running--;
-        this.next();
+        clearTimeout(isolated);
+        this.leaveLane(held);
       });
+  }
+
+  private leaveLane(held: Held): void {
+    this.lanes.leave(held);
+    this.next();
   }
 
   private definitionOf({ kind, name }: EffectDraft): EffectDefinition | undefined {
@@ -223,10 +290,11 @@ export class Effects {
       );
       return;
     }
-    const repeatable = isRepeatable(definition, effect.input, log);
+    const repeatable = this.isRepeatable(effect);
     if (effect.startedBy !== null && !repeatable) return this.deliver(held, definition, { kind: 'unknown' });
     // One that was another's is marked anew, so that whoever comes next asks after the right process.
-    if ((effect.startedBy !== null || !repeatable) && !(await this.markStarted(effect))) {
+    const isAnothers = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
+    if ((isAnothers || effect.startedBy !== null || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
       // It has not begun. Whoever owns the shard finds it in the database.
       this.leftBehind = true;
       return this.letGo(effect.id);
@@ -251,25 +319,50 @@ export class Effects {
     return outcome;
   }
 
-  /** E2, E3. Resolves with whether it is committed. */
-  private async markStarted(effect: EffectDraft): Promise<boolean> {
+  /** E2, E3, and with `again` E5. Resolves with whether it is committed. */
+  private async markStarted(effect: EffectDraft, again = false): Promise<boolean> {
     const outcome = await new Promise<CommitOutcome>((resolve) => {
       const unit = new CommitUnit(effect.shard, resolve);
-      unit.startedEffects.push(effect.id);
+      (again ? unit.restartedEffects : unit.startedEffects).push(effect.id);
       this.parts.commit.add(unit);
       this.parts.commit.addTurn(unit);
     });
-    if (outcome.kind === 'committed') effect.startedBy = this.parts.placement.owner;
-    return outcome.kind === 'committed';
+    if (outcome.kind !== 'committed') return false;
+    effect.startedBy = this.parts.placement.owner;
+    if (again) effect.starts++;
+    return true;
+  }
+
+  /** E5. */
+  private abandon(held: Held, definition: EffectDefinition): void {
+    const { kind, name } = held.effect;
+    this.parts.log.error(
+      { ...aboutEffect(held.effect), starts: maxStarts },
+      'an effect has ended its process too often and is not started again',
+    );
+    this.ran.add([kind, name, 'abandoned']);
+    this.abandoned++;
+    this.deliver(held, definition, { kind: 'failed', message: abandonedBecause, abandoned: true });
+  }
+
+  private isRepeatable(effect: EffectDraft): boolean {
+    const definition = this.definitionOf(effect);
+    return definition !== undefined && isRepeatable(definition, effect.input, this.parts.log);
   }
 
   private deliver(held: Held, definition: EffectDefinition, outcome: EffectOutcome): void {
     const { effect } = held;
     const { system, placement } = this.parts;
     if (this.isOver(held)) return;
-    if (placement.epochOf(effect.shard) === null) return void this.forward(held, definition, outcome);
+    const isAbandoned = outcome.kind === 'failed' && outcome.abandoned === true;
+    if (placement.epochOf(effect.shard) === null) {
+      // Whoever has the shard now abandons it, with the dead letter that belongs to it.
+      if (isAbandoned) return this.letGo(effect.id);
+      return void this.forward(held, definition, outcome);
+    }
     const input = { effectId: effect.id, outcome, tookMs: held.tookMs };
     const envelope = newEnvelope(definition.outcome, input, Infinity, null, { kind: 'effect', id: effect.id }, effect.trace ?? null);
+    if (isAbandoned) envelope.deadLetter = deadLetterOf(effect, this.parts.clock.nowMs());
     envelope.resolve = () => this.letGo(effect.id);
     envelope.reject = () => void setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
     if (!system.deliver(effect.kind, effect.actorId, envelope)) envelope.reject(busy);
@@ -281,23 +374,14 @@ export class Effects {
     const { placement, clock, log } = this.parts;
     const deadlineMs = clock.nowMs() + forwardTimeoutMs;
     const input = { effectId: id, outcome, tookMs: held.tookMs };
-    const ask = {
-      kind,
-      id: actorId,
-      name: definition.outcome,
-      input,
-      query: false,
-      deadlineMs,
-      commandId: null,
-      effectId: id,
-      trace: held.effect.trace ?? null,
-    };
+    const trace = held.effect.trace ?? null;
+    const ask = { kind, id: actorId, name: definition.outcome, input, query: false, deadlineMs, commandId: null, effectId: id, trace };
     const gaveUp = () => this.isOver(held) || clock.nowMs() >= deadlineMs;
     try {
       const answer = await askElsewhere(placement, shard, ask, gaveUp, () => {});
       if (answer !== 'here' && answer !== 'given up') return this.letGo(id);
     } catch (error) {
-      log.debug({ ...about(held), err: error }, 'an outcome could not be brought to its actor yet; trying again');
+      log.debug({ ...aboutEffect(held.effect), err: error }, 'an outcome could not be brought to its actor yet; trying again');
     }
     setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
   }
@@ -308,18 +392,4 @@ export class Effects {
   }
 }
 
-function about({ effect }: Held): object {
-  return { effect: effect.name, kind: effect.kind, id: effect.actorId, ...traceFields(effect.trace) };
-}
-
 const busy = new AppError('overloaded', 'No room for the outcome now');
-
-/** What cannot be told is not repeated. */
-function isRepeatable(definition: EffectDefinition, input: unknown, log: Log): boolean {
-  try {
-    return definition.repeatable(input);
-  } catch (error) {
-    log.error({ err: error }, 'whether an effect may be repeated could not be told');
-    return false;
-  }
-}

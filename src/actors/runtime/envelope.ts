@@ -1,5 +1,6 @@
 /** A message on its way through one node: what is asked of whom, until when, and who must hear the answer. */
 import type { AppError } from '../../errors.ts';
+import type { DeadLetterDraft } from '../../storage/commit-unit.ts';
 
 /** What brought the envelope. Durable work must be gone from the database when its turn is committed. */
 export type Source =
@@ -28,6 +29,8 @@ export type Envelope = {
   alone: boolean;
   /** Durable work that failed too often: its next turn makes it a dead letter, with this reason. */
   givenUp: Error | null;
+  /** Kept for a person in the commit of the turn that takes the envelope. */
+  deadLetter: DeadLetterDraft | null;
   /** Counts turns as they were first taken, so that a repetition keeps their order; 0 before. */
   order: number;
   /** Wall clock, when it came to this node; 0 for what nobody waits for. */
@@ -66,6 +69,7 @@ export function newEnvelope(
     failures: 0,
     alone: false,
     givenUp: null,
+    deadLetter: null,
     order: 0,
     askedAtMs: 0,
     elsewhere: false,

@@ -9,6 +9,8 @@ import type { Tracer } from '../../tracing.ts';
 import { within } from '../../within.ts';
 import { ActorSystem } from './actor-system.ts';
 import type { AnyActor } from './define-actor.ts';
+import { endInOrder } from './effect-holders.ts';
+import type { LanePlaces } from './effect-lanes.ts';
 import { Effects } from './effects.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import { Passivation } from './passivation.ts';
@@ -25,7 +27,10 @@ export type RuntimeOptions = {
   clock?: Clock;
   maxWaiting?: number;
   maxBatchTurns?: number;
-  maxRunningEffects?: number;
+  /** Places of each lane of effects, instead of its own. */
+  effectPlaces?: LanePlaces;
+  /** How long an effect waits that was in hand when two processes died. */
+  suspectPauseMs?: number;
   maxEffectsInHand?: number;
   outbox?: OutboxOptions;
   /** How long one commit statement, and one lock in its way, may take. */
@@ -49,6 +54,7 @@ export type RuntimeHealth = {
 };
 
 const defaultGraceMs = 10_000;
+const endTimeoutMs = 1_000;
 const maxTimersInRead = 50_000;
 
 export class Runtime {
@@ -85,7 +91,7 @@ export class Runtime {
     this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates, tracer });
     this.effects = new Effects(
       { system: this.actors, commit, database, placement, clock, log, tracer },
-      { maxRunning: options.maxRunningEffects, maxInHand: options.maxEffectsInHand },
+      { places: options.effectPlaces, suspectPauseMs: options.suspectPauseMs, maxInHand: options.maxEffectsInHand },
     );
     this.outbox = new Outbox({ system: this.actors, database, placement, log }, options.outbox);
     this.passivation = new Passivation(this.actors, clock, log);
@@ -99,7 +105,10 @@ export class Runtime {
     this.actors.after.effects = (effects) => this.effects.start(effects);
     this.actors.after.cancelled = (ids) => this.effects.cancel(ids);
     placement.onSealing((shards) => this.effects.seal(new Set(shards)));
-    placement.onAcquired(() => void this.recover());
+    placement.onAcquired((shards, orphaned) => {
+      this.effects.acquired(shards, orphaned);
+      void this.recover();
+    });
   }
 
   register(definitions: AnyActor[]): void {
@@ -161,6 +170,12 @@ export class Runtime {
     for (const sweep of this.sweeps) clearInterval(sweep);
     this.effects.stop();
     await within(this.commit.drained(), deadlineMs - Date.now());
+    const { database, placement, log } = this.options;
+    // Unless it is to be as in a crash. Said before the others hear that this node has gone.
+    if (graceMs > 0) {
+      const told = endInOrder(database, placement.owner).catch((err) => log.debug({ err }, 'an end in order could not be recorded'));
+      await within(told, endTimeoutMs);
+    }
     this.actors.close();
     await within(Promise.all([this.options.placement.stop(), this.commit.close()]), 2_000);
   }
@@ -185,7 +200,8 @@ export class Runtime {
     this.recovering = 'no';
   }
 
-  private async sweepTimers(): Promise<void> {
+  /** Takes up timers that have come near. Called by itself in time, and by whoever has moved the clock. */
+  async sweepTimers(): Promise<void> {
     const { database, placement } = this.options;
     await this.timers.sweep(async () => {
       const shards = ownedShards(placement);

@@ -102,6 +102,9 @@ export class TurnRecord implements TurnContext {
       name: effect,
       input,
       startedBy: null,
+      recordedBy: null,
+      accountId: null,
+      starts: 0,
       createdAt: this.nowMs,
       trace: this.trace,
     });
@@ -155,7 +158,13 @@ export class TurnRecord implements TurnContext {
     if (this.trace !== null) (unit.traces ??= []).push(this.trace);
     if (this.events !== null) unit.events.push(...this.events);
     if (this.messages !== null) unit.messages.push(...this.messages);
-    if (this.effects !== null) for (const effect of this.effects) (unit.effects ??= new Map()).set(effect.id, effect);
+    if (this.effects !== null) {
+      const accountId = accountOf(part.activation.state);
+      for (const effect of this.effects) {
+        effect.accountId = accountId;
+        (unit.effects ??= new Map()).set(effect.id, effect);
+      }
+    }
     if (this.cancelled !== null) {
       // Begun and ended in one batch: it never was.
       for (const id of this.cancelled) if (unit.effects?.delete(id) !== true) unit.cancelledEffects.push(id);
@@ -173,6 +182,12 @@ export class TurnRecord implements TurnContext {
       }
     }
   }
+}
+
+/** Whose work an actor does: the account that its state names. */
+function accountOf(state: object | null): string | null {
+  const accountId = (state as Row | null)?.accountId;
+  return typeof accountId === 'string' ? accountId : null;
 }
 
 /** Runs an actor's command on this state of it. Throws what the command throws, and where it returns what is no state of this actor. */

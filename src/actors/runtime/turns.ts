@@ -203,6 +203,7 @@ export class Turns {
     const { source } = envelope;
     const { unit } = part;
     unit.alone ||= envelope.alone;
+    if (envelope.deadLetter !== null) unit.deadLetters.push(envelope.deadLetter);
     if (source.kind === 'message') unit.consumedMessages.push(source.id);
     else if (source.kind === 'effect') unit.consumedEffects.push(source.id);
     else if (source.kind === 'timer' && record?.timers?.has(source.name) !== true) (part.timers ??= new Map()).set(source.name, null);

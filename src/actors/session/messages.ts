@@ -25,6 +25,8 @@ export type SessionContract = {
   queries: {
     /** The generation it was opened with: access tokens count while it is still the user's. null: the session has ended. */
     standing(input: null): number | null;
+    /** Whose it is, and with which of the user's generations it was opened. null: as above. */
+    opened(input: null): SessionOwner | null;
   };
 };
 

@@ -9,7 +9,10 @@ export const sessionActor = defineActor<SessionRow, SessionContract>({
   ref: session,
   entity: Session,
   commands: { open, rotate, revoke },
-  queries: { standing: (state) => (state?.status === 'active' ? state.generation : null) },
+  queries: {
+    standing: (state) => (state?.status === 'active' ? state.generation : null),
+    opened: (state) => (state?.status === 'active' ? ownerOf(state) : null),
+  },
 });
 
 function open(state: SessionRow | null, input: OpenSession, ctx: TurnContext): Turn<SessionRow, null> {
@@ -26,9 +29,12 @@ function rotate(
   if (state?.status !== 'active') return { state, reply: null };
   if (presentedHash !== state.refreshHash) return { state: { ...state, status: 'revoked' }, reply: null };
   if (ctx.nowMs >= state.refreshExpiresAt) return { state, reply: null };
-  const { userId, accountId, generation } = state;
   const next = { ...state, refreshHash: nextHash, refreshExpiresAt: ctx.nowMs + refreshTokenLifeMs };
-  return { state: next, reply: { userId, accountId, generation } };
+  return { state: next, reply: ownerOf(state) };
+}
+
+function ownerOf({ userId, accountId, generation }: SessionRow): SessionOwner {
+  return { userId, accountId, generation };
 }
 
 function revoke(state: SessionRow | null, { userId }: { userId: string }): Turn<SessionRow | null, boolean> {

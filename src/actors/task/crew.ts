@@ -1,11 +1,13 @@
 /** The agents of a task: taken on by the plan or by delegation, begun when those they come after have ended. */
 import { idPrefixes } from '../../ids.ts';
+import { type Granted, grantedByBoth } from '../../scopes.ts';
 import type { AgentSummary, TaskRow } from '../../storage/entities/work.ts';
 import { agent } from '../agent/messages.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import type { Plan } from './plan.ts';
 
 type NewAgent = { id: string; type: string; title: string; prompt: string; after: string[]; delegatedBy: AgentSummary['delegatedBy'] };
+export type Delegated = { type: string; prompt: string; scopes: Granted };
 
 /** The plan's agents, created and not yet begun. The last one writes output.json where the task asks for it. */
 export function employ(task: TaskRow, plan: Plan, ctx: TurnContext): TaskRow {
@@ -19,14 +21,22 @@ export function employ(task: TaskRow, plan: Plan, ctx: TurnContext): TaskRow {
 }
 
 /** Creates and begins the agent that another one asks for, or tells it why not. */
-export function delegate(task: TaskRow, by: { agentId: string; callId: string }, type: string, prompt: string, ctx: TurnContext): TaskRow {
+export function delegate(task: TaskRow, by: { agentId: string; callId: string }, asked: Delegated, ctx: TurnContext): TaskRow {
+  const { type, prompt } = asked;
   if (task.agents.length >= task.config.max_agents) {
     const error = `The task may have ${task.config.max_agents} agents in all and has them. Do this yourself.`;
     ctx.send(agent, by.agentId, 'delegated', { callId: by.callId, outcome: { result: { error }, isError: true } });
     return task;
   }
   const title = prompt.split('\n', 1)[0]!.slice(0, 80);
-  const created = create(task, { id: ctx.newId(idPrefixes.agent), type, title, prompt, after: [], delegatedBy: by }, false, ctx);
+  // A node of an older version does not say what the asking agent may do: then it is what the task may do.
+  const scopes = asked.scopes === undefined ? task.scopes : grantedByBoth(task.scopes, asked.scopes);
+  const created = create(
+    { ...task, scopes },
+    { id: ctx.newId(idPrefixes.agent), type, title, prompt, after: [], delegatedBy: by },
+    false,
+    ctx,
+  );
   return beginReady({ ...task, agents: [...task.agents, created] }, ctx);
 }
 
@@ -57,7 +67,7 @@ function create(
   writesOutput: boolean,
   ctx: TurnContext,
 ): AgentSummary {
-  const { id: taskId, accountId, workspaceId, config } = task;
+  const { id: taskId, accountId, workspaceId, config, mode, scopes, ownsWorkspace } = task;
   const outputSchema = writesOutput ? (config.output_schema ?? null) : null;
   const autonomyLevel = config.autonomy_level;
   ctx.send(agent, id, 'create', {
@@ -68,6 +78,9 @@ function create(
     title,
     prompt,
     autonomyLevel,
+    mode,
+    scopes,
+    ownsWorkspace,
     model: config.model ?? null,
     outputSchema,
   });

@@ -1,4 +1,5 @@
 /** What tasks await between their turns: the plan. */
+import { missingScope, readingFiles } from '../../authority.ts';
 import { AppError } from '../../errors.ts';
 import type { Model, ModelReply } from '../../providers/model/port.ts';
 import type { Database } from '../../storage/database.ts';
@@ -17,19 +18,26 @@ export function taskEffects(services: { model: Model; database: Database; actors
   return {
     plan: {
       outcome: 'planned',
+      lane: 'model',
       timeoutMs: planTimeoutMs,
       repeatable: () => true,
       async run(_input, { actorId, effectId, signal }): Promise<Planned> {
         const task = await services.actors.query(taskRef, actorId, 'get', null);
         if (task === null) throw new AppError('not_found', 'The task is gone');
-        const request = planRequest(task, await filesOf(services.database, task.workspaceId));
+        // A plan may repeat the names of files in what it tells agents, so it is not told names that they may not see.
+        const mayList = missingScope(task, readingFiles) === null;
+        const request = planRequest(task, mayList ? await filesOf(services.database, task.workspaceId) : []);
         let tokens = 0;
         let costMillicents = 0;
         const planned = (result: ReadPlan): Planned => ({ result, tokens, costMillicents });
         for (let attempt = 1; ; attempt++) {
           let reply: ModelReply;
           try {
-            reply = await services.model.turn(request, { signal, idempotencyKey: `${effectId}/${attempt}` });
+            reply = await services.model.turn(request, {
+              signal,
+              idempotencyKey: `${effectId}/${attempt}`,
+              account: task.accountId,
+            });
           } catch (error) {
             // What earlier tries cost is counted all the same.
             if (attempt > 1 && error instanceof AppError && !signal.aborted) return planned({ problem: error.message });

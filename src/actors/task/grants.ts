@@ -29,7 +29,8 @@ export function grantTurns(task: TaskRow, ctx: TurnContext): TaskRow {
 export function changePlace(task: TaskRow, name: string, change: Partial<Place>, ctx: TurnContext): TaskRow {
   const [agentId, place] = Object.entries(task.places).find(([, one]) => one.name === name) ?? [];
   if (agentId === undefined || place === undefined) return task;
-  return grantTurns({ ...task, places: { ...task.places, [agentId]: { ...place, ...change } } }, ctx);
+  const { lacking: _, ...before } = place;
+  return grantTurns({ ...task, places: { ...task.places, [agentId]: { ...before, ...change } } }, ctx);
 }
 
 /** The agent has nothing in flight: its place goes back. One that was only asked for stays asked for. */
@@ -65,8 +66,10 @@ function askForPlace(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow 
 }
 
 function giveBack(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
-  const { [agentId]: place, ...places } = task.places;
+  const { [agentId]: place, ...others } = task.places;
   ctx.send(account, task.accountId, 'agentRests', { place: place!.name });
+  // The next place to be given may be another one of this task's: the account says so where it is not.
+  const places = Object.fromEntries(Object.entries(others).map(([id, { lacking: _, ...other }]) => [id, other]));
   return { ...task, places };
 }
 

@@ -1,5 +1,6 @@
 /** What can be asked of a task. */
-import type { AgentStatus, Approval, TaskConfig, TaskRow, TurnRequest } from '../../storage/entities/work.ts';
+import type { Granted } from '../../scopes.ts';
+import type { AgentStatus, Approval, TaskConfig, TaskRow, TurnRequest, WaitingFor } from '../../storage/entities/work.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
 import type { Planned } from './plan.ts';
 
@@ -7,6 +8,8 @@ export type CreateTask = {
   accountId: string;
   userId: string;
   mode: 'live' | 'test';
+  /** Of the key that makes it; null: a session makes it, which holds all. */
+  scopes: Granted;
   prompt: string;
   config: TaskConfig;
   /** null: the task gets a workspace of its own. */
@@ -42,14 +45,19 @@ export type TaskContract = {
     planned(input: EffectResult<Planned>): void;
     /** From an agent that has nothing in flight. */
     requestTurn(input: TurnRequest): void;
+    /** From its account: it cannot begin now, and why. */
+    mustWait(input: { waitingFor: WaitingFor }): void;
+    /** From its account: a place that was asked for cannot be given now, as so many agents are at work as may be at once. */
+    placeLacking(input: { place: string; allowed: number }): void;
     /** From its account: a place at work that was asked for. */
     placeGiven(input: { place: string }): void;
     /** From its account: what an agent used is counted. */
     counted(input: { place: string }): void;
     /** From its account: a limit of the plan is reached, or is not any more. */
-    planLimit(input: { reached: boolean }): void;
+    planLimit(input: { reached: boolean; limit: WaitingFor | null }): void;
     report(input: AgentReport): void;
-    delegate(input: { agentId: string; callId: string; type: string; prompt: string }): void;
+    /** `scopes`: what the agent may do that asks, and so the one that it asks for. */
+    delegate(input: { agentId: string; callId: string; type: string; prompt: string; scopes: Granted }): void;
     delivered(input: DeliveredFile): void;
     /** Ends the task and all its agents. Refused with `conflict` when it has ended. */
     cancel(input: Record<string, never>): TaskRow;

@@ -1,12 +1,15 @@
 /** A task's state as rules see it. */
+import { unrecordedScopes } from '../../authority.ts';
 import { derivedId, idPrefixes } from '../../ids.ts';
 import type { DeliverableRow, TaskRow } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import type { CreateTask, DeliveredFile } from './messages.ts';
 
-export function newTask(id: string, input: CreateTask & { workspaceId: string }, nowMs: number): TaskRow {
+export function newTask(id: string, input: CreateTask & { workspaceId: string; ownsWorkspace: boolean }, nowMs: number): TaskRow {
   return {
     ...input,
+    // A node of an older version does not say.
+    scopes: input.scopes === undefined ? unrecordedScopes : input.scopes,
     id,
     status: 'pending',
     pauseReason: null,
@@ -18,6 +21,7 @@ export function newTask(id: string, input: CreateTask & { workspaceId: string },
     places: {},
     placesAsked: 0,
     limitReached: false,
+    waitingFor: null,
     deliverables: [],
     tokensUsed: 0,
     costMillicents: 0,

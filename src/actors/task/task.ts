@@ -9,27 +9,29 @@ import { account } from '../account/messages.ts';
 import { agent } from '../agent/messages.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { workspace } from '../workspace/messages.ts';
-import { withApproval } from './approvals.ts';
+import { withApproval, withoutPending } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
 import { budgetIsSpent, changePlace, forget, grantTurns, rest } from './grants.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
+import { knowingWhy } from './waiting.ts';
 
 type State = TaskRow | null;
+type TaskCommands = ActorDefinition<TaskRow, TaskContract>['commands'];
 
 export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefinition<TaskRow, TaskContract> {
   return defineActor<TaskRow, TaskContract>({
     ref,
     entity: Task,
     effects,
-    commands: {
+    commands: knowingWhy<TaskCommands>({
       create(state, input, ctx) {
         if (state !== null) return { state, reply: state };
         const workspaceId = input.workspaceId ?? ctx.newId(idPrefixes.workspace);
         if (input.workspaceId === null) {
           ctx.send(workspace, workspaceId, 'create', { accountId: input.accountId, name: `Task ${ctx.id}`, description: null });
         }
-        const created = newTask(ctx.id, { ...input, workspaceId }, ctx.nowMs);
+        const created = newTask(ctx.id, { ...input, workspaceId, ownsWorkspace: input.workspaceId === null }, ctx.nowMs);
         emit(ctx, created, 'task.created', { prompt: created.prompt.slice(0, 1_000), workspace_id: workspaceId });
         ctx.send(account, created.accountId, 'taskWaits', { taskId: ctx.id });
         return { state: created, reply: created };
@@ -61,6 +63,14 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         return nothing(grantTurns({ ...state, waiting: [...state.waiting, request], updatedAt: ctx.nowMs }, ctx));
       },
 
+      mustWait(state, { waitingFor }, _ctx) {
+        return nothing(state?.status === 'pending' ? { ...state, waitingFor } : state);
+      },
+
+      placeLacking(state, { place, allowed }, ctx) {
+        return nothing(state === null ? state : changePlace(state, place, { lacking: allowed }, ctx));
+      },
+
       placeGiven(state, { place }, ctx) {
         return nothing(state === null ? state : changePlace(state, place, { held: true }, ctx));
       },
@@ -69,10 +79,12 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         return nothing(state === null ? state : changePlace(state, place, { counting: false }, ctx));
       },
 
-      planLimit(state, { reached }, ctx) {
-        if (state === null || hasEnded(state) || state.limitReached === reached) return nothing(state);
+      planLimit(state, { reached, limit = null }, ctx) {
+        if (state === null || hasEnded(state)) return nothing(state);
+        // Said again it may bring what was not known before: what is used up.
+        if (state.limitReached === reached) return nothing(reached && state.status === 'paused' ? { ...state, waitingFor: limit } : state);
         if (reached) for (const [id, place] of Object.entries(state.places)) if (place.held) ctx.send(agent, id, 'stop', {});
-        const next: TaskRow = { ...state, limitReached: reached, updatedAt: ctx.nowMs };
+        const next: TaskRow = { ...state, limitReached: reached, waitingFor: limit, updatedAt: ctx.nowMs };
         return nothing(next.agents.length === 0 ? next : settle(next, ctx));
       },
 
@@ -88,13 +100,13 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
           next = { ...next, granted, tokensUsed: next.tokensUsed + turn.tokens, costMillicents: next.costMillicents + turn.costMillicents };
         }
         if (rests) next = rest(next, agentId, ctx);
-        if (agentHasEnded(shown.status)) next = agentEnded(next, agentId, ctx);
+        if (agentHasEnded(shown.status)) next = agentEnded({ ...next, approvals: withoutPending(next.approvals, agentId) }, agentId, ctx);
         return nothing(settle(next, ctx));
       },
 
-      delegate(state, { agentId, callId, type, prompt }, ctx) {
+      delegate(state, { agentId, callId, ...asked }, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
-        return nothing(delegate({ ...state, updatedAt: ctx.nowMs }, { agentId, callId }, type, prompt, ctx));
+        return nothing(delegate({ ...state, updatedAt: ctx.nowMs }, { agentId, callId }, asked, ctx));
       },
 
       delivered(state, file, ctx) {
@@ -124,11 +136,12 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         const agents = state.agents.map((one) =>
           agentHasEnded(one.status) ? one : { ...one, status: 'cancelled' as const, currentTool: null },
         );
-        const cancelled = ended({ ...state, agents, planEffectId: null }, 'cancelled', ctx);
+        const approvals = agents.reduce((all, one) => withoutPending(all, one.id), state.approvals);
+        const cancelled = ended({ ...state, agents, approvals, planEffectId: null }, 'cancelled', ctx);
         emit(ctx, cancelled, 'task.cancelled');
         return { state: cancelled, reply: cancelled };
       },
-    },
+    }),
     queries: { get: (state) => state },
   });
 }

@@ -6,15 +6,14 @@ export type ThrottleRule = {
   /** Failures within the window after which nothing is told any more. */
   limit: number;
   windowMs: number;
-  /** A success wipes the failures out. */
-  forgives: boolean;
 };
 
 export type ThrottleContract = {
   commands: {
     /**
      * Takes down how an attempt went, and says whether the one who made it may be told: 0, or in how many seconds another one may be. Ask
-     * it after the check and before the answer: then of any number of attempts at once no more than `limit` wrong ones learn anything.
+     * it after the check, before anything is changed and before the answer: then of any number of attempts at once no more than `limit` wrong
+     * ones learn anything.
      */
     judge(input: { rule: ThrottleRule; failed: boolean }): number;
     /** All failures are forgotten. */
@@ -30,7 +29,15 @@ export const throttle = actorRef<ThrottleContract>('throttle');
 
 /** The throttle of one thing. What people type is hashed: it may be anything, a password in the wrong field too. */
 export function throttleId(
-  about: 'login of email' | 'login from address' | 'second factor of user' | 'reset of email',
+  about:
+    | 'login of email'
+    | 'login from address'
+    | 'second factor of user'
+    | 'password of user'
+    | 'reset of email'
+    | 'verification of email'
+    | 'verification of user'
+    | 'mails of account',
   name: string,
 ): string {
   return `${about}/${createHash('sha256').update(name).digest('base64url').slice(0, 22)}`;

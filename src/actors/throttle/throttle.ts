@@ -25,11 +25,10 @@ function judge(
   const times = state?.times ?? [];
   const wait = waitS(times, rule, ctx.nowMs);
   if (wait > 0) return { state, reply: wait };
-  if (failed) return { state: countedTimes(ctx.id, times, rule, ctx.nowMs), reply: 0 };
-  return rule.forgives ? forget(state, null, ctx, 0) : { state, reply: 0 };
+  return { state: failed ? countedTimes(ctx.id, times, rule, ctx.nowMs) : state, reply: 0 };
 }
 
-function forget<R>(state: ThrottleRow | null, _input: null, ctx: TurnContext, reply: R = null as R): Turn<ThrottleRow | null, R> {
-  if (state === null || state.times.length === 0) return { state, reply };
-  return { state: { ...state, times: [], forgetAt: ctx.nowMs }, reply };
+function forget(state: ThrottleRow | null, _input: null, ctx: TurnContext): Turn<ThrottleRow | null, null> {
+  if (state === null || state.times.length === 0) return { state, reply: null };
+  return { state: { ...state, times: [], forgetAt: ctx.nowMs }, reply: null };
 }

@@ -6,6 +6,8 @@ import type { PasswordReset, UserRow } from '../../storage/entities/identity.ts'
 import { emailAddressId } from '../email-address/messages.ts';
 import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
 import { throttle, throttleId } from '../throttle/messages.ts';
+import { withoutPendingEmail } from './email-change.ts';
+import type { KeyRevocation, KeysRevoked } from './key-revocation.ts';
 
 export const resetLifeMs = 3_600_000;
 const maxResets = 5;
@@ -40,6 +42,7 @@ export function resetMail({ mail, resetToken, publicUrl }: ResetMailOptions): Ef
     repeatable: () => true,
     timeoutMs: mailTimeoutMs,
     outcome: 'resetMailed',
+    lane: 'vital',
   };
 }
 
@@ -70,13 +73,28 @@ export function mailReset(
 
 export function resetPassword(
   state: UserRow | null,
-  { resetId, passwordHash }: { resetId: string; passwordHash: string },
+  { resetId, passwordHash, revokeKeys = false }: { resetId: string; passwordHash: string; revokeKeys?: boolean },
   ctx: TurnContext,
-): Turn<UserRow | null, boolean> {
+): Turn<UserRow | null, { keysRevoked: number } | false> {
   if (state === null || !canReset(state, { resetId, nowMs: ctx.nowMs })) return { state, reply: false };
   // Whoever reads the mail is no guesser: the wrong passwords that led here are forgotten.
   ctx.send(throttle, throttleId('login of email', emailAddressId(state.email)), 'forget', null);
-  return { state: { ...state, passwordHash, generation: state.generation + 1, resets: [] }, reply: true };
+  // An address that waits may be a thief's, and the mail with the reset has come to the user's own: that one is verified by it.
+  const kept = withoutPendingEmail(state, ctx);
+  const verifications = kept.verifications.filter(({ email }) => emailAddressId(email) !== emailAddressId(state.email));
+  const next = { ...kept, passwordHash, generation: state.generation + 1, resets: [], emailVerified: true, verifications };
+  if (revokeKeys) {
+    ctx.run('revokeKeys', { accountId: state.accountId, resetId } satisfies KeyRevocation);
+    ctx.defer(`keys ${resetId}`);
+  }
+  return { state: next, reply: { keysRevoked: 0 } };
+}
+
+export function keysRevoked(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext): Turn<UserRow | null, null> {
+  if (outcome.kind !== 'done') return { state, reply: null };
+  const { resetId, revoked } = outcome.value as KeysRevoked;
+  ctx.answer(`keys ${resetId}`, { keysRevoked: revoked });
+  return { state, reply: null };
 }
 
 export function canReset(state: UserRow | null, { resetId, nowMs }: { resetId: string; nowMs: number }): boolean {

@@ -32,6 +32,11 @@ export function useCode(
   return { state: { ...state, secondFactor: { ...left, sealed: resealed ?? left.sealed } }, reply: true };
 }
 
+export function canUseCode(state: UserRow | null, { proof, generation }: { proof: Proof; generation: number | null }): boolean {
+  if (state === null || (generation !== null && state.generation !== generation)) return false;
+  return without(state.secondFactor, proof) !== null;
+}
+
 export function disable(state: UserRow | null, { proof }: { proof: Proof }): Turn<UserRow | null, boolean> {
   if (state === null || without(state.secondFactor, proof) === null) return { state, reply: false };
   return { state: { ...state, secondFactor: null }, reply: true };

@@ -1,10 +1,10 @@
-/** The one way into the ledger: a transfer between an account's wallet and one of the books around it, as two entries that sum to zero. */
+/** The one way into the ledger: a transfer between a wallet and one of the books around it in the same mode, as two entries that sum to zero. */
 import { type Book, LedgerEntry, type LedgerEntryRow } from '../../storage/entities/money.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
+import { walletOwner } from './messages.ts';
 
 export type Transfer = {
   transferId: string;
-  accountId: string;
   /** What the wallet gains; less than nothing for what it pays. Not zero. */
   amountMinor: number;
   against: Exclude<Book, 'wallet'>;
@@ -12,11 +12,13 @@ export type Transfer = {
   description: string;
 };
 
-/** The database refuses the turn where the transfer was booked before. */
+/** In the books of the account and mode of the wallet whose turn this is. The database refuses the turn where the transfer was booked before. */
 export function bookTransfer({ amountMinor, against, ...about }: Transfer, ctx: TurnContext): void {
+  const owner = walletOwner(ctx.id);
   const enter = (book: Book, minor: number) => {
     const entry: LedgerEntryRow = {
       ...about,
+      ...owner,
       side: minor < 0 ? 'debit' : 'credit',
       book,
       amountMinor: minor,

@@ -1,4 +1,5 @@
-/** What can be asked of an account's wallet. The key is the account's id; amounts are minor units (cents) of its currency. */
+/** What can be asked of an account's wallet of one mode. Its id is `walletIdOf`; amounts are minor units (cents) of its currency. */
+import type { AccountMode } from '../../mode.ts';
 import type { Payment, WalletRow } from '../../storage/entities/money.ts';
 import { type ActorRef, actorRef, type Contract } from '../runtime/define-actor.ts';
 
@@ -73,6 +74,19 @@ export type WalletContract = {
 };
 
 export const wallet = actorRef<WalletContract>('wallet');
+
+const testPrefix = 'test_';
+
+/** The id of the wallet that an account has in a mode. A live one has the account's id; a test one ends like it. */
+export function walletIdOf({ accountId, mode }: AccountMode): string {
+  return mode === 'test' ? `${testPrefix}${accountId}` : accountId;
+}
+
+/** Whose wallet it is, in which mode. */
+export function walletOwner(walletId: string): AccountMode {
+  if (!walletId.startsWith(testPrefix)) return { accountId: walletId, mode: 'live' };
+  return { accountId: walletId.slice(testPrefix.length), mode: 'test' };
+}
 
 export function payerRef(kind: string): ActorRef<PayerContract> {
   return actorRef<PayerContract>(kind);

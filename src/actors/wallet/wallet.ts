@@ -1,10 +1,11 @@
 /**
- * An account's money. The wallet is the only writer of it, so limits and balance hold however many cards and orders spend at once.
+ * An account's money in one mode. The wallet is the only writer of it, so limits and balance hold however many cards and orders spend at once.
  *
  * W1 The balance is the sum of the wallet's ledger entries; both change in one turn.
  * W2 A payment is told `paid` in the turn that books it, and is booked only where limits and free money allow it.
  * W3 What holds set aside is never spent otherwise; a hold is captured, released or expires, once.
  * W4 What counts against a limit is taken before the money is, so what waits for money has its place in the sums of the day it was approved.
+ * W5 A wallet books in its own mode alone, which its id says: no cent of a test wallet is ever a live one's.
  */
 import { AppError } from '../../errors.ts';
 import { maxMinor, toMajor, walletCurrency } from '../../money.ts';
@@ -29,6 +30,7 @@ import {
   type SpendingLimits,
   type WalletContract,
   wallet,
+  walletOwner,
 } from './messages.ts';
 import { inTimezone, limitReached, onDayOf, spend, unspend } from './spending.ts';
 
@@ -67,10 +69,12 @@ function deposit(state: State, input: Deposit, ctx: TurnContext): Turn<State, De
   const { transferId, amountMinor, source } = input;
   const before = state ?? newWallet(ctx);
   if (before.balanceMinor + amountMinor > maxMinor) throw new AppError('conflict', 'The wallet cannot hold so much');
-  bookTransfer({ transferId, accountId: ctx.id, amountMinor, against: 'deposits', reference: source, description: 'Deposit' }, ctx);
+  bookTransfer({ transferId, amountMinor, against: 'deposits', reference: source, description: 'Deposit' }, ctx);
   const filled = { ...before, balanceMinor: before.balanceMinor + amountMinor, updatedAt: ctx.nowMs };
-  const data = { id: transferId, amount: toMajor(amountMinor), source, currency: filled.currency, balance: toMajor(filled.balanceMinor) };
-  ctx.emit({ accountId: ctx.id, type: 'wallet.deposited', data });
+  const { accountId, mode } = walletOwner(ctx.id);
+  const { currency, balanceMinor } = filled;
+  const data = { id: transferId, mode, amount: toMajor(amountMinor), source, currency, balance: toMajor(balanceMinor) };
+  ctx.emit({ accountId, type: 'wallet.deposited', data });
   const after = payWaiting(filled, ctx);
   return { state: after, reply: { ...input, balanceMinor: after.balanceMinor, createdAtMs: ctx.nowMs } };
 }
@@ -118,7 +122,7 @@ function payWaiting(now: WalletRow, ctx: TurnContext): WalletRow {
 /** Never refused: the money is the account's. */
 function giveBack(state: State, { from, paidAtMs, ...transfer }: GivenBack, ctx: TurnContext): Turn<State, void> {
   const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
-  bookTransfer({ ...transfer, accountId: ctx.id, against: from }, ctx);
+  bookTransfer({ ...transfer, against: from }, ctx);
   const { amountMinor } = transfer;
   const filled = { ...now, balanceMinor: now.balanceMinor + amountMinor, updatedAt: ctx.nowMs };
   return { state: payWaiting(unspend(filled, amountMinor, localDay(paidAtMs, now.timezone)), ctx), reply: undefined };
@@ -153,7 +157,7 @@ function captured(
   ctx: TurnContext,
 ): WalletRow {
   const { amountMinor } = held.holds[holdId]!;
-  bookTransfer({ transferId, accountId: ctx.id, amountMinor: -amountMinor, against: to, reference, description }, ctx);
+  bookTransfer({ transferId, amountMinor: -amountMinor, against: to, reference, description }, ctx);
   const after = withoutHold(held, holdId, { status: 'captured', transferId }, ctx);
   return { ...after, balanceMinor: after.balanceMinor - amountMinor };
 }
@@ -191,7 +195,7 @@ function changeLimits(state: State, limits: Partial<SpendingLimits>, ctx: TurnCo
 
 /** Books a payment whose amount counts already. */
 function paid(now: WalletRow, { transferId, amountMinor, to, reference, description }: PaymentNow, ctx: TurnContext): WalletRow {
-  bookTransfer({ transferId, accountId: ctx.id, amountMinor: -amountMinor, against: to, reference, description }, ctx);
+  bookTransfer({ transferId, amountMinor: -amountMinor, against: to, reference, description }, ctx);
   return { ...now, balanceMinor: now.balanceMinor - amountMinor, updatedAt: ctx.nowMs };
 }
 
@@ -205,7 +209,7 @@ function record(
   about: { status: string; transferId: string | null; createdAt?: number; resolvedAt: number | null },
   ctx: TurnContext,
 ): void {
-  ctx.append(WalletHold, { accountId: ctx.id, id, amountMinor, createdAt: ctx.nowMs, ...about });
+  ctx.append(WalletHold, { ...walletOwner(ctx.id), id, amountMinor, createdAt: ctx.nowMs, ...about });
 }
 
 function awaitExpiry({ holds }: WalletRow, ctx: TurnContext): void {
@@ -221,6 +225,7 @@ function availableMinor({ balanceMinor, heldMinor }: WalletRow): number {
 function newWallet(ctx: TurnContext): WalletRow {
   return {
     id: ctx.id,
+    mode: walletOwner(ctx.id).mode,
     currency: walletCurrency,
     balanceMinor: 0,
     heldMinor: 0,

@@ -6,13 +6,13 @@
  * C2 A receiver that fails or hangs gets fewer requests at once, down to one, and more again with each success.
  */
 import { AppError } from '../../errors.ts';
-import { approvalNeeded, chosenName } from '../../event-types.ts';
+import { approvalNeeded, chosenName, modeOfEvent } from '../../event-types.ts';
 import type { WebhookRow } from '../../storage/entities/webhook.ts';
 import { attempt, type Outcome, type Receiver } from './attempt.ts';
 import type { CouriersParts } from './couriers.ts';
 import type { FeedEvent, FeedHandle } from './feed.ts';
 import { type Lane, type LaneMemory, Lanes, laneEvents } from './lanes.ts';
-import { type DeliveryRecord, type Progress, webhook } from './messages.ts';
+import { challengeType, type DeliveryRecord, isDelivering, type Progress, webhook } from './messages.ts';
 import type { Slots } from './slots.ts';
 
 const maxUntold = 128;
@@ -35,7 +35,7 @@ export class Courier {
   private readonly slots: Slots;
   private readonly memory: LaneMemory;
   private row: WebhookRow | null = null;
-  private receiver: Receiver = { url: '', keys: [] };
+  private receiver: Receiver & { origin: string } = { url: '', origin: '', keys: [] };
   private lanes = new Lanes(0, []);
   private feed: FeedHandle | null = null;
   private atOnce = atOnceFirst;
@@ -47,6 +47,7 @@ export class Courier {
   private toldCursor = 0;
   private readonly inHand = new Set<string>();
   private telling = false;
+  private lastLook = 0;
   private tellTimer: NodeJS.Timeout | null = null;
   private wakeTimer: NodeJS.Timeout | null = null;
   private againTimer: NodeJS.Timeout | null = null;
@@ -64,16 +65,16 @@ export class Courier {
 
   /** Takes the webhook as it stands now, at first and when it has changed. Ends itself where there is nothing more to do. */
   async refresh(): Promise<void> {
+    const look = ++this.lastLook;
     try {
       const row = await this.parts.actors.query(webhook, this.id, 'get', null);
-      if (this.state === 'ended') return;
+      // A later look sees what has changed since: only the last one may end it.
+      if (this.state === 'ended' || look !== this.lastLook) return;
       if (row === null) return this.end();
       const before = this.row;
       this.row = row;
       this.readReceiver(row);
       if (before?.run !== row.run) this.begin(row);
-      // The new address may well be what was missing.
-      else if (before.url !== row.url) this.lanes.wake(Number.POSITIVE_INFINITY);
       if (this.isOver) return this.end();
       this.work();
     } catch (err) {
@@ -116,13 +117,13 @@ export class Courier {
     this.feed?.close();
     this.feed = null;
     this.lanes.drop();
-    this.lanes = new Lanes(row.cursor, row.status === 'active' ? row.lanes : [], this.memory);
+    this.lanes = new Lanes(row.cursor, isDelivering(row) ? row.lanes : [], this.memory);
     this.atOnce = atOnceFirst;
     this.toldCursor = row.cursor;
     this.untold = [];
     this.disable = null;
     this.lanes.wake(this.parts.clock.nowMs());
-    if (row.status !== 'active' || this.state !== 'working') return;
+    if (!isDelivering(row) || this.state !== 'working') return;
     const { lanes } = this;
     this.feed = this.parts.feed.open(row.accountId, row.cursor, {
       take: (event) => this.lanes === lanes && this.take(event),
@@ -133,16 +134,16 @@ export class Courier {
   private readReceiver({ url, secret, oldSecret, oldSecretExpiresAt }: WebhookRow): void {
     const isOldGood = oldSecret !== null && oldSecretExpiresAt !== null && oldSecretExpiresAt > this.parts.clock.nowMs();
     const keys = [secret, ...(isOldGood ? [oldSecret] : [])].map((text) => this.parts.keyOf(text, this.id));
-    this.receiver = { url, keys };
+    this.receiver = { url, origin: new URL(url).origin, keys };
   }
 
   private get hasRoom(): boolean {
     return this.lanes.hasRoom && this.untold.length < maxUntold && this.disable === null;
   }
 
-  /** It is disabled, and nobody has asked for anything by hand. */
+  /** It is disabled or pending, and nobody has asked for anything by hand. */
   private get isOver(): boolean {
-    return this.row !== null && this.row.status !== 'active' && this.row.asked.length === 0 && this.byHand.size === 0;
+    return this.row !== null && !isDelivering(this.row) && this.row.asked.length === 0 && this.byHand.size === 0;
   }
 
   private get mayBegin(): boolean {
@@ -151,7 +152,11 @@ export class Courier {
     );
   }
 
-  private isWanted = ({ type }: { type: string }): boolean => chosenName(this.row!.events, type) !== null;
+  private isWanted = (event: FeedEvent): boolean => {
+    const { events, mode: own } = this.row!;
+    const mode = modeOfEvent(event);
+    return chosenName(events, event.type) !== null && (mode === null || mode === own);
+  };
 
   private take(event: FeedEvent): void {
     this.lanes.take(event, this.isWanted(event));
@@ -162,7 +167,7 @@ export class Courier {
   private work(): void {
     if (this.row === null) return;
     this.deliverAsked(this.row);
-    while (this.mayBegin && this.lanes.hasWork && this.slots.take(this.atOnce === 1, this.pump)) {
+    while (this.mayBegin && this.lanes.hasWork && this.slots.take(this.receiver.origin, this.atOnce === 1, this.pump)) {
       const work = this.lanes.next()!;
       this.oneMore(work.kind === 'send' ? this.deliver(this.lanes, work.lane, work.event) : this.read(this.lanes, work));
     }
@@ -173,9 +178,10 @@ export class Courier {
   /** A place was taken for it. */
   private oneMore(going: Promise<void>): void {
     this.onTheirWay++;
+    const { origin } = this.receiver;
     const oneLess = () => {
       this.onTheirWay--;
-      this.slots.free();
+      this.slots.free(origin);
       if (this.state === 'working') this.work();
       this.settleIdle();
     };
@@ -215,7 +221,7 @@ export class Courier {
     for (const one of asked) {
       if (this.state !== 'working' || this.inHand.has(one.id) || this.byHand.has(one.id)) continue;
       this.inHand.add(one.id);
-      this.slots.taken++;
+      this.slots.takeAnyway(this.receiver.origin);
       this.oneMore(this.deliverByHand(one));
     }
   }
@@ -247,7 +253,8 @@ export class Courier {
   private testEvent({ id, type, createdAt }: Asked): FeedEvent {
     const { accountId } = this.row!;
     const eventId = eventIdOf(id);
-    const data = { webhook_id: this.id, message: 'This is a test.' };
+    const message = type === challengeType ? 'Answer this with 2xx, and events are sent to this address.' : 'This is a test.';
+    const data = { webhook_id: this.id, message };
     const created_at = new Date(createdAt).toISOString();
     const envelope = JSON.stringify({ id: eventId, seq: 0, type, account_id: accountId, created_at, data });
     return { id: eventId, seq: 0, type, taskId: null, createdAtMs: createdAt, envelope };
@@ -287,14 +294,13 @@ export class Courier {
       const isTaken = await this.parts.actors.ask(webhook, this.id, 'settle', progress);
       if (this.isEnded()) return;
       if (isTaken) this.told(lanes, untold, tried, progress.cursor);
-      if (!isTaken || disable !== null) await this.refresh();
+      if (!isTaken || disable !== null || this.isOver) await this.refresh();
     } catch (err) {
       if (!(err instanceof AppError)) this.parts.log.error({ id: this.id, err }, 'what was delivered could not be told');
       delayMs = againMs;
     }
     this.telling = false;
     if (this.isEnded()) return;
-    if (this.isOver) return this.end();
     const isBehind = this.untold.length > 0 || this.byHand.size > 0 || this.lanes.cursor - this.toldCursor >= passedByUntold;
     if (delayMs > 0) this.tellTimer = setTimeout(() => void this.tell(), delayMs);
     else if (isBehind) this.tellSoon();

@@ -31,6 +31,8 @@ export type CouriersParts = CouriersOptions & { ended(courier: Courier): void; t
 
 const pageSize = 500;
 const maxOnTheirWay = 2_048;
+/** Four webhooks at their full pace. */
+const maxToOneReceiver = 64;
 const againMs = 1_000;
 /** Webhooks whose rows are read at once after shards have come. */
 const readAtOnce = 16;
@@ -40,7 +42,7 @@ export class Couriers {
   readonly tries = new CountBy(['outcome']);
   private readonly parts: CouriersParts;
   private readonly couriers = new Map<string, Courier>();
-  private readonly slots = new Slots(maxOnTheirWay);
+  private readonly slots = new Slots(maxOnTheirWay, maxToOneReceiver);
   private readonly memory: LaneMemory = { bytes: 0 };
   private state: 'open' | 'finishing' | 'stopped' = 'open';
 

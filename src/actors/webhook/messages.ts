@@ -1,10 +1,13 @@
 /** What can be asked of a webhook. Its secret comes and goes encrypted. */
+import type { Mode } from '../../mode.ts';
 import type { WebhookDeliveryRow, WebhookRow } from '../../storage/entities/webhook.ts';
 import { actorRef } from '../runtime/define-actor.ts';
 import type { SavedLane } from './lanes.ts';
 
 export type CreateWebhook = {
   accountId: string;
+  /** Whose events it gets, of those that have a mode. */
+  mode: Mode;
   userId: string;
   url: string;
   events: string[];
@@ -21,6 +24,9 @@ export type ChangeWebhook = {
   cursor: number;
 };
 
+/** One that waits to be sent again. */
+export type Challenge = { id: string; run: number; attempts: number; createdAt: number };
+
 export type DeliveryRecord = Omit<WebhookDeliveryRow, 'webhookId'>;
 
 /** What a courier has done since it told last; true by itself, whatever was told before. */
@@ -35,9 +41,18 @@ export type Progress = {
   disable: 'failing' | 'gone' | null;
 };
 
+/** The event that an address must answer with 2xx before it is sent others, and one that a person asks for; either will do. */
+export const challengeType = 'webhook.challenge';
+export const testType = 'webhook.test';
+
+/** Its events are delivered. */
+export function isDelivering({ status, url, verifiedUrl }: Pick<WebhookRow, 'status' | 'url' | 'verifiedUrl'>): boolean {
+  return status === 'active' && url === verifiedUrl;
+}
+
 export type WebhookContract = {
   commands: {
-    /** Told twice it stays as it is. */
+    /** Sends the address a challenge. Told twice it stays as it is. */
     create(input: CreateWebhook): WebhookRow;
     /** Refused with `not_found` like all that follow, where there is none. */
     change(input: ChangeWebhook): WebhookRow;
@@ -50,6 +65,8 @@ export type WebhookContract = {
     replay(input: DeliveryRecord): DeliveryRecord;
     /** Told by its courier. Says whether it was taken: not where the webhook has begun anew since. */
     settle(input: Progress): boolean;
+    /** Its timer: the challenge that was not answered with 2xx is sent again. */
+    challenge(input: Challenge): null;
     /** Outcomes of its effects; nothing follows. */
     noted(input: object): null;
   };

@@ -1,15 +1,30 @@
 /**
  * A webhook: where an account wants its events, which of them, and how far their delivery has come. The delivering itself is its courier's,
  * who lives where the actor lives and tells it what was done. active ⇄ disabled → deleted.
+ *
+ * An address gets events once it has answered a signed challenge with 2xx; until then its webhook is active and pending, and events wait.
  */
 import { shardOf } from '../../cluster/address.ts';
 import { AppError } from '../../errors.ts';
 import type { MailProvider } from '../../providers/mail/port.ts';
 import { Webhook, WebhookDelivery, type WebhookRow } from '../../storage/entities/webhook.ts';
+import { accountWebhooks } from '../account-webhooks/messages.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
 import { defineActor, type EffectContext, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { user } from '../user/messages.ts';
-import { type ChangeWebhook, type CreateWebhook, type DeliveryRecord, type Progress, type WebhookContract, webhook } from './messages.ts';
+import {
+  type Challenge,
+  type ChangeWebhook,
+  type CreateWebhook,
+  challengeType,
+  type DeliveryRecord,
+  isDelivering,
+  type Progress,
+  testType,
+  type WebhookContract,
+  webhook,
+} from './messages.ts';
+import { nextTryMs } from './retry.ts';
 
 export type WebhookActorParts = {
   actors: ActorSystem;
@@ -21,6 +36,7 @@ export type WebhookActorParts = {
 const oldSecretMs = 24 * 3_600_000;
 const maxAsked = 20;
 const why = {
+  unverified: 'its address did not answer the challenge with 2xx within 24 hours',
   failing: 'a delivery had failed for 24 hours',
   gone: 'the receiver answered 410 (Gone)',
 };
@@ -29,19 +45,21 @@ export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
   return defineActor<WebhookRow, WebhookContract>({
     ref: webhook,
     entity: Webhook,
-    commands: { create, change, remove, rotateSecret, test, replay, settle, noted: (state) => ({ state, reply: null }) },
+    commands: { create, change, remove, rotateSecret, test, replay, settle, challenge, noted: (state) => ({ state, reply: null }) },
     queries: { get: (state) => (state === null || state.status === 'deleted' ? null : state) },
     effects: {
       wake: {
         run: async (_input: object, { actorId }: EffectContext) => changed(actorId),
         repeatable: () => true,
         timeoutMs: 5_000,
+        lane: 'vital',
         outcome: 'noted',
       },
       tellUser: {
         run: (input: Disabled, { effectId }: EffectContext) => tellUser(actors, mail, input, effectId),
         repeatable: () => false,
         timeoutMs: 60_000,
+        lane: 'vital',
         outcome: 'noted',
       },
     },
@@ -53,10 +71,13 @@ function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext
   const { nowMs } = ctx;
   const made: WebhookRow = {
     ...input,
+    // A node of an earlier version names none.
+    mode: input.mode ?? 'live',
     id: ctx.id,
     shard: shardOf(webhook.kind, ctx.id),
     oldSecret: null,
     oldSecretExpiresAt: null,
+    verifiedUrl: null,
     status: 'active',
     disabledReason: null,
     run: 1,
@@ -65,22 +86,27 @@ function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext
     createdAt: nowMs,
     activeSince: nowMs,
   } as unknown as WebhookRow;
-  return afterChange(made, ctx);
+  return afterChange(challenged(made, ctx), ctx);
 }
 
 function change(state: WebhookRow | null, { url, events, status, cursor }: ChangeWebhook, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
-  let next = { ...present(state) };
-  if (url !== undefined) next.url = url;
+  const before = present(state);
+  let next = { ...before };
+  if (url !== undefined && url !== before.url) next = { ...next, url, run: next.run + 1 };
   if (events !== undefined) next.events = events;
   if (status === 'disabled' && next.status === 'active') next = { ...stopped(next), disabledReason: 'asked' };
   if (status === 'active' && next.status === 'disabled') {
     next = { ...next, status, disabledReason: null, run: next.run + 1, cursor, activeSince: ctx.nowMs };
   }
-  return afterChange(next, ctx);
+  if (next.run === before.run) return afterChange(next, ctx);
+  next = unchallenged(next, ctx);
+  return afterChange(next.status === 'active' && !isDelivering(next) ? challenged(next, ctx) : next, ctx);
 }
 
 function remove(state: WebhookRow | null, _input: null, ctx: TurnContext): Turn<WebhookRow, null> {
   const gone: WebhookRow = { ...stopped(present(state)), status: 'deleted', secret: '', oldSecret: null, asked: [] };
+  ctx.unschedule('challenge');
+  ctx.send(accountWebhooks, gone.accountId, 'removed', { webhookId: ctx.id });
   return { ...afterChange(gone, ctx), reply: null };
 }
 
@@ -91,7 +117,7 @@ function rotateSecret(state: WebhookRow | null, { secret }: { secret: string }, 
 
 function test(state: WebhookRow | null, _input: null, ctx: TurnContext): Turn<WebhookRow, DeliveryRecord> {
   const id = ctx.newId('whd_');
-  return ask(present(state), { ...untried, id, seq: 0, type: 'webhook.test', createdAt: ctx.nowMs }, ctx);
+  return ask(present(state), { ...untried, id, seq: 0, type: testType, createdAt: ctx.nowMs }, ctx);
 }
 
 function replay(state: WebhookRow | null, record: DeliveryRecord, ctx: TurnContext): Turn<WebhookRow, DeliveryRecord> {
@@ -105,12 +131,16 @@ function settle(state: WebhookRow | null, progress: Progress, ctx: TurnContext):
   const { cursor, lanes, deliveries, tried, disable } = progress;
   for (const record of deliveries) ctx.append(WebhookDelivery, { ...record, webhookId: ctx.id });
   const asked = tried.length === 0 ? state.asked : state.asked.filter(({ id }) => !tried.includes(id));
+  if (state.status === 'active' && !isDelivering(state)) return { state: afterChallenge({ ...state, asked }, progress, ctx), reply: true };
   const next = { ...state, cursor, lanes, asked };
   if (disable === null || state.status !== 'active') return { state: next, reply: true };
-  const { accountId, userId, url } = state;
-  ctx.emit({ accountId, type: 'webhook.disabled', data: { webhook_id: ctx.id, reason: disable } });
-  ctx.run('tellUser', { userId, url, webhookId: ctx.id, reason: disable } satisfies Disabled);
-  return { ...afterChange({ ...stopped(next), disabledReason: disable }, ctx), reply: true };
+  return { state: disabled(next, disable, ctx), reply: true };
+}
+
+function challenge(state: WebhookRow | null, { id, run, attempts, createdAt }: Challenge, ctx: TurnContext): Turn<WebhookRow | null, null> {
+  if (state === null || state.status !== 'active' || state.run !== run || isDelivering(state)) return { state, reply: null };
+  const asked = [...state.asked, { id, seq: 0, type: challengeType, attempts, createdAt }];
+  return { ...afterChange({ ...state, asked }, ctx), reply: null };
 }
 
 // private helpers
@@ -131,6 +161,41 @@ function present(state: WebhookRow | null): WebhookRow {
   return state;
 }
 
+/** Sends the address a challenge, whatever else waits to be sent. */
+function challenged(state: WebhookRow, ctx: TurnContext): WebhookRow {
+  const one = { id: ctx.newId('whd_'), seq: 0, type: challengeType, attempts: 0, createdAt: ctx.nowMs };
+  return { ...state, asked: [...state.asked, one] };
+}
+
+function unchallenged(state: WebhookRow, ctx: TurnContext): WebhookRow {
+  ctx.unschedule('challenge');
+  return { ...state, asked: state.asked.filter(({ type }) => type !== challengeType) };
+}
+
+/** Goes on where events waited, or tries again later, or gives up. */
+function afterChallenge(state: WebhookRow, { deliveries, tried }: Progress, ctx: TurnContext): WebhookRow {
+  const answers = deliveries.filter(({ id, type }) => tried.includes(id) && (type === challengeType || type === testType));
+  if (answers.some(({ status }) => status === 'delivered')) {
+    const lanes = state.lanes.map((lane) => (lane.dueAt === null ? lane : { ...lane, dueAt: ctx.nowMs }));
+    return afterChange({ ...unchallenged(state, ctx), verifiedUrl: state.url, run: state.run + 1, lanes }, ctx).state;
+  }
+  const failed = answers.find(({ type }) => type === challengeType);
+  if (failed === undefined) return state;
+  const { id, attempts, createdAt, responseStatus } = failed;
+  if (responseStatus === 410) return disabled(state, 'gone', ctx);
+  const againAtMs = nextTryMs(attempts, createdAt, ctx.nowMs);
+  if (againAtMs === null) return disabled(state, 'unverified', ctx);
+  ctx.schedule('challenge', againAtMs, 'challenge', { id, run: state.run, attempts, createdAt } satisfies Challenge);
+  return state;
+}
+
+function disabled(state: WebhookRow, reason: Disabled['reason'], ctx: TurnContext): WebhookRow {
+  const { accountId, userId, url } = state;
+  ctx.emit({ accountId, type: 'webhook.disabled', data: { webhook_id: ctx.id, reason } });
+  ctx.run('tellUser', { userId, url, webhookId: ctx.id, reason } satisfies Disabled);
+  return afterChange({ ...stopped(state), disabledReason: reason }, ctx).state;
+}
+
 function stopped(state: WebhookRow): WebhookRow {
   return { ...state, status: 'disabled', lanes: [], run: state.run + 1 };
 }
@@ -147,7 +212,7 @@ function ask(state: WebhookRow, record: DeliveryRecord, ctx: TurnContext): Turn<
   return { ...afterChange({ ...state, asked: [...state.asked, { id, seq, type, attempts, createdAt }] }, ctx), reply: record };
 }
 
-type Disabled = { userId: string; url: string; webhookId: string; reason: 'failing' | 'gone' };
+type Disabled = { userId: string; url: string; webhookId: string; reason: 'failing' | 'gone' | 'unverified' };
 
 async function tellUser(actors: ActorSystem, mail: MailProvider, input: Disabled, effectId: string): Promise<null> {
   const profile = await actors.query(user, input.userId, 'profile', null);

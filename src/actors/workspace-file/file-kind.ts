@@ -10,7 +10,10 @@ const uploadKinds: Record<string, FileKind> = {
   markdown: { type: 'text/markdown', content: 'text' },
   txt: { type: 'text/plain', content: 'text' },
   csv: { type: 'text/csv', content: 'text' },
+  tsv: { type: 'text/tab-separated-values', content: 'text' },
   json: { type: 'application/json', content: 'json' },
+  jsonl: { type: 'application/x-ndjson', content: 'json' },
+  ndjson: { type: 'application/x-ndjson', content: 'json' },
   docx: { type: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document', content: 'docx' },
   xlsx: { type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', content: 'xlsx' },
   png: { type: 'image/png', content: 'png' },
@@ -29,9 +32,7 @@ const agentTypes: Record<string, string> = {
   xml: 'application/xml',
   yaml: 'application/yaml',
   yml: 'application/yaml',
-  tsv: 'text/tab-separated-values',
   ics: 'text/calendar',
-  jsonl: 'application/jsonl',
   ts: 'text/plain',
   py: 'text/plain',
   sh: 'text/plain',
@@ -40,7 +41,7 @@ const agentTypes: Record<string, string> = {
   toml: 'text/plain',
 };
 
-export const allowedKinds = 'PDF, Markdown, plain text, CSV, JSON, DOCX, XLSX, PNG, JPEG and SVG';
+export const allowedKinds = 'PDF, Markdown, plain text, CSV, TSV, JSON, JSON Lines (.jsonl, .ndjson), DOCX, XLSX, PNG, JPEG and SVG';
 
 /** The kind of an uploaded file; null where no such files are taken. */
 export function uploadKind(name: string): FileKind | null {

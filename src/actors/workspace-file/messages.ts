@@ -21,10 +21,10 @@ export type RemovalResult = { contentKey: string; again: boolean };
 
 export type WorkspaceFileContract = {
   commands: {
-    /** The first version, or the next one of the same file, also after it was deleted. The same content key again changes nothing. */
+    /** The next version of the file, or where there is none or it was deleted, the first one of a new file. The same content key again changes nothing. */
     put(input: PutFile): WorkspaceFileRow;
-    /** For good. Refused with `not_found` where there is no such file. */
-    remove(input: null): null;
+    /** For good. Refused with `not_found` where there is no such file, or another one has its name by now. */
+    remove(input: { fileId: string } | null): null;
     contentRemoved(input: EffectResult<RemovalResult>): null;
     /** Looks a second time whether a content that was still needed can go. */
     removeAgain(input: { contentKey: string }): null;
@@ -37,7 +37,12 @@ export type WorkspaceFileContract = {
 
 export const workspaceFile = actorRef<WorkspaceFileContract>('workspace_file');
 
-/** A name within a workspace always has the same id, so all who write it meet at one actor. */
+/** The id of the actor of a name within a workspace: always the same, so all who write the name meet there. */
 export function workspaceFileId(workspaceId: string, name: string): string {
   return derivedId(idPrefixes.file, workspaceId, name);
+}
+
+/** The id that callers know the file by. */
+export function publicFileId({ fileId, id }: Pick<WorkspaceFileRow, 'fileId' | 'id'>): string {
+  return fileId ?? id;
 }

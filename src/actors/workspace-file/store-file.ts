@@ -4,6 +4,8 @@ import { AppError } from '../../errors.ts';
 import { newContentKey } from '../../storage/content-key.ts';
 import type { WorkspaceFileRow } from '../../storage/entities/work.ts';
 import type { FileStore } from '../../storage/files.ts';
+import { accountStorage } from '../account-storage/messages.ts';
+import { mustFit, storageLimits } from '../account-storage/room.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
 import { workspaceFile, workspaceFileId } from './messages.ts';
 
@@ -16,27 +18,40 @@ export type NewFile = {
   name: string;
   type: string;
   deliverFor: string | null;
+  /** No less than this, as far as it is known before the content is read. */
+  declaredBytes?: number;
 };
 
 /**
  * Stores the content and makes it the newest version of the file. Answers the row once it is committed.
  *
- * Rejects with what `content` fails with, `payload_too_large`, or an `AppError` of the commit; then the store holds nothing of it, save where
+ * Rejects with `plan_required` where the account may not store so much, before the content is read where that is known by then; with what
+ * `content` fails with, `payload_too_large`, or an `AppError` of the commit; then the store holds nothing of it, save where
  * nobody knows whether it was committed.
  *
  * @param commandId asked again with the same one, no second version comes to be
  */
 export async function storeFile(
   { actors, files }: { actors: ActorSystem; files: FileStore },
-  file: NewFile,
+  { declaredBytes = 0, ...file }: NewFile,
   content: Readable,
   commandId?: string,
 ): Promise<WorkspaceFileRow> {
+  const { accountId } = file;
   const id = workspaceFileId(file.workspaceId, file.name);
   const contentKey = newContentKey(file.workspaceId, id);
+  const [limits, used, current] = await Promise.all([
+    storageLimits(actors, accountId),
+    actors.query(accountStorage, accountId, 'used', null),
+    actors.query(workspaceFile, id, 'describe', null),
+  ]);
+  const replacesBytes = current?.sizeBytes ?? null;
+  mustFit(used, { bytes: declaredBytes - (replacesBytes ?? 0), files: current === null ? 1 : 0 }, limits);
   const stored = await files.put(contentKey, content, maxFileBytes);
   let row: WorkspaceFileRow;
   try {
+    const { sizeBytes } = stored;
+    await actors.ask(accountStorage, accountId, 'reserve', { contentKey, fileId: id, sizeBytes, replacesBytes, limits });
     row = await actors.ask(workspaceFile, id, 'put', { ...file, ...stored, contentKey }, { commandId });
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome_unknown')) await discard();
@@ -46,8 +61,8 @@ export async function storeFile(
   if (row.contentKey !== contentKey) await discard();
   return row;
 
-  /** What cannot be removed now, the sweep of orphaned content finds later. */
-  function discard(): Promise<void> {
-    return files.remove(contentKey).catch(() => {});
+  /** What cannot be removed now, the sweep of orphaned content finds later; room that cannot be given back is free in a while. */
+  async function discard(): Promise<void> {
+    await Promise.allSettled([files.remove(contentKey), actors.ask(accountStorage, accountId, 'release', { contentKey })]);
   }
 }

@@ -1,7 +1,8 @@
 /** The task's workspace as the tools of an agent see it: by plain file names, through the same actors as everybody else. */
 import { Readable } from 'node:stream';
+import { type Authority, missingScope, type Need, readingFiles, writingFiles } from '../../authority.ts';
 import { AppError, errorCodes } from '../../errors.ts';
-import { ToolError, type WorkspaceAccess } from '../../providers/tools/port.ts';
+import { notAllowed, ToolError, type WorkspaceAccess } from '../../providers/tools/port.ts';
 import type { Database } from '../../storage/database.ts';
 import { WorkspaceFile } from '../../storage/entities/work.ts';
 import type { FileStore } from '../../storage/files.ts';
@@ -16,23 +17,32 @@ const maxListed = 1_000;
 
 export type WorkspaceAccessParts = { actors: ActorSystem; database: Database; files: FileStore };
 
-/** Whose call it is: what it writes is delivered for `taskId`, once for each `callId` and name. */
-export type WorkspaceUser = { accountId: string; taskId: string; agentId: string; workspaceId: string; callId: string };
+/** Whose call it is: what it writes is delivered for `taskId`, once for each `callId` and name. What `authority` does not allow is a `ToolError`. */
+export type WorkspaceUser = {
+  accountId: string;
+  taskId: string;
+  agentId: string;
+  workspaceId: string;
+  callId: string;
+  authority: Authority;
+};
 
 export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser): WorkspaceAccess {
-  const { workspaceId, accountId, taskId, agentId, callId } = user;
+  const { workspaceId, accountId, taskId, agentId, callId, authority } = user;
   /** Names in the order they were first written, so that a repeated call numbers its writes as the first did. */
   const writes = new Map<string, number>();
 
   return {
     async list() {
-      const found = await parts.database.list((em) =>
+      mustBeAllowed(authority, readingFiles, 'Listing the files of this workspace');
+      const found = await parts.database.list(accountId, (em) =>
         em.find(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: maxListed }),
       );
       return found.map(({ name, type, sizeBytes }) => ({ name, type, sizeBytes }));
     },
 
     async open(path) {
+      mustBeAllowed(authority, readingFiles, 'Reading a file of this workspace');
       const name = checkedName(path);
       const opened = await openFile(parts, workspaceId, name);
       if (opened === null) throw new ToolError(`There is no file named ${JSON.stringify(name)} in the workspace`);
@@ -40,11 +50,12 @@ export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser
     },
 
     async write(path, content) {
+      mustBeAllowed(authority, writingFiles, 'Writing a file into this workspace');
       const name = checkedName(path);
       const nth = writes.get(name) ?? 0;
       writes.set(name, nth + 1);
       const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-      const file = { workspaceId, accountId, name, type: agentFileType(name), deliverFor: taskId };
+      const file = { workspaceId, accountId, name, type: agentFileType(name), deliverFor: taskId, declaredBytes: bytes.length };
       try {
         const row = await storeFile(
           parts,
@@ -54,11 +65,17 @@ export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser
         );
         return { name: row.name, sizeBytes: row.sizeBytes, version: row.version };
       } catch (error) {
-        if (error instanceof AppError && errorCodes[error.code].http === 413) throw new ToolError(error.message, { cause: error });
+        if (error instanceof AppError && [402, 413].includes(errorCodes[error.code].http))
+          throw new ToolError(error.message, { cause: error });
         throw error;
       }
     },
   };
+}
+
+function mustBeAllowed(authority: Authority, need: Need, act: string): void {
+  const scope = missingScope(authority, need);
+  if (scope !== null) throw new ToolError(notAllowed(act, scope));
 }
 
 function checkedName(path: string): string {

@@ -1,12 +1,14 @@
 /**
- * One name in a workspace: its newest version, and the counting of versions for as long as the workspace lives. Contents are stored before
- * they are put here and removed after nothing needs them any more, so a row never speaks of bytes that are not there.
+ * One name in a workspace: the file that has it now, in its newest version, and how many files have had it. Contents are stored before they
+ * are put here and removed after nothing needs them any more, so a row never speaks of bytes that are not there.
  */
 import { AppError } from '../../errors.ts';
+import { derivedId, idPrefixes } from '../../ids.ts';
 import type { Database } from '../../storage/database.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../../storage/entities/work.ts';
 import type { FileStore } from '../../storage/files.ts';
 import { unneededContents } from '../../storage/orphan-content.ts';
+import { accountStorage } from '../account-storage/messages.ts';
 import {
   type ActorDefinition,
   defineActor,
@@ -16,8 +18,7 @@ import {
   type TurnContext,
 } from '../runtime/define-actor.ts';
 import { task } from '../task/messages.ts';
-import { workspace } from '../workspace/messages.ts';
-import { type PutFile, type RemovalResult, type WorkspaceFileContract, workspaceFile } from './messages.ts';
+import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContract, workspaceFile } from './messages.ts';
 
 /** By then a task has taken what was delivered, and readers have what they had begun to read. */
 const removeAgainAfterMs = 600_000;
@@ -50,11 +51,15 @@ function put(state: WorkspaceFileRow | null, input: PutFile, ctx: TurnContext): 
   if (state !== null && state.contentKey === input.contentKey) return { state, reply: state };
   const { deliverFor, ...content } = input;
   const before = state?.status === 'present' ? state : null;
-  const version = (state?.version ?? 0) + 1;
-  const createdAt = before?.createdAt ?? ctx.nowMs;
-  const row = { id: ctx.id, ...content, version, status: 'present', createdAt } as WorkspaceFileRow;
-  if (before === null) ctx.send(workspace, row.workspaceId, 'filesChanged', { by: 1 });
-  else ctx.run('removeContent', { contentKey: before.contentKey, last: false } satisfies Removal);
+  const row = {
+    id: ctx.id,
+    ...content,
+    status: 'present',
+    ...(before === null ? firstVersion(state, content, ctx) : nextVersion(before)),
+  } as WorkspaceFileRow;
+  if (before !== null) ctx.run('removeContent', { contentKey: before.contentKey, last: false } satisfies Removal);
+  const grown = { bytes: row.sizeBytes - (before?.sizeBytes ?? 0), files: before === null ? 1 : 0 };
+  ctx.send(accountStorage, row.accountId, 'changed', { contentKey: row.contentKey, ...grown });
   ctx.emit({ ...fileEvent('workspace.file_created', row), taskId: deliverFor ?? undefined });
   if (deliverFor !== null) {
     const { name, type, sizeBytes, sha256, contentKey } = row;
@@ -63,12 +68,24 @@ function put(state: WorkspaceFileRow | null, input: PutFile, ctx: TurnContext): 
   return { state: row, reply: row };
 }
 
-function remove(state: WorkspaceFileRow | null, _: null, ctx: TurnContext): Turn<WorkspaceFileRow, null> {
-  if (state?.status !== 'present') throw new AppError('not_found', 'File not found');
-  ctx.send(workspace, state.workspaceId, 'filesChanged', { by: -1 });
+function remove(state: WorkspaceFileRow | null, wanted: { fileId: string } | null, ctx: TurnContext): Turn<WorkspaceFileRow, null> {
+  if (state?.status !== 'present' || (wanted !== null && wanted.fileId !== publicFileId(state)))
+    throw new AppError('not_found', 'File not found');
   ctx.run('removeContent', { contentKey: state.contentKey, last: false } satisfies Removal);
+  ctx.send(accountStorage, state.accountId, 'changed', { contentKey: null, bytes: -state.sizeBytes, files: -1 });
   ctx.emit(fileEvent('workspace.file_deleted', state));
   return { state: { ...state, status: 'deleted' }, reply: null };
+}
+
+/** @param gone the file that had the name before, which was deleted: it stays gone, also for those who kept its id */
+function firstVersion(gone: WorkspaceFileRow | null, { workspaceId, name }: Pick<PutFile, 'workspaceId' | 'name'>, ctx: TurnContext) {
+  const generation = (gone?.generation ?? 0) + 1;
+  const fileId = gone === null ? null : derivedId(idPrefixes.file, workspaceId, name, String(generation));
+  return { fileId, generation, version: 1, createdAt: ctx.nowMs };
+}
+
+function nextVersion({ fileId, generation, version, createdAt }: WorkspaceFileRow) {
+  return { fileId, generation, version: version + 1, createdAt };
 }
 
 /**
@@ -111,7 +128,7 @@ async function removeUnneeded({ database, files }: Parts, contentKey: string): P
 function fileEvent(type: string, file: WorkspaceFileRow): NewEvent {
   const data = {
     workspace_id: file.workspaceId,
-    file_id: file.id,
+    file_id: publicFileId(file),
     name: file.name,
     type: file.type,
     size_bytes: file.sizeBytes,

@@ -14,7 +14,7 @@ export type WorkspaceContract = {
   commands: {
     /** Creates the workspace, or changes nothing where it exists. May be asked, and sent by whoever made up a name that cannot be taken. */
     create(input: CreateWorkspace): WorkspaceRow;
-    /** A file has appeared (1) or gone (-1). Sent by the file. */
+    /** Changes nothing: files are counted when they are read. Earlier versions send it. */
     filesChanged(input: { by: 1 | -1 }): null;
   };
   queries: {

@@ -1,4 +1,4 @@
-/** A workspace is a container of files that agents share across tasks. Its files are actors of their own; it keeps their count. */
+/** A workspace is a container of files that agents share across tasks. Its files are actors of their own. */
 import { Workspace, type WorkspaceRow } from '../../storage/entities/work.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { workspaceName } from '../workspace-name/messages.ts';
@@ -26,8 +26,6 @@ function create(
   return { state: row, reply: row };
 }
 
-function filesChanged(state: WorkspaceRow | null, { by }: { by: 1 | -1 }): Turn<WorkspaceRow, null> {
-  // The message that creates the workspace may still be on its way: this one is tried again after it.
-  if (state === null) throw new Error('A file changed in a workspace that is not there yet');
-  return { state: { ...state, fileCount: state.fileCount + by }, reply: null };
+function filesChanged(state: WorkspaceRow | null): Turn<WorkspaceRow | null, null> {
+  return { state, reply: null };
 }

@@ -1,6 +1,8 @@
 /** How much and how long: everything a transport waits for or keeps has an end. */
 
-export type Bounds = {
+import type { UnprovenBounds } from './unproven-connections.ts';
+
+export type Bounds = UnprovenBounds & {
   /** A standing stream on which nothing was heard for so long is given up as `silent`. Pings go four times as often. */
   silentAfterMs: number;
   /** A dial that has not come to an end by then is `silent`. */
@@ -18,6 +20,7 @@ export type Bounds = {
   maxPayloadBytes: number;
   /** Streams that have not proved who they are. */
   maxHandshakes: number;
+  maxHandshakesPerAddress: number;
 };
 
 export const defaultBounds: Bounds = {
@@ -30,6 +33,11 @@ export const defaultBounds: Bounds = {
   maxAsks: 32_768,
   maxPayloadBytes: 16 * 1024 * 1024,
   maxHandshakes: 64,
+  maxHandshakesPerAddress: 32,
+  maxUnproven: 128,
+  maxUnprovenPerAddress: 32,
+  unprovenBurst: 200,
+  unprovenPerSecond: 10,
 };
 
 /** Whether a text takes at most so many bytes as UTF-8. Texts that surely do or surely do not are not looked through. */

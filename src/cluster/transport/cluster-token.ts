@@ -28,7 +28,7 @@ const purpose = 'cluster';
 const maxTokenChars = 2_048;
 /** The nonce makes it fresh. The time only ends a token's life; nodes whose clocks differ by more than this do not find together. */
 const lifeMs = 60_000;
-const clockToleranceS = 60;
+const clockToleranceS = 90;
 
 export type ClusterTokensOptions = {
   /** Signs. */

@@ -67,6 +67,6 @@ function reasonOf({ host, port }: Target, withinMs: number): Promise<DownReason>
 }
 
 /** As gRPC wants it: IPv6 in brackets. */
-export function grpcAddress(host: string, port: number): string {
+function grpcAddress(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,18 +1,20 @@
 /** Where other nodes dial in: the gRPC server, and the handshake of everyone who comes. */
-import { Server, type ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
+import { type ConnectionInjector, Server, type ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { Log } from '../../log.ts';
+import type { Bounds } from './bounds.ts';
 import { ClusterService, channelOptions, type Parcel } from './contract.ts';
-import { grpcAddress } from './dial.ts';
 import { type Admission, type Own, receive } from './handshake.ts';
+import { type UnprovenBounds, UnprovenConnections } from './unproven-connections.ts';
 import { Wire } from './wire.ts';
 
 export type ListenerOptions = {
   own: Own;
   credentials: ServerCredentials;
   log: Log;
-  /** A handshake takes at most so long, and at most so many run at a time. */
+  /** A handshake takes at most so long. */
   handshakeWithinMs: number;
-  maxHandshakes: number;
+  bounds: Pick<Bounds, 'maxHandshakes' | 'maxHandshakesPerAddress'> & UnprovenBounds;
   admit(from: string): Admission;
   accepted(from: string, wire: Wire, protocol: number): void;
 };
@@ -25,7 +27,13 @@ const toldAtMost = 100;
 export class Listener {
   private readonly options: ListenerOptions;
   private readonly server: Server;
-  private readonly handshakes = new Set<Wire>();
+  /** Takes the connections itself, to know how many there are before anything of them is read; then they are the gRPC server's. */
+  private readonly door: NetServer;
+  private readonly injector: ConnectionInjector;
+  private readonly unproven: UnprovenConnections;
+  private readonly connections = new Set<Socket>();
+  /** Handshakes that run, with the addresses they come from. */
+  private readonly handshakes = new Map<Wire, string>();
   /** Refusals that the log has heard of: a node that is refused comes again and again. */
   private readonly told = new Set<string>();
 
@@ -38,32 +46,56 @@ export class Listener {
       'grpc.max_connection_idle_ms': idleConnectionMs,
     });
     this.server.addService(ClusterService.service, {
-      connect: (call: ServerDuplexStream<Parcel, Parcel>) => void this.welcome(new Wire(call, () => {})),
+      connect: (call: ServerDuplexStream<Parcel, Parcel>) => void this.welcome(new Wire(call, () => {}), call.getPeer()),
     });
+    this.injector = this.server.createConnectionInjector(options.credentials);
+    this.unproven = new UnprovenConnections({ ...options.bounds, withinMs: 2 * options.handshakeWithinMs });
+    this.door = createServer({ noDelay: true }, (socket) => this.take(socket));
   }
 
   /** @param port 0: any free one. Resolves with the one taken. Rejects when it is taken, or the host is none of this machine. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.server.bindAsync(grpcAddress(host, port), this.options.credentials, (error, taken) =>
-        error === null ? resolve(taken) : reject(error),
-      );
+      // Told also of a connection that could not be taken, which is no end of anything.
+      this.door.on('error', (error) => {
+        this.options.log.warn({ err: error }, 'the cluster port could not take a connection');
+        reject(error);
+      });
+      this.door.listen(port, host, () => resolve((this.door.address() as AddressInfo).port));
     });
   }
 
   /** Ends everything that still comes in. */
   close(): void {
-    for (const wire of this.handshakes) wire.cut('the node stops');
+    this.door.close();
+    for (const wire of this.handshakes.keys()) wire.cut('the node stops');
+    this.injector.destroy();
     this.server.forceShutdown();
+    for (const socket of this.connections) socket.destroy();
   }
 
-  private async welcome(wire: Wire): Promise<void> {
-    const { own, maxHandshakes, handshakeWithinMs, admit, accepted } = this.options;
-    if (this.handshakes.size >= maxHandshakes) return wire.cut('too many handshakes at a time');
-    this.handshakes.add(wire);
+  private take(socket: Socket): void {
+    // Whoever goes while it is taken is no error; gRPC hears of it by itself.
+    socket.on('error', () => {});
+    if (!this.unproven.admit(socket)) return;
+    this.connections.add(socket);
+    socket.once('close', () => this.connections.delete(socket));
+    this.injector.injectConnection(socket);
+  }
+
+  private async welcome(wire: Wire, peer: string): Promise<void> {
+    const { own, bounds, handshakeWithinMs, admit, accepted } = this.options;
+    const address = peer.slice(0, peer.lastIndexOf(':'));
+    const fromThere = [...this.handshakes.values()].filter((other) => other === address).length;
+    if (this.handshakes.size >= bounds.maxHandshakes || fromThere >= bounds.maxHandshakesPerAddress)
+      return wire.cut('too many handshakes at a time');
+    this.handshakes.set(wire, address);
     const timer = setTimeout(() => wire.cut('the handshake took too long'), handshakeWithinMs);
     try {
-      const received = await receive(wire, own, admit, (from, protocol) => accepted(from, wire, protocol));
+      const received = await receive(wire, own, admit, (from, protocol) => {
+        this.unproven.proved(peer);
+        accepted(from, wire, protocol);
+      });
       if (received !== null) this.tellRefused(received);
     } finally {
       clearTimeout(timer);

@@ -86,7 +86,7 @@ export class Transport implements Peers {
       log,
       credentials: serverCredentials(tls),
       handshakeWithinMs: bounds.dialWithinMs,
-      maxHandshakes: bounds.maxHandshakes,
+      bounds,
       admit: (from) => this.admit(from),
       accepted: (from, wire, protocol) => this.peer(from).stand(wire, protocol),
     });

@@ -18,7 +18,7 @@ import type { Log } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { readApiKey } from './api-key-secret.ts';
-import { type CookieSessions, mayBeForeign, sessionCookieOf } from './cookie-session.ts';
+import type { CookieSessions } from './cookie-session.ts';
 import type { Principal } from './principal.ts';
 import type { AccessClaims, Tokens } from './tokens.ts';
 
@@ -191,12 +191,12 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     if (request.has('authorization')) return authenticate(request.header('authorization'));
     const token = request.queryString === '' ? null : new URLSearchParams(request.queryString).get('token');
     if (token !== null) return byLink(token, request);
-    const cookie = sessionCookieOf(request);
+    const cookie = cookies.sessionOf(request);
     return cookie === null ? null : byCookie(cookie, request);
   }
 
   function byCookie(cookie: string, request: HttpRequest): Principal | null | Promise<Principal | null> {
-    if (mayBeForeign(request)) throw foreign();
+    if (cookies.mayBeForeign(request)) throw foreign();
     const mayAct = (principal: Principal | null): Principal | null => {
       if (principal !== null && !cookies.mayAct(request, principal.id)) throw foreign();
       return principal;

@@ -1,47 +1,29 @@
 /**
- * Password hashes: argon2id with 19 MiB and two passes, computed in the thread pool, a few at once and a bounded number waiting, so that a
- * flood of logins costs neither the event loop nor all memory.
+ * Password hashes: argon2id with 19 MiB and two passes, computed in the thread pool, a few at once and a bounded number waiting
+ * (`hash-lanes.ts`), so that a flood of logins costs neither the event loop nor all memory.
  */
 import { randomBytes } from 'node:crypto';
 import { type Algorithm, hash, type Options, verify } from '@node-rs/argon2';
-import { AppError } from '../../errors.ts';
+import type { HashLanes, HashLine } from './hash-lanes.ts';
 
 export interface Passwords {
   /** Throws `overloaded` when too many are waiting. */
-  hash(password: string): Promise<string>;
+  hash(password: string, line: HashLine): Promise<string>;
   /** Whether the password is the hash's. null in place of a hash takes the same time and is false. Throws `overloaded` likewise. */
-  matches(password: string, hash: string | null): Promise<boolean>;
+  matches(password: string, hash: string | null, line: HashLine): Promise<boolean>;
 }
 
 // The package's enum exists for the compiler only.
 const argon2id = 2 as Algorithm;
 const options: Options = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** @param maxRunning below the four threads of the pool, which file access needs too */
-export function createPasswords(maxRunning = 2, maxWaiting = 100): Passwords {
+/** @param lanes who may have one hashed now */
+export function createPasswords(lanes: Pick<HashLanes, 'pass'>): Passwords {
   const nobodys = madeUpHash();
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= maxRunning) {
-      if (waiting.length >= maxWaiting)
-        throw new AppError('overloaded', 'Too many sign-ins at once; try again shortly', { retryAfterS: 2 });
-      // Whoever ends hands its place over, so nobody slips in between.
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  }
-
   return {
-    hash: (password) => inTurn(() => hash(normal(password), options)),
-    matches: (password, stored) => inTurn(async () => (await verify(stored ?? nobodys, normal(password))) && stored !== null),
+    hash: (password, line) => lanes.pass(line, () => hash(normal(password), options)),
+    matches: (password, stored, line) =>
+      lanes.pass(line, async () => (await verify(stored ?? nobodys, normal(password))) && stored !== null),
   };
 }
 

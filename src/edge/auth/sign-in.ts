@@ -10,8 +10,9 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { derivedId, idPrefixes, newId } from '../../ids.ts';
 import type { Secrets } from '../../storage/secrets.ts';
-import { attempt, loginFromAddress, loginOfEmail, secondFactorOf } from './attempts.ts';
-import { recoveryHash, stepOfCode } from './one-time-codes.ts';
+import { attempt, type Guess, loginOfEmail, loginsFromAddress, passwordOf, secondFactorOf } from './attempts.ts';
+import type { HashLanes, HashLine } from './hash-lanes.ts';
+import { newRecoveryCodes, recoveryHash, stepOfCode } from './one-time-codes.ts';
 import type { Passwords } from './passwords.ts';
 import type { RefreshTokens } from './refresh-token.ts';
 import type { AccessClaims } from './tokens.ts';
@@ -28,32 +29,54 @@ export interface SignIn {
   byPassword(email: string, password: string, address: string): Promise<SignedIn & { twoFactorEnabled: boolean }>;
   /** Uses a TOTP or recovery code up. Throws as `byPassword` does; also where the user's sessions have ended since the password was checked. */
   byCode(who: SignedIn, code: string): Promise<void>;
+  /** Throws `forbidden` where it is not the password of somebody who is signed in already, and `rate_limited` after too many. */
+  confirmPassword(userId: string, password: string): Promise<void>;
+  /**
+   * Makes the second factor count that was begun. Answers the recovery codes. Throws `conflict` where none was begun, `bad_request` for a wrong
+   * code and `rate_limited` after too many.
+   */
+  confirmSecondFactor(userId: string, code: string): Promise<string[]>;
   /** Ends the second factor at the price of a code. Throws `bad_request` for a wrong one and `rate_limited` after too many. */
   disableSecondFactor(userId: string, code: string): Promise<void>;
   /** Encrypts the secret of a second factor. */
   seal(userId: string, secret: string): string;
-  /** The step of a code by a sealed secret; null where it is not right. */
-  stepOf(userId: string, sealed: string, code: string): number | null;
   /** Opens a session and makes its first refresh token. */
   openSession(who: SignedIn): Promise<{ claims: AccessClaims; refreshToken: string }>;
 }
 
-export type SignInOptions = { actors: ActorSystem; passwords: Passwords; refreshTokens: RefreshTokens; secrets: Secrets; clock: Clock };
+export type SignInOptions = {
+  actors: ActorSystem;
+  passwords: Passwords;
+  lanes: HashLanes;
+  refreshTokens: RefreshTokens;
+  secrets: Secrets;
+  clock: Clock;
+};
+
+type UsableProof = { proof: Proof; resealed: string | null };
 
 const purpose = 'second factors';
 
-export function createSignIn({ actors, passwords, refreshTokens, secrets, clock }: SignInOptions): SignIn {
+export function createSignIn({ actors, passwords, lanes, refreshTokens, secrets, clock }: SignInOptions): SignIn {
   const parts = { actors, clock };
 
-  async function checkPassword(email: string, password: string) {
+  async function checkPassword(email: string, password: string, line: HashLine) {
     const addressId = emailAddressId(email);
     const holder = await actors.query(emailAddress, addressId, 'holder', null);
     const userId = holder?.userId ?? derivedId(idPrefixes.user, addressId);
-    const credentials = await actors.query(user, userId, 'credentials', null);
-    const matches = await passwords.matches(password, credentials?.passwordHash ?? null);
+    const found = await actors.query(user, userId, 'credentials', null);
+    // An address may be claimed for somebody who signs in with another one, until it is verified.
+    const credentials = found !== null && emailAddressId(found.email) === addressId ? found : null;
+    const matches = await passwords.matches(password, credentials?.passwordHash ?? null, line);
     if (!matches || credentials === null) return null;
     const { accountId, generation, twoFactorEnabled } = credentials;
     return { userId, accountId, generation, twoFactorEnabled };
+  }
+
+  async function isPasswordOf(userId: string, password: string): Promise<object | null> {
+    const credentials = await actors.query(user, userId, 'credentials', null);
+    const line = lanes.lineOfUser(userId);
+    return (await passwords.matches(password, credentials?.passwordHash ?? null, line)) ? {} : null;
   }
 
   const stepOf = (userId: string, sealed: string, code: string): number | null =>
@@ -62,42 +85,73 @@ export function createSignIn({ actors, passwords, refreshTokens, secrets, clock 
   const seal = (userId: string, secret: string): string => secrets.encrypt(purpose, secret, userId);
 
   /** What a code proves, and the secret encrypted anew where an earlier key did it; null where it proves nothing. */
-  async function proofOf(userId: string, typed: string): Promise<{ proof: Proof; resealed: string | null } | null> {
+  async function proofOf(userId: string, generation: number | null, typed: string): Promise<UsableProof | null> {
     const factor = await actors.query(user, userId, 'secondFactor', null);
     if (factor?.status !== 'enabled') return null;
     const code = typed.replace(/\s/g, '');
-    if (!/^\d{6}$/.test(code)) return { proof: { recoveryHash: recoveryHash(code) }, resealed: null };
-    const step = stepOf(userId, factor.sealed, code);
+    const step = /^\d{6}$/.test(code) ? stepOf(userId, factor.sealed, code) : undefined;
     if (step === null) return null;
-    const resealed = secrets.isCurrent(factor.sealed) ? null : seal(userId, secrets.decrypt(purpose, factor.sealed, userId));
-    return { proof: { step }, resealed };
+    const proof: Proof = step === undefined ? { recoveryHash: recoveryHash(code) } : { step };
+    if (!(await actors.query(user, userId, 'canUseCode', { proof, generation }))) return null;
+    const keeps = step === undefined || secrets.isCurrent(factor.sealed);
+    return { proof, resealed: keeps ? null : seal(userId, secrets.decrypt(purpose, factor.sealed, userId)) };
+  }
+
+  /** A guess at a code of the user's, that is right and does something, or neither. */
+  function withCode<F extends object, T>(userId: string, rest: Omit<Guess<F, T>, 'counted'>): Promise<T> {
+    return attempt(parts, { counted: [secondFactorOf(userId)], ...rest });
   }
 
   return {
     seal,
-    stepOf,
     byPassword: (email, password, address) =>
-      attempt(
-        parts,
-        [loginOfEmail(email), loginFromAddress(address)],
-        () => checkPassword(email, password),
-        () => new AppError('unauthenticated', 'Incorrect email or password'),
-      ),
-    async byCode(who, code) {
-      const use = async () => {
-        const proven = await proofOf(who.userId, code);
-        if (proven === null) return null;
-        return (await actors.ask(user, who.userId, 'useCode', { ...proven, generation: who.generation })) ? who : null;
-      };
-      await attempt(parts, [secondFactorOf(who.userId)], use, () => new AppError('unauthenticated', 'Incorrect code'));
+      attempt(parts, {
+        counted: [loginOfEmail(email), ...loginsFromAddress(address)],
+        check: () => checkPassword(email, password, lanes.lineOf(address, 'login')),
+        async act(who) {
+          lanes.noteRight(address);
+          return who;
+        },
+        refusal: () => new AppError('unauthenticated', 'Incorrect email or password'),
+      }),
+    async byCode({ userId, generation }, code) {
+      await withCode(userId, {
+        check: () => proofOf(userId, generation, code),
+        act: async (proven) => (await actors.ask(user, userId, 'useCode', { ...proven, generation })) || null,
+        refusal: () => new AppError('unauthenticated', 'Incorrect code'),
+      });
+    },
+    async confirmPassword(userId, password) {
+      await attempt(parts, {
+        counted: [passwordOf(userId)],
+        check: () => isPasswordOf(userId, password),
+        act: async () => true,
+        refusal: () => new AppError('forbidden', 'The password is not right'),
+      });
+    },
+    confirmSecondFactor(userId, code) {
+      return withCode(userId, {
+        async check() {
+          const factor = await actors.query(user, userId, 'secondFactor', null);
+          if (factor?.status !== 'pending') throw new AppError('conflict', 'No second factor was begun');
+          const step = stepOf(userId, factor.sealed, code.replace(/\s/g, ''));
+          return step === null ? null : { sealed: factor.sealed, step };
+        },
+        async act(begun) {
+          const recoveryCodes = newRecoveryCodes();
+          if (!(await actors.ask(user, userId, 'confirm', { ...begun, recoveryHashes: recoveryCodes.map(recoveryHash) })))
+            throw new AppError('conflict', 'Another second factor was begun meanwhile');
+          return recoveryCodes;
+        },
+        refusal: wrongCode,
+      });
     },
     async disableSecondFactor(userId, code) {
-      const disable = async () => {
-        const proven = await proofOf(userId, code);
-        if (proven === null) return null;
-        return (await actors.ask(user, userId, 'disable', { proof: proven.proof })) ? proven : null;
-      };
-      await attempt(parts, [secondFactorOf(userId)], disable, wrongCode);
+      await withCode(userId, {
+        check: () => proofOf(userId, null, code),
+        act: async ({ proof }) => (await actors.ask(user, userId, 'disable', { proof })) || null,
+        refusal: wrongCode,
+      });
     },
     async openSession({ userId, accountId, generation }) {
       const sessionId = newId(idPrefixes.session, clock.nowMs());
@@ -108,6 +162,6 @@ export function createSignIn({ actors, passwords, refreshTokens, secrets, clock 
   };
 }
 
-export function wrongCode(): AppError {
+function wrongCode(): AppError {
   return new AppError('bad_request', 'The code is not right, or was used before');
 }

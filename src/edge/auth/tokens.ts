@@ -20,6 +20,7 @@ export type AccessClaims = { userId: string; accountId: string; sessionId: strin
 /** The password was right, a code is to come. `generation` is the user's at that moment. */
 export type ChallengeClaims = { userId: string; accountId: string; generation: number };
 export type ResetClaims = { userId: string; resetId: string };
+export type VerificationClaims = { userId: string; verificationId: string };
 export type DownloadClaims = {
   accountId: string;
   userId: string;
@@ -43,6 +44,9 @@ export interface Tokens {
   /** For a mail. */
   resetToken(claims: ResetClaims & { expiresAtMs: number }): Promise<string>;
   readResetToken(token: string): Promise<ResetClaims | null>;
+  /** For a mail. */
+  verificationToken(claims: VerificationClaims & { expiresAtMs: number }): Promise<string>;
+  readVerificationToken(token: string): Promise<VerificationClaims | null>;
   /** For a link that opens one path without a header: an hour. */
   downloadToken(claims: DownloadClaims): Promise<string>;
   readDownloadToken(token: string): Promise<DownloadClaims | null>;
@@ -59,6 +63,8 @@ export type TokensOptions = {
 type Claims = Record<string, string | number>;
 type Found = { claims: any; expiresAtMs: number };
 
+/** Of when a token was signed: that may be a little later by the signer's clock than by the reader's. When it ends is strict. */
+const clockToleranceS = 90;
 /** Longer ones are not ours, and not worth a signature check. */
 const maxTokenChars = 2_048;
 
@@ -81,7 +87,8 @@ export async function createTokens({ secretKey, acceptedKeys = [], clock }: Toke
     try {
       const key = verifying.get(Buffer.from(InspectFooter(token)).toString());
       if (key === undefined) return null;
-      const { claims } = await protocol.Verify(key, token, { audience: purpose, now: new Date(nowMs) });
+      const options = { audience: purpose, now: new Date(nowMs), clockTolerance: clockToleranceS };
+      const { claims } = await protocol.Verify(key, token, options);
       const expiresAtMs = Date.parse(claims.exp!);
       return nowMs < expiresAtMs ? { claims, expiresAtMs } : null;
     } catch (error) {
@@ -116,6 +123,12 @@ export async function createTokens({ secretKey, acceptedKeys = [], clock }: Toke
     async readResetToken(token) {
       const { sub, reset } = (await read('reset', token))?.claims ?? {};
       return sub === undefined ? null : { userId: sub, resetId: reset };
+    },
+    verificationToken: ({ userId, verificationId, expiresAtMs }) =>
+      sign('email verification', expiresAtMs, { sub: userId, verification: verificationId }),
+    async readVerificationToken(token) {
+      const { sub, verification } = (await read('email verification', token))?.claims ?? {};
+      return sub === undefined ? null : { userId: sub, verificationId: verification };
     },
     downloadToken: ({ accountId, userId, path, scope }) =>
       sign('download', clock.nowMs() + downloadLifeMs, { sub: userId, account: accountId, path, scope }),

@@ -1,4 +1,4 @@
-/** How many bytes of JSON bodies a node holds at once: of requests that still arrive and of those that have no answer yet. */
+/** How many bytes of bodies a node holds at once: of requests that still arrive and of those that have no answer yet. */
 import { AppError } from '../../errors.ts';
 
 const defaultMaxBytes = 64 * 1024 * 1024;
@@ -6,9 +6,16 @@ const defaultMaxBytes = 64 * 1024 * 1024;
 export class BodyBudget {
   private heldBytes = 0;
   private readonly maxBytes: number;
+  private readonly whole: BodyBudget | null;
 
-  constructor(maxBytes = defaultMaxBytes) {
+  constructor(maxBytes = defaultMaxBytes, whole: BodyBudget | null = null) {
     this.maxBytes = maxBytes;
+    this.whole = whole;
+  }
+
+  /** A share for some of the requests: what they hold counts in the whole too, and cannot use it up. */
+  share(maxBytes: number): BodyBudget {
+    return new BodyBudget(maxBytes, this);
   }
 
   /** For one request. */
@@ -16,16 +23,25 @@ export class BodyBudget {
     let ownBytes = 0;
     return {
       add: (bytes) => {
-        if (this.heldBytes + bytes > this.maxBytes)
+        if (!this.hasRoom(bytes))
           throw new AppError('overloaded', 'The service has too much in hand; try again shortly', { retryAfterS: 1 });
-        this.heldBytes += bytes;
+        this.take(bytes);
         ownBytes += bytes;
       },
       release: () => {
-        this.heldBytes -= ownBytes;
+        this.take(-ownBytes);
         ownBytes = 0;
       },
     };
+  }
+
+  private hasRoom(bytes: number): boolean {
+    return this.heldBytes + bytes <= this.maxBytes && (this.whole === null || this.whole.hasRoom(bytes));
+  }
+
+  private take(bytes: number): void {
+    this.heldBytes += bytes;
+    this.whole?.take(bytes);
   }
 }
 

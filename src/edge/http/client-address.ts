@@ -1,6 +1,7 @@
 /**
  * Where a request comes from. What `X-Forwarded-For` says is believed only where a configured proxy says it: from the right, each address that is
  * a trusted proxy's vouches for the one before it; the first that is not is the client's. Anything else in the header is the client's own words.
+ * The same holds for the PROXY preamble of a proxy that passes on connections and not requests: it stands before what the header says.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -27,11 +28,13 @@ export class TrustedProxies {
    * The client's address: `remote`, or what trusted proxies say of it.
    *
    * @param headers lower-case names and their values in turn
+   * @param announced whom a PROXY preamble names; empty: there was none
    */
-  clientOf(remote: string, headers: readonly string[]): string {
+  clientOf(remote: string, headers: readonly string[], announced = ''): string {
     const peer = plainAddress(remote);
     if (this.#ranges === null || !this.#trusts(peer)) return peer;
-    let client = peer;
+    let client = announced === '' ? peer : plainAddress(announced);
+    if (!this.#trusts(client)) return client;
     for (const hop of hopsOf(headers)) {
       const address = plainAddress(hop);
       if (isIP(address) === 0) return client;
@@ -41,21 +44,35 @@ export class TrustedProxies {
     return client;
   }
 
+  /** Whether the other end of a connection is one of the proxies. */
+  trusts(remote: string): boolean {
+    return this.#trusts(plainAddress(remote));
+  }
+
   #trusts(address: string): boolean {
+    if (this.#ranges === null) return false;
     const family = isIP(address);
-    return family !== 0 && this.#ranges!.check(address, family === 6 ? 'ipv6' : 'ipv4');
+    return family !== 0 && this.#ranges.check(address, family === 6 ? 'ipv6' : 'ipv4');
   }
 }
 
-/** What an address is counted by: an IPv6 client has a whole /64 to itself, so that counts as one. */
-export function networkOf(address: string): string {
+/**
+ * The network that an address is counted with: an IPv6 one by its first `bits`, an IPv4 one by itself. A provider gives a customer a /64 at
+ * least and often a /48, so whoever counts by /64 needs a wider bound by /48 beside it; `addressGroups` gives both.
+ */
+export function addressGroup(address: string, bits: 48 | 64): string {
   if (!address.includes(':')) return address;
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const [head = '', tail] = address.split('%', 1)[0]!.split('::');
   const groups = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   while (tail !== undefined && groups.length + after.length < 8) groups.push('0');
-  const four = [...groups, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${four.join(':')}::/64`;
+  const first = [...groups, ...after].slice(0, bits / 16).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${first.join(':')}::/${bits}`;
+}
+
+/** Each network that an address is counted with, from the narrowest: the address of IPv4, the /64 and the /48 of IPv6. */
+export function addressGroups(address: string): readonly [string] | readonly [string, string] {
+  return address.includes(':') ? [addressGroup(address, 64), addressGroup(address, 48)] : [address];
 }
 
 /** IPv4 is written as IPv4, also where it comes inside IPv6; a port and brackets are left out. */

@@ -52,9 +52,9 @@ const validationErrorSchema = {
         properties: {
           loc: {
             type: 'array',
-            items: { type: ['string', 'integer'] },
+            items: { type: 'string' },
             minItems: 1,
-            description: '`body`, `query`, `path` or `header`, then the way to the field',
+            description: '`body`, `query`, `path` or `header`, then the way to the field; a position in a list is a text too: `"1"`',
           },
           msg: { type: 'string', description: 'For people' },
           type: { type: 'string', description: 'For programs, e.g. `missing`, `string_too_short`, `int_parsing`, `enum`' },

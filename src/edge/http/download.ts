@@ -32,7 +32,6 @@ export async function sendFile(request: HttpRequest, store: FileStore, file: Dow
   if (matchesTag(request.header('if-none-match'), etag)) return { status: 304, headers, body: null };
   headers['Content-Type'] = type;
   headers['Content-Disposition'] = contentDisposition(file.fileName);
-  headers['X-Content-Type-Options'] = 'nosniff';
   headers['Content-Security-Policy'] = "sandbox; default-src 'none'";
 
   const range = wantedRange(request, etag, file.sizeBytes);

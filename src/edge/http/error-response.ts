@@ -33,7 +33,7 @@ export function errorResponse(thrown: unknown, request: HttpRequest, log: Log): 
 }
 
 function isShed({ code }: AppError): boolean {
-  return code === 'overloaded' || code === 'mailbox_full';
+  return code === 'overloaded' || code === 'mailbox_full' || code === 'storage_full';
 }
 
 /** What every log line about a request says of it. The query stays out: links carry their tokens there. */

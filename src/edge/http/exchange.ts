@@ -19,6 +19,8 @@ export interface ResponseSocket extends BodySocket, AddressSource {
   cork(work: () => void): unknown;
 }
 
+/** On every answer: what callers uploaded or wrote must not be taken for a page or a script by a browser's guess. */
+const contentTypeOptions = 'X-Content-Type-Options';
 /** Largest unread rest of a refused body that is still received and thrown away, so that its sender can read the answer. */
 const discardedBytesMax = 64 * 2 ** 20;
 
@@ -50,6 +52,7 @@ function writeHead(socket: ResponseSocket, request: HttpRequest, { status, heade
     socket.writeHeader('X-RateLimit-Remaining', String(standing.remaining));
     socket.writeHeader('X-RateLimit-Reset', String(standing.resetS));
   }
+  if (headers === null || headers[contentTypeOptions] === undefined) socket.writeHeader(contentTypeOptions, 'nosniff');
   if (headers !== null) for (const name in headers) socket.writeHeader(name, headers[name]!);
   if (cookies !== undefined) for (const cookie of cookies) socket.writeHeader('Set-Cookie', cookie);
 }

@@ -2,17 +2,20 @@
 import { AppError } from '../../errors.ts';
 import { isStorable } from './json-body.ts';
 import type { HttpRequest } from './message.ts';
-import { readBytes } from './raw-body.ts';
 
 const maxBytes = 32 * 1024;
+
+/** Of a handler's context, whose route says `readsBody`. */
+type ReadsBody = { readonly request: HttpRequest; readBytes(maxBytes: number): Promise<Buffer> };
+
 /** The fields; none where there is no body. Throws `unsupported_media_type`, `payload_too_large`, or `bad_request` for text that no form holds. */
-export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
+export async function readForm({ request, readBytes }: ReadsBody): Promise<URLSearchParams> {
   const { body } = request;
   if (body === null || body.declaredBytes === 0) return new URLSearchParams();
   const [type = ''] = request.header('content-type').toLowerCase().split(';');
   if (type.trim() !== 'application/x-www-form-urlencoded')
     throw new AppError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded');
-  const fields = new URLSearchParams((await readBytes(request, maxBytes)).toString('utf8'));
+  const fields = new URLSearchParams((await readBytes(maxBytes)).toString('utf8'));
   if (![...fields].flat().every(isStorable)) throw new AppError('bad_request', 'The form holds text that cannot be stored');
   return fields;
 }

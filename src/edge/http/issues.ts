@@ -15,18 +15,18 @@ export function issuesOf(part: string, schema: unknown, value: unknown, errors: 
   for (const error of foldUnions(schema, errors)) {
     const path = pointerPath(error.instancePath, value);
     if (error.keyword === 'required') {
-      for (const name of error.params.requiredProperties) issues.push(missing([part, ...path, name]));
+      for (const name of error.params.requiredProperties) issues.push(missing([part, ...path.map(String), name]));
     } else {
       const input = valueAt(value, path);
       const { type, msg, ctx = {} } = wording(error, input);
-      issues.push({ loc: [part, ...path], msg, type, input: shownInput(path, input), ctx });
+      issues.push({ loc: [part, ...path.map(String)], msg, type, input: shownInput(path, input), ctx });
     }
     if (issues.length >= maxIssues) break;
   }
   return issues.slice(0, maxIssues);
 }
 
-export function missing(loc: (string | number)[]): Issue {
+export function missing(loc: string[]): Issue {
   return { loc, msg: 'Field required', type: 'missing', input: null, ctx: {} };
 }
 
@@ -149,7 +149,7 @@ function choiceWording(allowed: readonly unknown[]): Wording {
   return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } };
 }
 
-function plural(count: number): string {
+export function plural(count: number): string {
   return count === 1 ? 'character' : 'characters';
 }
 

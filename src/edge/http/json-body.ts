@@ -1,11 +1,14 @@
 /** Reads a JSON body: bounded in bytes, nesting and time, strictly UTF-8, and free of text that could not be stored. */
 import { isUtf8 } from 'node:buffer';
 import { AppError, type Issue } from '../../errors.ts';
+import { JsonBounds } from '../../json-bounds.ts';
 import type { HeldBody } from './body-budget.ts';
 import type { HttpRequest } from './message.ts';
 
 export const maxJsonBytes = 2 ** 20;
 const maxDepth = 64;
+/** Far more than any endpoint takes; small values cost a parser and whatever walks them much more than their bytes. */
+const maxValues = 20_000;
 const maxIssues = 20;
 /** A sender of JSON that needs longer is cut off. */
 const withinMs = 60_000;
@@ -53,6 +56,15 @@ function tooLarge(): AppError {
   return new AppError('payload_too_large', `A JSON body may have at most ${maxJsonBytes} bytes`);
 }
 
+function tooDeep(): AppError {
+  return new AppError('bad_request', `The body nests deeper than ${maxDepth} levels`);
+}
+
+function tooMany(): AppError {
+  const msg = `The body should have at most ${maxValues} names and values`;
+  return new AppError('invalid', msg, { issues: [{ loc: ['body'], msg, type: 'too_long', input: null, ctx: { max_length: maxValues } }] });
+}
+
 /** Whether a Content-Type says JSON in UTF-8. */
 export function isJsonType(contentType: string): boolean {
   if (contentType === 'application/json') return true;
@@ -63,7 +75,8 @@ export function isJsonType(contentType: string): boolean {
 
 function decode(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new AppError('bad_request', 'The body is not valid UTF-8');
-  if (!isShallow(bytes)) throw new AppError('bad_request', `The body nests deeper than ${maxDepth} levels`);
+  const bounds = new JsonBounds({ maxDepth, maxValues });
+  if (!bounds.take(bytes)) throw bounds.isTooDeep ? tooDeep() : tooMany();
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   return bytes.toString('utf8', start);
 }
@@ -84,20 +97,25 @@ function parseJson(text: string): unknown {
   return value;
 }
 
-function findUnstorable(value: unknown, loc: (string | number)[], issues: Issue[]): void {
+function findUnstorable(value: unknown, loc: string[], issues: Issue[]): void {
   if (issues.length === maxIssues) return;
   if (typeof value === 'string') {
     if (!isStorable(value)) issues.push(unstorable(loc));
   } else if (Array.isArray(value)) {
-    value.forEach((item, i) => {
-      findUnstorable(item, [...loc, i], issues);
-    });
+    for (const [i, item] of value.entries()) findWithin(item, String(i), loc, issues);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, item] of Object.entries(value)) {
       if (!isStorable(name)) issues.push(unstorable(loc));
-      findUnstorable(item, [...loc, name], issues);
+      findWithin(item, name, loc, issues);
     }
   }
+}
+
+/** One path for the whole walk: a copy for each value would cost more than the walk. */
+function findWithin(item: unknown, name: string, loc: string[], issues: Issue[]): void {
+  loc.push(name);
+  findUnstorable(item, loc, issues);
+  loc.pop();
 }
 
 /** Whether PostgreSQL can hold the text: no NUL, no lone surrogate. */
@@ -105,22 +123,7 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-function unstorable(loc: (string | number)[]): Issue {
-  const readable = loc.map((part) => (typeof part === 'string' ? part.toWellFormed().replaceAll('\0', '\uFFFD') : part));
+function unstorable(loc: string[]): Issue {
+  const readable = loc.map((part) => part.toWellFormed().replaceAll('\0', '\uFFFD'));
   return { loc: readable, msg: 'Text must not hold NUL characters or unpaired surrogates', type: 'value_error', input: null, ctx: {} };
-}
-
-/** Looks at brackets outside of strings; a byte above 0x7f never equals one of these. */
-function isShallow(bytes: Buffer): boolean {
-  if (bytes.length <= maxDepth) return true;
-  let depth = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]!;
-    if (byte === 0x22) {
-      while (++i < bytes.length && bytes[i] !== 0x22) if (bytes[i] === 0x5c) i++;
-    } else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > maxDepth) return false;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return true;
 }

@@ -62,6 +62,7 @@ export class HttpRequest {
   standing: Standing | null = null;
   readonly #source: AddressSource;
   readonly #proxies: TrustedProxies;
+  readonly #announced: string;
   #address = '';
   #client = '';
   #hasEnded = false;
@@ -75,6 +76,7 @@ export class HttpRequest {
     body: RequestBody | null,
     source: AddressSource,
     proxies: TrustedProxies = nobody,
+    announced = '',
   ) {
     this.method = method;
     this.path = path;
@@ -83,6 +85,7 @@ export class HttpRequest {
     this.body = body;
     this.#source = source;
     this.#proxies = proxies;
+    this.#announced = announced;
     const id = this.header('x-request-id');
     this.requestId = id !== '' && callersId.test(id) ? id : newRequestId();
   }
@@ -108,7 +111,7 @@ export class HttpRequest {
 
   /** Where the request comes from: the other end of its connection, or what a trusted proxy there says. IPv4 is written as IPv4. */
   get clientAddress(): string {
-    if (this.#client === '') this.#client = this.#proxies.clientOf(this.remoteAddress, this.headers);
+    if (this.#client === '') this.#client = this.#proxies.clientOf(this.remoteAddress, this.headers, this.#announced);
     return this.#client;
   }
 

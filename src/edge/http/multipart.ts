@@ -1,4 +1,5 @@
 /** Receives one uploaded file as a stream, at the speed of whoever stores it. */
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { AppError, invalidField } from '../../errors.ts';
@@ -23,21 +24,28 @@ const withinMs = 3_600_000;
  *
  * Throws `unsupported_media_type`, `payload_too_large` (while reading), `bad_request` for a form that is malformed or cut, `invalid` where the
  * file is missing or there are two. Whenever it throws, `content` has failed too and `take` has settled, so what it began is undone.
+ *
+ * @param uploaded is told the hash of the file's name and bytes before `content` ends; what it rejects with, `content` fails with
  */
-export async function receiveFile<T>(request: HttpRequest, take: (file: UploadedFile) => Promise<T>): Promise<T> {
+export async function receiveFile<T>(
+  request: HttpRequest,
+  take: (file: UploadedFile) => Promise<T>,
+  uploaded: ((hash: string) => Promise<void>) | null = null,
+): Promise<T> {
   const { body } = request;
   const contentType = request.header('content-type');
   if (!/^multipart\/form-data\s*;/i.test(contentType)) throw new AppError('unsupported_media_type', 'Send the file as multipart/form-data');
   if (body === null) throw missingFile();
   if (body.declaredBytes !== null && body.declaredBytes > maxFileBytes + overheadBytes) throw tooLarge();
   const parser = openParser(contentType);
+  const hash = uploaded === null ? null : createHash('sha256');
 
   let taking: Promise<T> | null = null;
   let content: Readable | null = null;
   let failed = false;
   let receivedBytes = 0;
   const received = new Promise<void>((resolve, reject) => {
-    const fail = (error: AppError): void => {
+    const fail = (error: Error): void => {
       if (failed) return;
       failed = true;
       content?.destroy(error);
@@ -51,6 +59,10 @@ export async function receiveFile<T>(request: HttpRequest, take: (file: Uploaded
       if (field !== 'file' || !name || failed) return void file.resume();
       if (content !== null) return fail(invalidField(['body', 'file'], 'Send one file at a time'));
       file.on('limit', () => fail(tooLarge()));
+      if (hash !== null) {
+        hash.update(`${JSON.stringify(name)}\n`);
+        file.on('data', (chunk: Buffer) => hash.update(chunk));
+      }
       content = throttled(file);
       taking = take({ name, type, content });
       taking.catch((cause: unknown) => {
@@ -64,8 +76,14 @@ export async function receiveFile<T>(request: HttpRequest, take: (file: Uploaded
     parser.on('finish', () => {
       if (failed) return;
       if (content === null) return fail(missingFile());
-      content.push(null);
-      resolve();
+      const whole = content;
+      const end = (): void => {
+        if (failed) return;
+        whole.push(null);
+        resolve();
+      };
+      if (hash === null) end();
+      else uploaded!(hash.digest('base64url')).then(end, fail);
     });
     body.read(
       {

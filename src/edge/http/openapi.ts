@@ -75,7 +75,7 @@ const securitySchemes = {
     in: 'cookie',
     name: 'troupe_session',
     description:
-      'Set by `POST /auth/session`. What changes something needs the header `X-CSRF-Token` as well, equal to the cookie `troupe_csrf`.',
+      'Set by `POST /auth/session`. What changes something needs the header `X-CSRF-Token` as well, equal to the cookie `troupe_csrf`. Over https both names begin with `__Host-`.',
   },
 };
 
@@ -136,6 +136,7 @@ function describe({ description, scope, extension }: AnyRoute): string {
 /** `GET /tasks/{id}/deliverables` → `getTasksByIdDeliverables`: unique because method and path are. */
 function operationId({ method, path }: AnyRoute): string {
   const words = path.split(/[/-]/).filter((word) => word !== '');
+  if (words.length === 0) return `${method.toLowerCase()}Root`;
   return method.toLowerCase() + words.map((word) => (word.startsWith('{') ? `By${capital(word.slice(1, -1))}` : capital(word))).join('');
 }
 

@@ -55,6 +55,8 @@ export type Context<Path extends string = string, P = unknown, Q = unknown, H = 
   readonly body: B extends TSchema ? Static<B> : undefined;
   /** The ids a request with an Idempotency-Key works with; read them by `commandIds`. */
   readonly reservation: Reservation | null;
+  /** Only with `readsBody`: the body as it was sent. Call it once. Throws `payload_too_large`, and `overloaded` while too much is held. */
+  readBytes(maxBytes: number): Promise<Buffer>;
   /** Only with `body: 'multipart'`: hands the one uploaded file over; see `receiveFile`. Call it once. */
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
 };
@@ -72,6 +74,12 @@ export type AnyContext = {
   readonly body: unknown;
   /** Set by what wraps the handler. */
   reservation: Reservation | null;
+  /**
+   * Set by what wraps the handler where it must know the uploaded file: told the hash of its name and bytes when all have come, and before whoever
+   * stores it hears so. What it rejects with fails the upload.
+   */
+  uploaded: ((hash: string) => Promise<void>) | null;
+  receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
 };
 
 type Declaration = {
@@ -87,6 +95,10 @@ type Declaration = {
   extension?: boolean;
   /** Whether `Idempotency-Key` has an effect; true for every POST outside /auth that does not say otherwise. */
   idempotent?: boolean;
+  /** Whether it is taken while the disk is full; true for DELETE and for what only reads. */
+  whileFull?: boolean;
+  /** The handler reads the bytes of the body itself, by `readBytes`. They count among those that a node holds, until the answer is made. */
+  readsBody?: boolean;
   /** false: asked as often as anybody likes, and counted against nothing. */
   limited?: boolean;
   /** Fields of its answer, at whatever depth, that are shown once: its replay holds null there after 24 hours. The answer is JSON then. */
@@ -101,6 +113,7 @@ export type AnyRoute = Declaration & {
   headers?: TObject;
   body?: TSchema | 'multipart';
   responses: Responses;
+  authorize?(context: never): void | Promise<void>;
   handler(context: never): Reply | Promise<Reply>;
 };
 
@@ -125,6 +138,11 @@ export function route<
     headers?: H;
     body?: B;
     responses: R;
+    /**
+     * What the handler demands of its caller beyond the scope: throws where the caller lacks it. Asked before the answer to an earlier request
+     * is given again, which may have been another caller's.
+     */
+    authorize?(context: Context<Path, P, Q, H, B, S>): void | Promise<void>;
     handler(context: Context<Path, P, Q, H, B, S>): A | Promise<A>;
   },
 ): AnyRoute {

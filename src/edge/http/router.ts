@@ -6,6 +6,7 @@
  */
 import { AppError, type Issue } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { storageFull } from '../../storage/disk-room.ts';
 import type { Tracer } from '../../tracing.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -17,6 +18,7 @@ import { isStorable, readJson } from './json-body.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { receiveFile, type UploadedFile } from './multipart.ts';
 import { PathTable } from './path-table.ts';
+import { readBytes } from './raw-body.ts';
 import { RequestStats, type RouteStats } from './request-stats.ts';
 import {
   type AnyContext,
@@ -38,6 +40,8 @@ export type RouterOptions = {
   limits: Limits;
   /** Whether a command would be shed now. */
   isOverloaded?(): boolean;
+  /** Whether nothing new may be kept: commands are refused, save those that remove something. */
+  isStorageFull?(): boolean;
   /** Wraps the handler of every route that takes idempotency keys, after validation. */
   around?(context: AnyContext, next: () => Promise<Reply>): Promise<Reply>;
   log: Log;
@@ -57,6 +61,7 @@ type Prepared = {
   body: Check | null;
   wrapped: boolean;
   isCommand: boolean;
+  needsRoom: boolean;
   isTagged: boolean;
 };
 
@@ -75,18 +80,35 @@ type Call = {
   headers: Record<string, unknown>;
   body: unknown;
   reservation: AnyContext['reservation'];
+  uploaded: AnyContext['uploaded'];
+  readBytes(maxBytes: number): Promise<Buffer>;
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
 };
 
+/** Of bodies whose senders are known by nothing, and whose requests nothing limits: others keep their room. */
+const strangersBytes = 8 * 2 ** 20;
 const nothing: Record<string, unknown> = Object.freeze({});
 /** Made once: whoever is shed costs as little as possible. */
 const tooBusy = new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
+const diskFull = storageFull();
+const full = refusal(503, diskFull.message, { 'Retry-After': String(diskFull.retryAfterS) });
 const shed = refusal(503, tooBusy.message, { 'Retry-After': '1' });
 
 /** Builds the handler of a server. Throws where two routes have the same method and path. */
 export function createRouter(options: RouterOptions): HttpHandler {
-  const { routes, authenticate, limits, isOverloaded = () => false, around, log, stats = new RequestStats(), tracer = null } = options;
+  const {
+    routes,
+    authenticate,
+    limits,
+    isOverloaded = () => false,
+    isStorageFull = () => false,
+    around,
+    log,
+    stats = new RequestStats(),
+    tracer = null,
+  } = options;
   const bodies = new BodyBudget();
+  const strangersBodies = bodies.share(strangersBytes);
   const table = new PathTable<Resource>();
   for (const route of routes) {
     const resource = table.at(route.path, () => ({ byMethod: new Map(), allow: '' }));
@@ -109,6 +131,11 @@ export function createRouter(options: RouterOptions): HttpHandler {
       stats.failed(tooBusy);
       limits.peek(request);
       return counted(prepared, begunAtMs, shed);
+    }
+    if (prepared.needsRoom && isStorageFull()) {
+      stats.failed(diskFull);
+      limits.peek(request);
+      return counted(prepared, begunAtMs, full);
     }
     const response =
       tracer === null ? serve(request, variant, prepared, match.parameters) : traced(tracer, request, variant, prepared, match.parameters);
@@ -139,13 +166,14 @@ export function createRouter(options: RouterOptions): HttpHandler {
       if (scope !== null && (principal !== null || refused === null)) authorize(principal, scope);
       if (refused !== null) throw refused;
       const call = newCall(prepared.route, request, variant, principal);
-      if (prepared.body !== null) return withBody(call);
+      if (prepared.body !== null || prepared.route.readsBody) return withBody(call);
       return run(call, undefined);
     };
     const withBody = async (call: Call): Promise<HttpResponse> => {
-      const held = bodies.open();
+      const held = (limited ? bodies : strangersBodies).open();
+      call.readBytes = (maxBytes) => readBytes(request, maxBytes, held);
       try {
-        return await run(call, await readJson(request, held));
+        return await run(call, prepared.body === null ? undefined : await readJson(request, held));
       } finally {
         held.release();
       }
@@ -163,12 +191,18 @@ export function createRouter(options: RouterOptions): HttpHandler {
     };
     /** A token that is refused with words of its own counts against the address too. */
     const refuseToken = async (error: unknown): Promise<HttpResponse> => {
+      request.settle();
       const isToken = error instanceof AppError && error.code === 'forbidden';
       return failed((isToken && (await limits.admit(null, request))) || error);
     };
 
+    let principal: Principal | null | Promise<Principal | null>;
     try {
-      const principal = scope === null ? null : authenticate(request);
+      principal = scope === null ? null : authenticate(request);
+    } catch (error) {
+      return refuseToken(error).catch(failed);
+    }
+    try {
       if (principal instanceof Promise) {
         // Who turns out to be nobody is limited by address.
         request.settle();
@@ -207,7 +241,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     return response;
   }
 
-  /** Leads to no route: counted against the address, as nobody's token is looked at. Who only asks for the methods is told them. */
+  /** Leads to no route: counted against its key or session where it has one that is good, else against the address. Who only asks for the methods is told them. */
   function astray(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
     const answered = (refused: AppError | null): HttpResponse => {
       const made = refused === null ? response : errorResponse(refused, request, log);
@@ -218,8 +252,19 @@ export function createRouter(options: RouterOptions): HttpHandler {
       limits.peek(request);
       return answered(null);
     }
-    const refused = limits.admit(null, request);
-    return refused instanceof Promise ? refused.then(answered) : answered(refused);
+    const count = (principal: Principal | null): HttpResponse | Promise<HttpResponse> => {
+      const refused = limits.admit(principal, request);
+      return refused instanceof Promise ? refused.then(answered) : answered(refused);
+    };
+    try {
+      const principal = authenticate(request);
+      if (!(principal instanceof Promise)) return count(principal);
+      request.settle();
+      return principal.then(count).catch(() => count(null));
+    } catch {
+      // A link that does not open this path, or a cookie that may not act.
+      return count(null);
+    }
   }
 
   function prepare(route: AnyRoute): Prepared {
@@ -234,13 +279,14 @@ export function createRouter(options: RouterOptions): HttpHandler {
       body: route.body === undefined || route.body === 'multipart' ? null : compileBody(route.body),
       wrapped: around !== undefined && isIdempotent(route),
       isCommand: route.method !== 'GET',
+      needsRoom: !(route.whileFull ?? (route.method === 'GET' || route.method === 'DELETE')),
       isTagged: isTagged(route),
     };
   }
 }
 
 function newCall(route: AnyRoute, request: HttpRequest, variant: 'A' | 'B', principal: Principal | null): Call {
-  return {
+  const call: Call = {
     route,
     request,
     requestId: request.requestId,
@@ -251,8 +297,13 @@ function newCall(route: AnyRoute, request: HttpRequest, variant: 'A' | 'B', prin
     headers: nothing,
     body: undefined,
     reservation: null,
-    receiveFile: (take) => receiveFile(request, take),
+    uploaded: null,
+    readBytes: async () => {
+      throw new Error(`${route.method} ${route.path} does not declare that it reads its body`);
+    },
+    receiveFile: (take) => receiveFile(request, take, call.uploaded),
   };
+  return call;
 }
 
 function otherMethod(request: HttpRequest, allow: string): HttpResponse {

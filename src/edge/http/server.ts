@@ -10,7 +10,7 @@
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse, us_listen_socket } from 'uWebSockets.js';
 import { Readable } from 'node:stream';
 import type { Log } from '../../log.ts';
-import type { TrustedProxies } from './client-address.ts';
+import { TrustedProxies } from './client-address.ts';
 import { about, errorResponse, refusal } from './error-response.ts';
 import { Exchange, sendWhole } from './exchange.ts';
 import { Framing } from './framing.ts';
@@ -27,7 +27,7 @@ export type ServerOptions = {
   maxHeaderBytes: number;
   /** One debug line per request. Off it costs nothing. */
   accessLog: boolean;
-  /** Whose `X-Forwarded-For` is believed. Default: nobody's. */
+  /** Whose `X-Forwarded-For` and PROXY preambles are believed. Default: nobody's. A preamble of anybody else ends the connection with 400. */
   proxies?: TrustedProxies;
   /** Open at once, WebSockets included; one more is closed unanswered, since a process that has no descriptor left spins. Default: no limit. */
   maxConnections?: number;
@@ -55,11 +55,13 @@ export async function createServer({
   log,
   maxHeaderBytes,
   accessLog,
-  proxies,
+  proxies: trusted = new TrustedProxies(),
   maxConnections = Number.POSITIVE_INFINITY,
 }: ServerOptions): Promise<HttpServer> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeaderBytes);
   const uws = await import('uWebSockets.js');
+  // Else every answer names the server and its version.
+  (uws as unknown as { _cfg(option: string): void })._cfg('silent');
   const app = uws.App();
   const inFlight = new Set<Exchange>();
   let listening: us_listen_socket | null = null;
@@ -71,12 +73,14 @@ export async function createServer({
   const framing = new Framing();
 
   function serve(method: string, res: UwsResponse, req: UwsRequest): void {
+    const announced = announcedClient(res);
     framing.begin(method);
     req.forEach(framing.collect);
+    if (announced !== '' && !trusted.trusts(remoteAddress(res))) framing.isMalformed = true;
     const { headers, isLast } = framing;
     const bodyBytes = method === 'GET' || method === 'HEAD' ? undefined : framing.bodyBytes;
     const exchange = bodyBytes !== undefined || isLast ? new Exchange(res, bodyBytes, isLast, ended) : null;
-    const request = new HttpRequest(method, req.getUrl(), req.getQuery() ?? '', headers, exchange?.body ?? null, res, proxies);
+    const request = new HttpRequest(method, req.getUrl(), req.getQuery() ?? '', headers, exchange?.body ?? null, res, trusted, announced);
     if (exchange !== null) inFlight.add(exchange);
     if (framing.isMalformed) return answerLater(exchange!, request, refusal(400, 'The request is malformed'));
     let response: HttpResponse | Promise<HttpResponse>;
@@ -148,7 +152,7 @@ export async function createServer({
     webSocket<T>(path: string, handlers: WebSocketHandlers<T>, options: WebSocketOptions): void {
       app.ws<{ connection: Connection<T> }>(path, {
         // Of an inflated message too.
-        maxPayloadLength: options.maxMessageBytes,
+        maxPayloadLength: options.maxReceivedBytes ?? options.maxMessageBytes,
         // No limit of uWS's own: `Connection.send` keeps it.
         maxBackpressure: 0,
         idleTimeout: options.idleTimeoutS,
@@ -157,7 +161,12 @@ export async function createServer({
         upgrade(res, req, context) {
           // A draining server still takes sockets; one that is closed has none to give.
           if (listening === null) return void res.writeStatus('503 Service Unavailable').end('', true);
-          const connection = new Connection<T>(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'), options);
+          const remote = remoteAddress(res);
+          const announced = announcedClient(res);
+          if (announced !== '' && !trusted.trusts(remote)) return void res.writeStatus('400 Bad Request').end('', true);
+          const headers: string[] = [];
+          req.forEach((name, value) => void (name === 'x-forwarded-for' && headers.push(name, value)));
+          const connection = new Connection<T>(trusted.clientOf(remote, headers, announced), options);
           res.upgrade(
             { connection },
             req.getHeader('sec-websocket-key'),
@@ -172,8 +181,11 @@ export async function createServer({
           handlers.open(connection);
         },
         message(ws, message, isBinary) {
+          const { connection } = ws.getUserData();
+          if (message.byteLength > options.maxMessageBytes)
+            return handlers.tooLong === undefined ? connection.end(1009, 'The message is too long') : handlers.tooLong(connection);
           const bytes = Buffer.from(message);
-          handlers.message(ws.getUserData().connection, isBinary ? Buffer.from(bytes) : bytes.toString('utf8'));
+          handlers.message(connection, isBinary ? Buffer.from(bytes) : bytes.toString('utf8'));
         },
         drain: (ws) => handlers.drain(ws.getUserData().connection),
         close(ws, code, reason) {
@@ -218,4 +230,14 @@ export async function createServer({
       app.close();
     },
   };
+}
+
+function remoteAddress(res: UwsResponse): string {
+  return Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+}
+
+/** Whom a PROXY preamble (version 2) before the request names as the client; empty where there was none. uWS reads preambles whoever sends them. */
+function announcedClient(res: UwsResponse): string {
+  const bytes = res.getProxiedRemoteAddressAsText();
+  return bytes.byteLength === 0 ? '' : Buffer.from(bytes).toString('latin1');
 }

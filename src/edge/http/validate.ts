@@ -1,14 +1,19 @@
 /** Checks what a caller sends against the schemas of its route; the same schemas make the OpenAPI description. */
 import Type, { type TNumberOptions, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Format } from 'typebox/format';
 import { Settings } from 'typebox/system';
+import { isEmailAddress } from '../../email.ts';
 import type { Issue } from '../../errors.ts';
 import { isMoney } from '../../money.ts';
-import { issuesOf, missing, shownInput } from './issues.ts';
+import { issuesOf, maxIssues, missing, shownInput } from './issues.ts';
 import { isStorable } from './json-body.ts';
+import { sizeIssues } from './size-bounds.ts';
 
 // TypeBox stops at 8 findings by default, and a failed union alone has one for every branch.
 Settings.Set({ maxErrors: 100 });
+// TypeBox's own knows ASCII alone.
+Format.Set('email', isEmailAddress);
 
 /** Answers the checked value: defaults filled in, unknown fields left out. What is wrong is added to `issues`. */
 export type Check = (value: unknown, issues: Issue[]) => unknown;
@@ -39,6 +44,11 @@ export function compileBody(schema: TSchema): Check {
         return value;
       }
       value = {};
+    }
+    const tooLong = sizeIssues(schema, value, maxIssues);
+    if (tooLong.length > 0) {
+      issues.push(...tooLong);
+      return value;
     }
     if (fills) value = validator.Default(value);
     if (validator.Check(value)) return validator.Clean(value);

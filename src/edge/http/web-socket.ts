@@ -5,6 +5,8 @@ export type WebSocketHandlers<T> = {
   open(connection: Connection<T>): void;
   /** Text arrives as a string (valid UTF-8, or uWS closes with 1007), binary as a buffer. */
   message(connection: Connection<T>, message: string | Buffer): void;
+  /** A message came that is longer than `maxMessageBytes`; it was dropped. Default: the connection ends with 1009. */
+  tooLong?(connection: Connection<T>): void;
   /** Unsent bytes have become fewer. */
   drain(connection: Connection<T>): void;
   /** Last call for this connection; 1006 where the client just went away. */
@@ -12,8 +14,13 @@ export type WebSocketHandlers<T> = {
 };
 
 export type WebSocketOptions = {
-  /** A longer message from the client closes the connection. */
+  /** A longer message from the client is not handed on. */
   maxMessageBytes: number;
+  /**
+   * A message longer than this is not read to its end: uWS closes the connection without a word (1006). So many bytes may be held for each
+   * connection while a message arrives. Default: `maxMessageBytes`.
+   */
+  maxReceivedBytes?: number;
   /** Above it `send` answers `dropped`. */
   maxBufferedBytes: number;
   /** Silence after which the connection ends, pings in between. Seconds, 8 to 960. */
@@ -42,7 +49,8 @@ interface RawSocket {
 const results: readonly SendResult[] = ['buffered', 'sent', 'dropped'];
 
 export class Connection<T> {
-  readonly remoteAddress: string;
+  /** Where the client is: the other end of its connection, or what a trusted proxy there says. */
+  readonly clientAddress: string;
   /** The handlers' own; unset until `open` sets it. */
   data!: T;
   readonly #options: WebSocketOptions;
@@ -50,8 +58,8 @@ export class Connection<T> {
   /** Whether the last message found the reader slow: only then is it worth asking how slow. */
   #behind = false;
 
-  constructor(remoteAddress: string, options: WebSocketOptions) {
-    this.remoteAddress = remoteAddress;
+  constructor(clientAddress: string, options: WebSocketOptions) {
+    this.clientAddress = clientAddress;
     this.#options = options;
   }
 
@@ -76,6 +84,11 @@ export class Connection<T> {
   /** Says good-bye with a close code; what is buffered is sent first as far as the reader takes it. */
   end(code: number, reason: string): void {
     this.#socket?.end(code, reason);
+  }
+
+  /** Cuts the connection at once; its client hears no reason. */
+  cut(): void {
+    this.#socket?.close();
   }
 
   /** Sends made inside `work` leave together. */

@@ -1,24 +1,40 @@
-/** How many requests of each caller are under way at this node, from their headers' arrival to the end of their answers. */
+/** How many requests of each caller, and of each group of callers, are under way at this node, from their headers' arrival to the end of their answers. */
 import type { HttpRequest } from '../http/message.ts';
 import { isWithin } from './entitlements.ts';
 
 export class Concurrency {
   readonly #underWay = new Map<string, number>();
 
-  /** Whether the caller has a place for one more, -1 being no limit; it is given back when the request has ended, however it ends. */
-  enter(caller: string, limit: number, request: HttpRequest): boolean {
-    const count = this.#underWay.get(caller) ?? 0;
-    if (!isWithin(count, limit)) return false;
+  /**
+   * Takes a place of the caller and one of its group, or none of either; they are given back when the request has ended, however it ends.
+   * Answers null, or whose places are all taken. A limit of -1 is none.
+   *
+   * @param group whom the caller shares places with; null: nobody
+   */
+  enter(caller: string, limit: number, group: string | null, groupLimit: number, request: HttpRequest): null | 'caller' | 'group' {
+    const count = this.countOf(caller);
+    if (!isWithin(count, limit)) return 'caller';
+    if (group === null) {
+      this.#underWay.set(caller, count + 1);
+      request.whenEnded(() => this.#leave(caller));
+      return null;
+    }
+    const together = this.countOf(group);
+    if (!isWithin(together, groupLimit)) return 'group';
     this.#underWay.set(caller, count + 1);
-    request.whenEnded(() => this.#leave(caller));
-    return true;
+    this.#underWay.set(group, together + 1);
+    request.whenEnded(() => {
+      this.#leave(caller);
+      this.#leave(group);
+    });
+    return null;
   }
 
   countOf(caller: string): number {
     return this.#underWay.get(caller) ?? 0;
   }
 
-  /** Callers with requests under way. */
+  /** Callers, and groups of them, with requests under way. */
   get callers(): number {
     return this.#underWay.size;
   }

@@ -65,6 +65,12 @@ export class LeasedBucket {
     return true;
   }
 
+  /** What was given out last was not used. */
+  putBack(): void {
+    if (this.#alone === null) this.held++;
+    else this.#alone.spent = Math.max(0, this.#alone.spent - tokenSize);
+  }
+
   /** What is held past the lease's end is nobody's. */
   endLease({ us, wallMs }: Moment): void {
     if (us >= this.#heldUntil.us || wallMs >= this.#heldUntil.wallMs) this.held = 0;

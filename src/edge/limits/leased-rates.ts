@@ -69,6 +69,14 @@ export class LeasedRates implements Rates {
     });
   }
 
+  giveBack(caller: string): void {
+    const bucket = this.#buckets.peek(caller);
+    // Redis was told what is held without this token where it is being asked.
+    if (bucket === undefined || bucket.asking) return;
+    bucket.putBack();
+    if (bucket.held > 0) this.#holding.set(caller, bucket);
+  }
+
   peek(caller: string, perMinute: number): Standing {
     const bucket = this.#buckets.peek(caller);
     return bucket === undefined ? standingOf(0, perMinute) : bucket.standing(this.#now().us);

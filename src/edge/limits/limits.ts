@@ -1,8 +1,8 @@
 /** Whether a caller may make one more request now. The edge asks before it reads a body; how requests are counted is the limiter's matter. */
 import { AppError } from '../../errors.ts';
-import { unlimited as noLimit } from '../../plans.ts';
+import { accountTimes, unlimited as noLimit, timesLimit } from '../../plans.ts';
 import type { Principal } from '../auth/principal.ts';
-import { networkOf } from '../http/client-address.ts';
+import { addressGroup } from '../http/client-address.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { Standing, Taken } from './bucket.ts';
 import { callerOf } from './caller.ts';
@@ -31,6 +31,8 @@ const withoutLimit: Standing = { limit: 2_147_483_647, remaining: 2_147_483_647,
 const largestRate = 100_000_000;
 /** As the free plan has it: so many requests under way for each of so many a minute. */
 const ratePerPlace = 6;
+/** All networks of 64 bits within one of 48 together may have so many times what one of them may: a customer may be given all of them. */
+const wideNetworkTimes = 20;
 
 export type LimitsOptions = {
   entitlements: Pick<Entitlements, 'of'>;
@@ -40,15 +42,37 @@ export type LimitsOptions = {
   anonymousPerMinute: number;
 };
 
-export type RefusalReason = 'rate' | 'concurrency' | 'address_rate' | 'address_concurrency';
+const reasons = [
+  'rate',
+  'concurrency',
+  'account_rate',
+  'account_concurrency',
+  'link_rate',
+  'link_concurrency',
+  'address_rate',
+  'address_concurrency',
+] as const;
+export type RefusalReason = (typeof reasons)[number];
+
+type RequestQuota = Pick<Entitlement, 'requestsPerMinute' | 'concurrentRequests'>;
+
+/** What a request is counted by: the caller, and where `group` is not null whom the caller shares a larger quota with. */
+type Counted = {
+  readonly kind: '' | 'link_' | 'address_';
+  readonly caller: string;
+  readonly quota: RequestQuota;
+  readonly group: string | null;
+  /** The quota of the group is so many times that of the caller. */
+  readonly groupTimes: number;
+};
 
 export class RequestLimits implements Limits {
   /** Refused requests by reason. */
-  readonly refused: Record<RefusalReason, number> = { rate: 0, concurrency: 0, address_rate: 0, address_concurrency: 0 };
+  readonly refused = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<RefusalReason, number>;
   readonly #entitlements: Pick<Entitlements, 'of'>;
   readonly #rates: Rates;
   readonly #concurrency: Concurrency;
-  readonly #anonymous: Pick<Entitlement, 'requestsPerMinute' | 'concurrentRequests'>;
+  readonly #anonymous: RequestQuota;
 
   constructor({ entitlements, rates, concurrency, anonymousPerMinute }: LimitsOptions) {
     this.#entitlements = entitlements;
@@ -58,48 +82,91 @@ export class RequestLimits implements Limits {
   }
 
   admit(principal: Principal | null, request: HttpRequest): AppError | null | Promise<AppError | null> {
-    if (principal === null || principal.kind === 'link') return this.#enter(addressOf(request), this.#anonymous, request, 'address_');
-    const caller = callerOf(principal);
+    if (principal === null) return this.#enter(this.#byAddress(request.clientAddress), request);
     const entitlement = this.#entitlements.of(principal.accountId);
-    if (entitlement instanceof Promise) return entitlement.then((found) => this.#enter(caller, found, request, ''));
-    return this.#enter(caller, entitlement, request, '');
+    if (entitlement instanceof Promise) return entitlement.then((found) => this.#enter(byPrincipal(principal, found), request));
+    return this.#enter(byPrincipal(principal, entitlement), request);
+  }
+
+  /**
+   * Counts a token that was refused outside of a request, as one of a WebSocket. False: these are too many for the client's address, which is
+   * told so in place of anything else.
+   */
+  async admitRefusedToken(clientAddress: string): Promise<boolean> {
+    const { caller, quota, group, groupTimes } = this.#byAddress(clientAddress);
+    const { requestsPerMinute } = quota;
+    if (requestsPerMinute === noLimit || requestsPerMinute > largestRate) return true;
+    const own = await this.#rates.take(caller, requestsPerMinute);
+    const last = own.allowed && group !== null ? await this.#rates.take(group, timesLimit(requestsPerMinute, groupTimes)) : own;
+    if (!last.allowed) this.refused.address_rate++;
+    return last.allowed;
   }
 
   peek(request: HttpRequest): void {
-    request.standing = this.#rates.peek(addressOf(request), this.#anonymous.requestsPerMinute);
+    request.standing = this.#rates.peek(addressGroup(request.clientAddress, 64), this.#anonymous.requestsPerMinute);
   }
 
-  #enter(
-    caller: string,
-    { requestsPerMinute, concurrentRequests }: Pick<Entitlement, 'requestsPerMinute' | 'concurrentRequests'>,
-    request: HttpRequest,
-    kind: '' | 'address_',
-  ): AppError | null | Promise<AppError | null> {
+  #byAddress(address: string): Counted {
+    const group = address.includes(':') ? addressGroup(address, 48) : null;
+    return { kind: 'address_', caller: addressGroup(address, 64), quota: this.#anonymous, group, groupTimes: wideNetworkTimes };
+  }
+
+  #enter(counted: Counted, request: HttpRequest): AppError | null | Promise<AppError | null> {
+    const { caller, group, groupTimes } = counted;
+    const { requestsPerMinute, concurrentRequests } = counted.quota;
     const isLimited = requestsPerMinute !== noLimit && requestsPerMinute <= largestRate;
-    if (!this.#concurrency.enter(caller, concurrentRequests, request)) {
+    const groupPlaces = timesLimit(concurrentRequests, groupTimes);
+    const full = this.#concurrency.enter(caller, concurrentRequests, group, groupPlaces, request);
+    if (full !== null) {
       request.standing = isLimited ? this.#rates.peek(caller, requestsPerMinute) : withoutLimit;
-      this.refused[`${kind}concurrency`]++;
-      return tooMany(`More than ${concurrentRequests} requests at once`, 1);
+      const places = full === 'caller' ? concurrentRequests : groupPlaces;
+      return this.#refuse(counted, full, 'concurrency', `${places} requests at once`, 1);
     }
     if (!isLimited) {
       request.standing = withoutLimit;
       return null;
     }
-    const decided = ({ allowed, standing, retryAfterS }: Taken): AppError | null => {
-      request.standing = standing;
-      if (allowed) return null;
-      this.refused[`${kind}rate`]++;
-      return tooMany(`More than ${requestsPerMinute} requests a minute`, retryAfterS);
+    const own = this.#rates.take(caller, requestsPerMinute);
+    return own instanceof Promise
+      ? own.then((taken) => this.#spend(counted, taken, false, request))
+      : this.#spend(counted, own, true, request);
+  }
+
+  /** Takes the group's token too, once the caller has its own: what a caller is refused costs its group nothing. */
+  #spend(counted: Counted, own: Taken, isAtOnce: boolean, request: HttpRequest): AppError | null | Promise<AppError | null> {
+    const { caller, group, groupTimes, quota } = counted;
+    request.standing = own.standing;
+    if (!own.allowed) return this.#refuse(counted, 'caller', 'rate', `${quota.requestsPerMinute} requests a minute`, own.retryAfterS);
+    if (group === null) return null;
+    const perMinute = timesLimit(quota.requestsPerMinute, groupTimes);
+    const decided = (all: Taken): AppError | null => {
+      if (all.standing.remaining < own.standing.remaining) request.standing = all.standing;
+      return all.allowed ? null : this.#refuse(counted, 'group', 'rate', `${perMinute} requests a minute`, all.retryAfterS);
     };
-    const taken = this.#rates.take(caller, requestsPerMinute);
-    return taken instanceof Promise ? taken.then(decided) : decided(taken);
+    const all = this.#rates.take(group, perMinute);
+    if (all instanceof Promise) return all.then(decided);
+    if (!all.allowed && isAtOnce) this.#rates.giveBack(caller);
+    return decided(all);
+  }
+
+  #refuse({ kind }: Counted, whose: 'caller' | 'group', of: 'rate' | 'concurrency', limit: string, retryAfterS: number): AppError {
+    const isAccount = whose === 'group' && kind === '';
+    this.refused[`${isAccount ? 'account_' : kind}${of}`]++;
+    const by = isAccount ? ' by all keys and sessions of the account together' : '';
+    return new AppError('rate_limited', `More than ${limit}${by}`, { retryAfterS });
   }
 }
 
-function addressOf(request: HttpRequest): string {
-  return networkOf(request.clientAddress);
+/** A link is everybody's who has it: it counts toward a quota of its own, as large as the account's, which it cannot use up. */
+function byPrincipal(principal: Principal, quota: RequestQuota): Counted {
+  const { kind, accountId } = principal;
+  if (kind === 'link') return { kind: 'link_', caller: `link:${accountId}`, quota: quotaOfLinks(quota), group: null, groupTimes: 1 };
+  return { kind: '', caller: callerOf(principal), quota, group: accountId, groupTimes: accountTimes };
 }
 
-function tooMany(message: string, retryAfterS: number): AppError {
-  return new AppError('rate_limited', message, { retryAfterS });
+function quotaOfLinks({ requestsPerMinute, concurrentRequests }: RequestQuota): RequestQuota {
+  return {
+    requestsPerMinute: timesLimit(requestsPerMinute, accountTimes),
+    concurrentRequests: timesLimit(concurrentRequests, accountTimes),
+  };
 }

@@ -7,6 +7,10 @@ export interface Rates {
    * rejects.
    */
   take(caller: string, perMinute: number): Taken | Promise<Taken>;
+  /**
+   * Takes back the token of a request that was allowed and is refused for another reason. Only right after `take` has answered, without an await between.
+   */
+  giveBack(caller: string): void;
   /** How the caller stands, as far as this node knows. Counts nothing. */
   peek(caller: string, perMinute: number): Standing;
   stop(): void;

@@ -1,6 +1,6 @@
 /** API keys: made, listed, revoked. The secret is answered once, by the request that made it. */
 import Type, { type Static } from 'typebox';
-import { apiKey } from '../../actors/api-key/messages.ts';
+import { apiKey, keyIdOf } from '../../actors/api-key/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
@@ -8,15 +8,25 @@ import { idPrefixes } from '../../ids.ts';
 import type { Database } from '../../storage/database.ts';
 import { ApiKey } from '../../storage/entities/identity.ts';
 import type { ApiKeySecrets, KeyMode } from '../auth/api-key-secret.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
 import type { Principal } from '../auth/principal.ts';
 import { lackingScope, scopes } from '../auth/scopes.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { commandIds } from '../idempotency.ts';
 import { PageOf, page } from './page.ts';
 
-export type ApiKeyRoutesOptions = { actors: ActorSystem; database: Database; secrets: ApiKeySecrets; clock: Clock };
+export type ApiKeyRoutesOptions = {
+  actors: ActorSystem;
+  database: Database;
+  secrets: ApiKeySecrets;
+  standing: Authenticator['standing'];
+  clock: Clock;
+};
 
-const Mode = Type.Enum(['live', 'test'], { description: 'A test key moves no money and deploys nothing' });
+const Mode = Type.Enum(['live', 'test'], {
+  description:
+    'A test key moves no real money and deploys nothing: its wallet, cards and orders are of test mode, apart from the live ones',
+});
 const described = {
   id: Type.String(),
   name: Type.String(),
@@ -37,28 +47,33 @@ const ListedKey = Type.Object(
   { title: 'ApiKey' },
 );
 
-export function apiKeyRoutes({ actors, database, secrets, clock }: ApiKeyRoutesOptions): AnyRoute[] {
+export function apiKeyRoutes({ actors, database, secrets, standing, clock }: ApiKeyRoutesOptions): AnyRoute[] {
   const create = route({
     method: 'POST',
     path: '/api-keys',
     summary: 'Make an API key',
-    description: 'A key makes only keys whose scopes it has itself, and a test key only test keys.',
+    description:
+      'A key makes only keys whose scopes it has itself, and a test key only test keys. An account has as many keys as its plan allows (free 5, pro 20, power 50, business 200); beyond that it is 402.',
     scope: 'any',
-    errors: [403, 409],
+    errors: [402, 403, 409],
     body: Type.Object({
       name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
       scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 }),
       mode: Type.Optional(Mode),
     }),
     responses: { 201: CreatedKey },
+    authorize: ({ principal, body }) => mustHold(principal, body.scopes, body.mode ?? 'live'),
     async handler(context) {
       const { principal, body } = context;
       const wanted = [...new Set(body.scopes)];
       const mode = body.mode ?? 'live';
       mustHold(principal, wanted, mode);
-      const { id, commandId } = commandIds(context, idPrefixes.apiKey, clock.nowMs());
-      const secret = secrets.create(mode, commandId);
+      // Asked anew: one that ended a moment ago must not leave a key behind.
+      if (!(await standing(principal))) throw new AppError('unauthenticated', 'Not authenticated');
       const { accountId, userId } = principal;
+      const { id: seed, commandId } = commandIds(context, idPrefixes.apiKey, clock.nowMs());
+      const id = keyIdOf(accountId, seed);
+      const secret = secrets.create(mode, commandId);
       const command = { accountId, userId, name: body.name, secretHash: secret.hash, lastFour: secret.lastFour, mode, scopes: wanted };
       const { createdAt } = await actors.ask(apiKey, id, 'create', command, { commandId });
       return { status: 201, json: { id, name: body.name, key: secret.text, scopes: wanted, mode, created_at: isoTimestamp(createdAt) } };
@@ -78,7 +93,7 @@ export function apiKeyRoutes({ actors, database, secrets, clock }: ApiKeyRoutesO
     responses: { 200: PageOf(ListedKey) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId, status: 'active' as const };
-      const [keys, total] = await database.list((em) =>
+      const [keys, total] = await database.list(principal.accountId, (em) =>
         em.findAndCount(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
       );
       const data = keys.map(

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { plans } from '../../plans.ts';
 import { challengeLifeMs } from '../auth/tokens.ts';
 
-export const Email = Type.String({ format: 'email', maxLength: 254, description: 'Case does not matter' });
+export const Email = Type.String({ format: 'email', maxLength: 254, description: 'Case does not matter; letters of any script are taken' });
 export const NewPassword = Type.String({ minLength: 10, maxLength: 128 });
 export const Name = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Null()]));
 /** Whatever is typed is compared, so nothing is refused for its form. */
@@ -40,6 +40,8 @@ export const CurrentUser = Type.Object(
   {
     id: Type.String(),
     email: Type.String(),
+    email_verified: Type.Boolean(),
+    pending_email: Type.Union([Type.String(), Type.Null()], { description: 'Takes the place of `email` when it is verified' }),
     name: Type.Union([Type.String(), Type.Null()]),
     account_id: Type.String(),
     plan: Type.Enum([...plans]),

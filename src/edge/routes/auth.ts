@@ -9,6 +9,7 @@ import { AppError, invalidField } from '../../errors.ts';
 import { idPrefixes, newId } from '../../ids.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { CookieSessions } from '../auth/cookie-session.ts';
+import type { HashLanes } from '../auth/hash-lanes.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { RefreshTokens } from '../auth/refresh-token.ts';
 import type { SignedIn, SignIn } from '../auth/sign-in.ts';
@@ -25,13 +26,14 @@ export type AuthRoutesOptions = {
   refreshTokens: RefreshTokens;
   cookies: CookieSessions;
   passwords: Passwords;
+  lanes: HashLanes;
   clock: Clock;
 };
 
 const tooOften = 'After five wrong ones within 15 minutes, or twenty from one address, it is 429, whether or not the next is right.';
 
 export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
-  const { actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, clock } = options;
+  const { actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, lanes, clock } = options;
 
   async function tokenResponse(claims: AccessClaims, refreshToken: string) {
     const accessToken = await tokens.accessToken(claims);
@@ -57,14 +59,14 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     errors: [409],
     body: Type.Object({ email: Email, password: NewPassword, name: Name }),
     responses: { 201: TokenResponse },
-    async handler({ body }) {
+    async handler({ body, request }) {
       const addressId = emailAddressId(body.email);
       // Spares the hash where it is clear already; who is first is decided by the address itself.
       if (await actors.query(emailAddress, addressId, 'isTaken', null))
         throw new AppError('conflict', 'A user with this email exists already');
       const registrationId = newId(idPrefixes.request, clock.nowMs());
-      const passwordHash = await passwords.hash(body.password);
-      const registration = { registrationId, email: body.email, name: body.name ?? null, passwordHash };
+      const passwordHash = await passwords.hash(body.password, lanes.lineOf(request.clientAddress, 'register'));
+      const registration = { registrationId, email: body.email.normalize('NFC'), name: body.name ?? null, passwordHash };
       const holder = await actors.ask(emailAddress, addressId, 'register', registration);
       return { status: 201, json: await openSession({ ...holder, generation: 0 }) };
     },
@@ -73,6 +75,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
   const login = route({
     method: 'POST',
     path: '/auth/login',
+    whileFull: true,
     summary: 'Sign in',
     description: `Where the user has a second factor, the answer holds no tokens but a challenge. ${tooOften}`,
     scope: null,
@@ -89,6 +92,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
   const loginWithCode = route({
     method: 'POST',
     path: '/auth/login/2fa',
+    whileFull: true,
     summary: 'Sign in with the second factor',
     description: 'A code is good once. After five wrong ones within 15 minutes it is 429, whether or not the next is right.',
     scope: null,
@@ -107,6 +111,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
   const refresh = route({
     method: 'POST',
     path: '/auth/refresh',
+    whileFull: true,
     summary: 'Exchange a refresh token for new tokens',
     description: 'The refresh token dies. Presenting a dead one ends its whole session.',
     scope: null,
@@ -118,11 +123,14 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
       const presented = refreshTokens.read(body.refresh_token);
       if (presented === null) throw invalidRefreshToken();
       const { sessionId } = presented;
+      // Whatever can be refused comes first: where the answer is none, the presented token lives on. A dead one is for `rotate` to judge.
+      const opened = await actors.query(session, sessionId, 'opened', null);
+      if (opened !== null && (await actors.query(user, opened.userId, 'generation', null)) !== opened.generation)
+        throw invalidRefreshToken();
       const next = refreshTokens.issue(sessionId);
       const owner = await actors.ask(session, sessionId, 'rotate', { presentedHash: presented.hash, nextHash: next.hash });
       if (owner === null) throw invalidRefreshToken();
-      const { userId, accountId, generation } = owner;
-      if ((await actors.query(user, userId, 'generation', null)) !== generation) throw invalidRefreshToken();
+      const { userId, accountId } = owner;
       return { status: 200, json: await tokenResponse({ userId, accountId, sessionId }, next.text) };
     },
   });
@@ -130,6 +138,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
   const logout = route({
     method: 'POST',
     path: '/auth/logout',
+    whileFull: true,
     summary: 'Sign out',
     description: 'Ends the session of the refresh token and that of the access token: their tokens are refused within a second.',
     scope: 'session',
@@ -167,7 +176,8 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     description:
       'Sets two cookies: `troupe_session`, which authenticates, and `troupe_csrf`, whose value goes into the header `X-CSRF-Token` of every request ' +
       'that changes something. Takes an e-mail address and a password, or nothing but the access token of a session. Where the user has a second ' +
-      `factor, the password is answered with a challenge: sign in with it and come back with the access token. ${tooOften}`,
+      'factor, the password is answered with a challenge: sign in with it and come back with the access token. Over https the names of both ' +
+      `cookies begin with \`__Host-\`. ${tooOften}`,
     extension: true,
     scope: null,
     idempotent: false,

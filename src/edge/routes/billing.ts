@@ -2,6 +2,8 @@
 import Type from 'typebox';
 import { account } from '../../actors/account/messages.ts';
 import { minutes, type Standing, standingOf } from '../../actors/account/standing.ts';
+import { accountStorage } from '../../actors/account-storage/messages.ts';
+import { storageLimits } from '../../actors/account-storage/room.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
@@ -35,13 +37,17 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
     if (row === null) throw new AppError('not_found', 'Account not found');
     return standingOf(row, clock.nowMs());
   };
+  const storage = async (accountId: string) => {
+    const [used, limits] = await Promise.all([actors.query(accountStorage, accountId, 'used', null), storageLimits(actors, accountId)]);
+    return { bytes_used: used.bytes, bytes_limit: limits.bytes, files_used: used.files, files_limit: limits.files };
+  };
   return [
     route({
       method: 'GET',
       path: '/billing',
       summary: 'Plan and usage of the billing period',
       description:
-        'Billing periods are months from the day of signing up, in UTC. Where a limit is reached, running tasks are paused (`pause_reason` plan_limit) and new ones wait as pending, until an upgrade or the next period.',
+        'Billing periods are months from the day of signing up, in UTC. Tasks of test keys count like all others. Where a limit is reached, running tasks are paused (`pause_reason` plan_limit) and new ones wait as pending, until an upgrade or the next period.',
       scope: 'billing.read',
       responses: {
         200: Type.Object({
@@ -75,12 +81,21 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
       path: '/billing/usage',
       summary: 'Usage of the billing period, by agent',
       description:
-        'The breakdown lists agents that have worked in this period, those that worked longest first. It tells what agents have reported: what one does just now is counted when the model or the tool has answered.',
+        'Tasks of test keys count like all others. The breakdown lists agents that have worked in this period, those that worked longest first. It tells what agents have reported: what one does just now is counted when the model or the tool has answered.',
       scope: 'billing.read',
       query: UsageQuery,
       responses: {
         200: Type.Object({
           ...usageFields,
+          storage: Type.Object(
+            {
+              bytes_used: Type.Integer(),
+              bytes_limit: Type.Integer(),
+              files_used: Type.Integer(),
+              files_limit: Type.Integer(),
+            },
+            { description: 'Files of all workspaces, newest versions; -1: unlimited. Goes beyond the interface specification.' },
+          ),
           breakdown: Type.Array(
             Type.Object({
               agent_id: Type.String({ description: 'agt_ and the rest of the agent’s own id' }),
@@ -93,21 +108,23 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
       },
       async handler({ principal, query }) {
         const now = await standing(principal);
-        const { rows } = await database.read({
-          name: 'usage_breakdown',
-          text: `select agent_id, agent_name, (worked_ms - coalesce((select max(e.worked_ms) from agent_usage e
+        const { rows } = await database.list(principal.accountId, () =>
+          database.read({
+            name: 'usage_breakdown',
+            text: `select agent_id, agent_name, (worked_ms - coalesce((select max(e.worked_ms) from agent_usage e
               where e.agent_id = u.agent_id and e.period_starts_at < u.period_starts_at), 0))::float8 as worked_ms
             from agent_usage u where account_id = $1 and period_starts_at = to_timestamp($2::float8 / 1000)
             order by 3 desc, agent_id limit $3 offset $4`,
-          values: [principal.accountId, now.periodStartsAtMs, query.limit, query.offset],
-        });
+            values: [principal.accountId, now.periodStartsAtMs, query.limit, query.offset],
+          }),
+        );
         const breakdown = rows.map(({ agent_id: id, agent_name, worked_ms }) => ({
           agent_id: `agt_${(id as string).slice(idPrefixes.agent.length)}`,
           agent_name: agent_name as string,
           tasks: 1,
           minutes: minutes(worked_ms),
         }));
-        return answer(200, { ...usage(now), breakdown });
+        return answer(200, { ...usage(now), storage: await storage(principal.accountId), breakdown });
       },
     }),
   ];

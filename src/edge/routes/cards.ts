@@ -6,6 +6,7 @@ import { findAuthorization } from '../../actors/card/authorizations.ts';
 import type { CardRequest, IssuedNow } from '../../actors/card/issue.ts';
 import { card, cardIdOf } from '../../actors/card/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
+import { walletIdOf } from '../../actors/wallet/messages.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
@@ -17,6 +18,7 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { Money } from '../http/validate.ts';
 import { commandIds } from '../idempotency.ts';
 import { answer } from './answer.ts';
+import { isOwn, ModeField, modeNote } from './mode.ts';
 import { PageOf, PageQuery, page } from './page.ts';
 
 export type CardRouteParts = {
@@ -37,6 +39,7 @@ const CardSchema = Type.Object(
     spent: Type.Number(),
     currency: Type.String({ description: 'ISO 4217' }),
     status: Type.Enum(['active', 'frozen', 'cancelled']),
+    mode: ModeField,
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Card' },
@@ -61,6 +64,7 @@ const AuthorizationSchema = Type.Object(
       description: 'reversed: it was approved, and all of it went back, as the issuer of the card did not take it',
     }),
     reversed_amount: Type.Number({ description: 'What of an approved one went back to the wallet' }),
+    mode: ModeField,
     decline_reason: Type.Union([
       Type.Enum([
         'card_frozen',
@@ -85,14 +89,16 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     method: 'GET',
     path: base,
     summary: 'List cards, newest first',
+    description: modeNote,
     scope: 'commerce.read',
     errors: [402],
     query: PageQuery,
     responses: { 200: PageOf(CardSchema) },
     async handler({ principal, query: { limit, offset } }) {
       await mustIssueCards(principal);
-      const where = { accountId: principal.accountId };
-      const [rows, total] = await database.list((em) =>
+      const { accountId, mode } = principal;
+      const where = { accountId, mode };
+      const [rows, total] = await database.list(accountId, (em) =>
         em.findAndCount(Card, where, { orderBy: newestFirst, limit, offset, disableIdentityMap: true }),
       );
       return answer(
@@ -110,7 +116,8 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     method: 'POST',
     path: base,
     summary: 'Issue a virtual card',
-    description: 'Its payments are made from the wallet. Number, CVV and expiry are in this answer alone. Business plan.',
+    description:
+      'Its payments are made from the wallet of its mode. Number, CVV and expiry are in this answer alone. Business plan, in test mode too.',
     scope: 'commerce.write',
     errors: [402],
     secretFields: ['number', 'cvv', 'expiry'],
@@ -127,8 +134,9 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
         throw invalidField(['body', 'currency'], `Cards have the wallet's currency, ${walletCurrency}`, 'value_error', currency);
       await mustIssueCards(principal);
       const { id, commandId } = commandIds(context, idPrefixes.card, clock.nowMs());
-      const request = { accountId: principal.accountId, name, spendLimitMinor: toMinor(body.spend_limit), currency };
-      const { row, number, cvv, expiry } = await issue(cardIdOf(principal.accountId, id), request, commandId);
+      const { accountId, mode } = principal;
+      const request = { accountId, mode, name, spendLimitMinor: toMinor(body.spend_limit), currency };
+      const { row, number, cvv, expiry } = await issue(cardIdOf(walletIdOf(principal), id), request, commandId);
       return answer(201, { ...view(row), number, cvv, expiry });
     },
   });
@@ -191,7 +199,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     responses: { 200: PageOf(AuthorizationSchema) },
     async handler({ principal, params, query: { limit, offset } }) {
       const { id: cardId } = await own(principal, params.id);
-      const [rows, total] = await database.list((em) =>
+      const [rows, total] = await database.list(principal.accountId, (em) =>
         em.findAndCount(CardAuthorization, { cardId }, { orderBy: newestFirst, limit, offset, disableIdentityMap: true }),
       );
       const returned = await returnedMinor(
@@ -237,7 +245,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
 
   async function own(principal: Principal, id: string): Promise<CardRow> {
     const row = id.startsWith(idPrefixes.card) ? await actors.query(card, id, 'get', null) : null;
-    if (row === null || row.accountId !== principal.accountId) throw new AppError('not_found', 'Card not found');
+    if (row === null || !isOwn(principal, row)) throw new AppError('not_found', 'Card not found');
     await mustIssueCards(principal);
     return row;
   }
@@ -252,6 +260,7 @@ function view(row: CardRow): Static<typeof CardSchema> {
     spent: toMajor(row.spentMinor),
     currency: row.currency,
     status: row.status,
+    mode: row.mode,
     created_at: isoTimestamp(row.createdAt),
   };
 }
@@ -275,6 +284,7 @@ function authorizationView(row: CardAuthorizationRow, returnedMinor = 0): Static
     merchant: row.merchant,
     status: isReversed ? 'reversed' : row.status,
     reversed_amount: toMajor(returnedMinor),
+    mode: row.mode,
     decline_reason: row.declineReason as Static<typeof AuthorizationSchema>['decline_reason'],
     created_at: isoTimestamp(row.createdAt),
   };

@@ -1,8 +1,9 @@
 /** The checkout as a page: plain HTML that works without JavaScript, in any browser and by curl. It loads nothing, and no other page may show it. */
 import type { ContactRequest } from '../../actors/checkout/messages.ts';
-import { type BillingPeriod, type Plan, planPriceMinor } from '../../plans.ts';
+import { type BillingPeriod, planName, planPriceMinor } from '../../plans.ts';
 import type { CheckoutRow, PlanCheckoutRow } from '../../storage/entities/checkout.ts';
 import type { HttpResponse } from '../http/message.ts';
+import { escaped, page } from './html-page.ts';
 
 export type CheckoutPage = {
   checkout: CheckoutRow;
@@ -36,7 +37,7 @@ type Contents = { title: string; body: string };
 function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, sent: ContactRequest): Contents {
   const { plan, status, lines } = checkout;
   if (plan === null) return deposit(checkout, nowMs);
-  const name = named(plan);
+  const name = planName(plan);
   if (status === 'paid') {
     const from = lines.length > 0 ? 'It holds from now on, and the invoice is in your list of invoices.' : waits;
     return { title: 'Thank you', body: `<p>You have chosen the plan ${name}. ${from}</p>` };
@@ -61,13 +62,17 @@ function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, s
   if (checkout.pageUrl !== null)
     return {
       title: `Plan ${name}`,
-      body: `<p>Nothing has been paid yet. <a href="${escaped(checkout.pageUrl)}">Go on to the payment</a></p>`,
+      body: `<p>Nothing has been paid yet. <a href="${escaped(checkout.pageUrl)}">Go on to the payment</a></p>${destinations(checkout)}`,
     };
-  if (planPriceMinor(plan, checkout.billingPeriod) === null) return { title: `Plan ${name}`, body: contactForm(name, sent) };
+  if (planPriceMinor(plan, checkout.billingPeriod) === null)
+    return { title: `Plan ${name}`, body: contactForm(name, sent, destinations({ ...checkout, successUrl: null })) };
   const cancel = '<form method="post" action="?do=cancel"><button>Cancel</button></form>';
   const hint = notice === null ? '' : `<p class="quiet">${escaped(notice)}</p>`;
   const pay = `<form method="post" action="?do=pay"><button class="main" autofocus>${checkout.amountMinor > 0 ? `Pay ${dollars(checkout.amountMinor)}` : 'Confirm'}</button></form>`;
-  return { title: `Plan ${name}`, body: `${offer(checkout, name)}${hint}<div class="choice">${pay}${cancel}</div>` };
+  return {
+    title: `Plan ${name}`,
+    body: `${offer(checkout, name)}${hint}${destinations(checkout)}<div class="choice">${pay}${cancel}</div>`,
+  };
 }
 
 const waits = 'It begins when what you have paid for ends.';
@@ -107,13 +112,22 @@ ${row('Due now', amountMinor, 'th')}
 `;
 }
 
-function contactForm(plan: string, { name, email, message }: ContactRequest): string {
+/** Where the buttons lead: a host that anybody may have chosen is named before anybody is sent there. */
+function destinations({ successUrl, cancelUrl }: Pick<CheckoutRow, 'successUrl' | 'cancelUrl'>): string {
+  const to = (when: string, url: string | null) =>
+    url === null ? '' : `${when} leads you to <strong>${escaped(new URL(url).host)}</strong>. `;
+  const text = `${to('Paying', successUrl)}${to('Cancelling', cancelUrl)}`.trim();
+  return text === '' ? '' : `<p class="quiet">${text}</p>`;
+}
+
+function contactForm(plan: string, { name, email, message }: ContactRequest, leadsTo: string): string {
   return `<p>The price of ${plan} is agreed with each customer. Tell us what you need:</p>
 <form method="post" action="?do=contact">
 <p><label>Name<br><input name="name" maxlength="200" autocomplete="name" value="${escaped(name)}"></label></p>
 <p><label>E-mail<br><input name="email" type="email" required maxlength="254" autocomplete="email" value="${escaped(email)}"></label></p>
 <p><label>Message<br><textarea name="message" required maxlength="5000" rows="6">
 ${escaped(message)}</textarea></label></p>
+${leadsTo}
 <div class="choice"><button class="main">Send</button><button formaction="?do=cancel" formnovalidate>Cancel</button></div>
 </form>`;
 }
@@ -122,61 +136,8 @@ export function isExpired({ expiresAt }: CheckoutRow, nowMs: number): boolean {
   return nowMs >= expiresAt;
 }
 
-function page(title: string, body: string, status: number, leadsTo: (string | null)[]): HttpResponse {
-  // Browsers hold the redirect after a form to the same list.
-  const targets = new Set(leadsTo.filter((url) => url !== null).map((url) => new URL(url).origin));
-  return {
-    status,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      'Referrer-Policy': 'no-referrer',
-      'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; form-action ${["'self'", ...targets].join(' ')}`,
-    },
-    body: `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
-<style>${style}</style>
-<main>
-<h1>${escaped(title)}</h1>
-${body}
-</main>
-</html>
-`,
-  };
-}
-
-const style = `
-:root{color-scheme:light dark}
-body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:light-dark(#f4f4f2,#1b1b1d);color:light-dark(#1d1d1f,#eeeeec)}
-main{box-sizing:border-box;max-width:34rem;margin:8vh auto;padding:1.5rem 2rem 2rem;border-radius:.75rem;background:light-dark(#fff,#28282b)}
-h1{font-size:1.5rem;margin:.25rem 0 1rem}
-table{width:100%;border-collapse:collapse;margin:1rem 0}
-td,th{padding:.5rem 0;text-align:left;vertical-align:top;border-top:1px solid light-dark(#e3e3df,#3c3c40)}
-.sum{text-align:right;white-space:nowrap;padding-left:1rem;font-variant-numeric:tabular-nums}
-.quiet{font-size:.875rem;color:light-dark(#63635f,#a9a9a5)}
-.choice{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1.5rem}
-button{font:inherit;padding:.6rem 1.5rem;border:1px solid light-dark(#c4c4bf,#55555a);border-radius:.5rem;background:none;color:inherit;cursor:pointer}
-.main{border-color:transparent;background:#2450c4;color:#fff}
-input,textarea{box-sizing:border-box;width:100%;font:inherit;padding:.5rem;border:1px solid light-dark(#c4c4bf,#55555a);border-radius:.5rem;background:none;color:inherit}
-[role=alert]{color:light-dark(#a3160e,#ff9a90)}
-@media(max-width:36rem){main{margin:0;min-height:100vh;border-radius:0;padding:1.5rem 1.25rem}}
-`;
-
-function named(plan: Plan): string {
-  return plan[0]!.toUpperCase() + plan.slice(1);
-}
-
 const majorFormat = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 function dollars(minor: number): string {
   return `${minor < 0 ? '−' : ''}$${majorFormat.format(Math.abs(minor) / 100)}`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

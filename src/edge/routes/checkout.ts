@@ -2,7 +2,6 @@
 import Type from 'typebox';
 import { account } from '../../actors/account/messages.ts';
 import { quoteFor } from '../../actors/account/standing.ts';
-import { accountSettings } from '../../actors/account-settings/messages.ts';
 import { type ContactRequest, checkout } from '../../actors/checkout/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
@@ -16,6 +15,7 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { commandIds } from '../idempotency.ts';
 import { answer } from './answer.ts';
 import { checkoutPage, isExpired, noCheckoutPage } from './checkout-page.ts';
+import { isWebAddress, webAddressRule } from './web-address.ts';
 
 /** Where people pay. */
 export type CheckoutPages = {
@@ -35,7 +35,8 @@ export type CheckoutRouteParts = {
 const Url = Type.String({
   minLength: 1,
   maxLength: 2_000,
-  description: "One of the settings' `redirect_uris`, or an address of this service",
+  description:
+    'An https address, or an http one of this very machine (127.0.0.1, [::1], localhost). The page names its host before it leads there',
 });
 const html = 'text/html';
 const shared = { scope: null, extension: true, idempotent: false } as const;
@@ -68,9 +69,8 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
       if (billing_period === undefined && success_url === undefined)
         throw invalidField(['body', 'billing_period'], 'Field required', 'missing', context.body);
       const billingPeriod = billing_period ?? 'monthly';
-      const { redirectUris } = await actors.query(accountSettings, accountId, 'get', null);
-      const successUrl = target(success_url, 'success_url', redirectUris);
-      const cancelUrl = target(cancel_url, 'cancel_url', redirectUris);
+      const successUrl = target(success_url, 'success_url');
+      const cancelUrl = target(cancel_url, 'cancel_url');
       const row = await actors.query(account, accountId, 'get', null);
       if (row === null) throw new AppError('not_found', 'Account not found');
       const { amountMinor, lines } = quoteFor(row, { plan, billingPeriod }, clock.nowMs());
@@ -106,10 +106,12 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     query: Type.Object({ do: Type.Enum(['pay', 'cancel', 'contact']) }),
     responses: { 200: null, 303: null, 404: null, 409: null, 410: null, 422: null },
     contentTypes: { 200: html, 404: html, 409: html, 410: html, 422: html },
-    async handler({ params, query, request }) {
+    readsBody: true,
+    async handler(context) {
+      const { params, query } = context;
       const found = await of(params.key);
       if (found === null) return noCheckoutPage();
-      const sent = query.do === 'contact' ? contactOf(await readForm(request)) : undefined;
+      const sent = query.do === 'contact' ? contactOf(await readForm(context)) : undefined;
       const problem = sent === undefined ? null : problemOf(sent);
       if (problem !== null) return shown(found, 422, problem, sent);
       try {
@@ -149,12 +151,11 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: gone ? null : problem, sent }, gone ? 410 : status);
   }
 
-  /** An address that its people have registered, or one of this service: a checkout sends nobody elsewhere. */
-  function target(url: string | undefined, field: string, registered: readonly string[]): string | null {
+  /** null: none is given. People are sent to whatever host this is, so the page names it. */
+  function target(url: string | undefined, field: string): string | null {
     if (url === undefined) return null;
-    const known = URL.canParse(url) && (registered.includes(url) || new URL(url).origin === new URL(publicUrl).origin);
-    if (!known)
-      throw invalidField(['body', field], "Give one of the settings' redirect_uris, or an address of this service", 'value_error', url);
+    const isOurs = URL.canParse(url) && new URL(url).origin === new URL(publicUrl).origin;
+    if (!isOurs && !isWebAddress(url)) throw invalidField(['body', field], webAddressRule, 'value_error', url);
     return new URL(url).href;
   }
 }

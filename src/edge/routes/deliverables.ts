@@ -47,7 +47,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       async handler({ principal, params, query: { limit, offset } }) {
         const { accountId } = principal;
         const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await database.list(async (em) => {
+        const [rows, total] = await database.list(accountId, async (em) => {
           if ((await em.count(Task, { id: params.id, accountId })) === 0) throw new AppError('not_found', 'Task not found');
           const where = { taskId: params.id, accountId };
           return em.findAndCount(Deliverable, where, { orderBy: order, limit, offset, disableIdentityMap: true });
@@ -67,7 +67,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       contentTypes: { 200: '*/*', 206: '*/*' },
       async handler({ principal, params, request }) {
         const where = { id: params.file_id, taskId: params.id, accountId: principal.accountId };
-        const row = await database.list((em) => em.findOne(Deliverable, where));
+        const row = await database.list(principal.accountId, (em) => em.findOne(Deliverable, where));
         if (row === null) throw new AppError('not_found', 'Deliverable not found');
         const { contentKey: key, sizeBytes, sha256, name: fileName, type } = row;
         return sendFile(request, files, { key, sizeBytes, sha256, fileName, type });

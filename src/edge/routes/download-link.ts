@@ -1,4 +1,6 @@
 /** Links that download one file without an Authorization header, for an hour. */
+
+import { withoutTrailing } from '../../trailing.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Tokens } from '../auth/tokens.ts';
 
@@ -9,7 +11,7 @@ export type DownloadLinks = {
 
 /** @param publicUrl what links begin with, without a slash at its end */
 export function createDownloadLinks(tokens: Pick<Tokens, 'downloadToken'>, publicUrl: string): DownloadLinks {
-  const base = publicUrl.replace(/\/+$/, '');
+  const base = withoutTrailing(publicUrl, '/');
   return {
     async to(path, { accountId, userId }, scope) {
       const token = await tokens.downloadToken({ accountId, userId, path, scope });

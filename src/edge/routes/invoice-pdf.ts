@@ -1,9 +1,16 @@
-/** An invoice as a PDF of one page. The library that draws it is loaded when the first is asked for. */
+/** An invoice as a PDF of one page. The default export is a job for a computing process, where alone the library that draws it is loaded. */
 import { isoTimestamp } from '../../clock.ts';
+import { planName } from '../../plans.ts';
 import type { InvoiceRow } from '../../storage/entities/checkout.ts';
 
+/** What of an invoice is printed. */
+export type PrintedInvoice = Pick<
+  InvoiceRow,
+  'id' | 'plan' | 'billingPeriod' | 'amountMinor' | 'status' | 'createdAt' | 'periodStart' | 'periodEnd' | 'lines'
+>;
+
 /** @param customer whom it is made out to */
-export async function invoicePdf(invoice: InvoiceRow, customer: string): Promise<Buffer> {
+export async function invoicePdf(invoice: PrintedInvoice, customer: string): Promise<Buffer> {
   const { default: PdfDocument } = await import('pdfkit');
   const { id, plan, billingPeriod, amountMinor, status, createdAt } = invoice;
   const created = new Date(createdAt);
@@ -30,7 +37,7 @@ export async function invoicePdf(invoice: InvoiceRow, customer: string): Promise
     ['Number', id],
     ['Date', date(createdAt)],
     ['Customer', printable(customer)],
-    ['Plan', `${plan[0]!.toUpperCase()}${plan.slice(1)}, ${billingPeriod}`],
+    ['Plan', `${planName(plan)}, ${billingPeriod}`],
     ['Period', `${date(invoice.periodStart)} to ${date(invoice.periodEnd)}`],
     ['Status', `${status[0]!.toUpperCase()}${status.slice(1)}`],
   ];
@@ -52,6 +59,8 @@ export async function invoicePdf(invoice: InvoiceRow, customer: string): Promise
   document.end();
   return ended;
 }
+
+export default ({ invoice, customer }: { invoice: PrintedInvoice; customer: string }): Promise<Buffer> => invoicePdf(invoice, customer);
 
 function major(minor: number): string {
   return (minor / 100).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });

@@ -11,7 +11,6 @@ import { contentDisposition } from '../http/download.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { answer } from './answer.ts';
 import type { DownloadLinks } from './download-link.ts';
-import { invoicePdf } from './invoice-pdf.ts';
 import { PageOf, PageQuery, page } from './page.ts';
 
 const InvoiceView = Type.Object(
@@ -36,9 +35,10 @@ export type InvoiceRouteParts = {
   links: DownloadLinks;
   /** Whom an invoice is made out to. */
   customerOf(principal: Principal): Promise<string>;
+  pdf(invoice: InvoiceRow, customer: string): Promise<Uint8Array>;
 };
 
-export function invoiceRoutes({ database, links, customerOf }: InvoiceRouteParts): AnyRoute[] {
+export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRouteParts): AnyRoute[] {
   const list = route({
     method: 'GET',
     path: '/billing/invoices',
@@ -50,7 +50,7 @@ export function invoiceRoutes({ database, links, customerOf }: InvoiceRouteParts
     responses: { 200: PageOf(InvoiceView) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId };
-      const [rows, total] = await database.list((em) =>
+      const [rows, total] = await database.list(principal.accountId, (em) =>
         em.findAndCount(Invoice, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
       );
       const data = await Promise.all(rows.map((row) => view(row as InvoiceRow, principal)));
@@ -58,7 +58,7 @@ export function invoiceRoutes({ database, links, customerOf }: InvoiceRouteParts
     },
   });
 
-  const pdf = route({
+  const download = route({
     method: 'GET',
     path: '/billing/invoices/{id}/pdf',
     summary: 'An invoice as PDF',
@@ -70,7 +70,9 @@ export function invoiceRoutes({ database, links, customerOf }: InvoiceRouteParts
     async handler({ principal, params: { id } }) {
       const { accountId } = principal;
       const isId = id.startsWith(idPrefixes.invoice);
-      const found = isId ? await database.list((em) => em.findOne(Invoice, { id, accountId }, { disableIdentityMap: true })) : null;
+      const found = isId
+        ? await database.list(accountId, (em) => em.findOne(Invoice, { id, accountId }, { disableIdentityMap: true }))
+        : null;
       if (found === null) throw new AppError('not_found', 'Invoice not found');
       const headers = {
         'Content-Type': 'application/pdf',
@@ -78,11 +80,11 @@ export function invoiceRoutes({ database, links, customerOf }: InvoiceRouteParts
         'Cache-Control': 'private, no-store',
         'X-Content-Type-Options': 'nosniff',
       };
-      return { status: 200, headers, body: await invoicePdf(found as InvoiceRow, await customerOf(principal)) };
+      return { status: 200, headers, body: await pdf(found as InvoiceRow, await customerOf(principal)) };
     },
   });
 
-  return [list, pdf];
+  return [list, download];
 
   async function view(row: InvoiceRow, principal: Principal): Promise<Static<typeof InvoiceView>> {
     const { id, amountMinor, lines, status, periodStart, periodEnd, createdAt } = row;

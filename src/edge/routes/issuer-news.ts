@@ -2,8 +2,8 @@
 import type { IssuerAnswer } from '../../actors/issuer-authorization/answer.ts';
 import type { Clock } from '../../clock.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { readBytes } from '../http/raw-body.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { readSigned, signedNews } from './signed-news.ts';
 
 /** `E`: what the issuer's adapter reads out of an event. */
 export type IssuerNewsParts<E extends { kind: string }> = {
@@ -16,30 +16,22 @@ export type IssuerNewsParts<E extends { kind: string }> = {
   clock: Clock;
 };
 
-/** Several times what the largest event has. */
-const maxBytes = 512 * 1024;
 /** The issuer waits for 2 s from its own end of the line. */
 const decideWithinMs = 1_500;
 
 export function issuerNewsRoutes<E extends { kind: string }>({ read, decide, take, answer, clock }: IssuerNewsParts<E>): AnyRoute[] {
   return [
     route({
-      method: 'POST',
+      ...signedNews,
       path: '/stripe/issuing',
       summary: 'What Stripe Issuing asks and tells',
       description:
         'For Stripe alone: the address of a webhook endpoint there, for `issuing_authorization.*` and `issuing_transaction.*`. A request for authorization is answered within 1.5 s with `approved`, decided by card and wallet; no decision in that time is a no. Everything else is a hint to look.',
-      scope: null,
-      extension: true,
-      idempotent: false,
-      // Its deliveries come from few addresses, as many as there are payments.
-      limited: false,
-      errors: [400, 413],
       responses: { 200: null },
       contentTypes: { 200: 'application/json' },
-      async handler({ request }): Promise<HttpResponse> {
+      async handler(context): Promise<HttpResponse> {
         const deadlineMs = clock.nowMs() + decideWithinMs;
-        const event = await read(await readBytes(request, maxBytes), request.header('stripe-signature'));
+        const event = await readSigned(context, read);
         if (!isRequest(event)) {
           await take(event);
           return { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"received":true}' };

@@ -1,6 +1,6 @@
 /** Purchase orders: placed, looked at, approved and rejected. */
 import Type, { type Static } from 'typebox';
-import { accountSettings } from '../../actors/account-settings/messages.ts';
+import { accountSettings, autoApproveSetting } from '../../actors/account-settings/messages.ts';
 import { purchaseOrder } from '../../actors/purchase-order/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
@@ -14,6 +14,7 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { Money } from '../http/validate.ts';
 import { commandIds } from '../idempotency.ts';
 import { answer } from './answer.ts';
+import { isOwn, ModeField, modeNote } from './mode.ts';
 import { PageOf, PageQuery, page } from './page.ts';
 
 const Time = Type.String({ format: 'date-time' });
@@ -24,6 +25,7 @@ const OrderView = Type.Object(
     amount: Type.Number({ description: 'USD' }),
     vendor: Type.String(),
     status: Type.Enum(['pending', 'approved', 'rejected', 'complete']),
+    mode: ModeField,
     created_at: Time,
     approved_at: Type.Optional(Time),
     rejected_at: Type.Optional(Time),
@@ -47,14 +49,15 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     method: 'GET',
     path: '/commerce/orders',
     summary: 'List purchase orders, newest first',
+    description: modeNote,
     scope: 'commerce.read',
     query: PageQuery,
     responses: { 200: PageOf(OrderView) },
-    async handler({ principal: { accountId }, query: { limit, offset } }) {
-      const [rows, total] = await database.list((em) =>
+    async handler({ principal: { accountId, mode }, query: { limit, offset } }) {
+      const [rows, total] = await database.list(accountId, (em) =>
         em.findAndCount(
           PurchaseOrder,
-          { accountId },
+          { accountId, mode },
           { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true },
         ),
       );
@@ -74,7 +77,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     path: '/commerce/orders',
     summary: 'Place a purchase order',
     description:
-      'It waits for approval; nothing is paid yet. At or under `auto_approve_threshold` of the settings it approves itself, unless a spending limit forbids that.',
+      'It waits for approval; nothing is paid yet. At or under `auto_approve_threshold` of its mode it approves itself, unless a spending limit forbids that.',
     scope: 'commerce.write',
     body: Type.Object({
       description: Text(2_000),
@@ -84,11 +87,12 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     }),
     responses: { 201: OrderView },
     async handler(context) {
-      const { accountId } = context.principal;
+      const { accountId, mode } = context.principal;
       const { description, amount, vendor } = context.body;
       const { id, commandId } = commandIds(context, idPrefixes.purchaseOrder, clock.nowMs());
-      const { autoApproveThresholdMinor } = await actors.query(accountSettings, accountId, 'get', null);
-      const asked = { accountId, description, amountMinor: toMinor(amount), vendor, autoApproveThresholdMinor };
+      const settings = await actors.query(accountSettings, accountId, 'get', null);
+      const autoApproveThresholdMinor = settings[autoApproveSetting[mode]];
+      const asked = { accountId, mode, description, amountMinor: toMinor(amount), vendor, autoApproveThresholdMinor };
       const order = await actors.ask(purchaseOrder, id, 'create', asked, { commandId });
       return answer(201, justDecided(order));
     },
@@ -111,7 +115,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     path: '/commerce/orders/{id}/approve',
     summary: 'Approve a purchase order',
     description:
-      'It is paid from the wallet at once, and complete then. Where the wallet holds too little it stays approved, with `payment_error`, and is paid when money arrives. 422: a spending limit forbids it; it stays pending.',
+      'It is paid from the wallet of its mode at once, and complete then. Where the wallet holds too little it stays approved, with `payment_error`, and is paid when money arrives. 422: a spending limit forbids it; it stays pending.',
     scope: 'commerce.write',
     errors: [409, 422],
     responses: { 200: OrderView },
@@ -141,9 +145,9 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
 
   return [list, create, get, approve, reject];
 
-  async function own({ accountId }: Principal, id: string): Promise<PurchaseOrderRow> {
+  async function own(principal: Principal, id: string): Promise<PurchaseOrderRow> {
     const order = id.startsWith(idPrefixes.purchaseOrder) ? await actors.query(purchaseOrder, id, 'get', null) : null;
-    if (order === null || order.accountId !== accountId) throw new AppError('not_found', 'Order not found');
+    if (order === null || !isOwn(principal, order)) throw new AppError('not_found', 'Order not found');
     return order;
   }
 }
@@ -154,7 +158,7 @@ function justDecided(order: PurchaseOrderRow): Static<typeof OrderView> {
 }
 
 function view(order: PurchaseOrderRow): Static<typeof OrderView> {
-  const { id, description, amountMinor, vendor, status, paymentError, reason } = order;
+  const { id, description, amountMinor, vendor, status, mode, paymentError, reason } = order;
   const at = (ms: number | null) => (ms === null ? undefined : isoTimestamp(ms));
   return {
     id,
@@ -162,6 +166,7 @@ function view(order: PurchaseOrderRow): Static<typeof OrderView> {
     amount: toMajor(amountMinor),
     vendor,
     status,
+    mode,
     created_at: isoTimestamp(order.createdAt),
     approved_at: at(order.approvedAt),
     rejected_at: at(order.rejectedAt),

@@ -7,14 +7,15 @@ import { throttleId } from '../../actors/throttle/messages.ts';
 import { user } from '../../actors/user/messages.ts';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import type { HashLanes } from '../auth/hash-lanes.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { Email, Message, NewPassword } from './auth-schemas.ts';
 
-export type PasswordRoutesOptions = { actors: ActorSystem; tokens: Tokens; passwords: Passwords; clock: Clock };
+export type PasswordRoutesOptions = { actors: ActorSystem; tokens: Tokens; passwords: Passwords; lanes: HashLanes; clock: Clock };
 
-export function passwordRoutes({ actors, tokens, passwords, clock }: PasswordRoutesOptions): AnyRoute[] {
+export function passwordRoutes({ actors, tokens, passwords, lanes, clock }: PasswordRoutesOptions): AnyRoute[] {
   const forgot = route({
     method: 'POST',
     path: '/auth/forgot-password',
@@ -35,11 +36,17 @@ export function passwordRoutes({ actors, tokens, passwords, clock }: PasswordRou
     method: 'POST',
     path: '/auth/reset-password',
     summary: 'Set a new password with the mailed token',
-    description: 'The token is good once and for an hour. Every session of the user ends within a second.',
+    description:
+      'The token is good once and for an hour. Every session of the user ends within a second. API keys stay as they are, unless `revoke_api_keys` ' +
+      'is true: then all keys of the account are refused within a second, too.',
     scope: null,
     idempotent: false,
     errors: [400],
-    body: Type.Object({ token: Type.String({ maxLength: 2_048 }), password: NewPassword }),
+    body: Type.Object({
+      token: Type.String({ maxLength: 2_048 }),
+      password: NewPassword,
+      revoke_api_keys: Type.Optional(Type.Boolean({ description: 'Extension; default false' })),
+    }),
     responses: { 200: Message },
     async handler({ body }) {
       const claims = await tokens.readResetToken(body.token);
@@ -47,9 +54,14 @@ export function passwordRoutes({ actors, tokens, passwords, clock }: PasswordRou
       const { userId, resetId } = claims;
       // Spares the hash where it is clear already; of two with one token the user's turn lets one through.
       if (!(await actors.query(user, userId, 'canReset', { resetId, nowMs: clock.nowMs() }))) throw invalidToken();
-      const passwordHash = await passwords.hash(body.password);
-      if (!(await actors.ask(user, userId, 'resetPassword', { resetId, passwordHash }))) throw invalidToken();
-      return { status: 200, json: { message: 'The new password is set; sign in with it' } };
+      const passwordHash = await passwords.hash(body.password, lanes.lineOfUser(userId));
+      const revokeKeys = body.revoke_api_keys === true;
+      const done = await actors.ask(user, userId, 'resetPassword', { resetId, passwordHash, revokeKeys });
+      if (done === false) throw invalidToken();
+      const keys = revokeKeys
+        ? `API keys that were revoked: ${done.keysRevoked}`
+        : 'API keys stay as they are; with revoke_api_keys they are revoked, too';
+      return { status: 200, json: { message: `The new password is set; sign in with it. ${keys}` } };
     },
   });
 

@@ -5,8 +5,8 @@ import { renewal } from '../../actors/renewal/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { readBytes } from '../http/raw-body.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { readSigned, signedNews } from './signed-news.ts';
 
 export type PaymentNewsParts = {
   actors: Pick<ActorSystem, 'ask'>;
@@ -16,27 +16,18 @@ export type PaymentNewsParts = {
 };
 type News = { id: string; about: 'checkout'; checkoutId: string } | { id: string; about: 'renewal'; renewalId: string };
 
-/** Several times what the largest event has. */
-const maxBytes = 512 * 1024;
-
 /** Served where a payment processor is configured. */
 export function paymentNewsRoutes({ actors, read, log }: PaymentNewsParts): AnyRoute[] {
   return [
     route({
-      method: 'POST',
+      ...signedNews,
       path: '/stripe/webhook',
       summary: 'What Stripe tells',
       description:
         'For Stripe alone: the address of a webhook endpoint there. Nothing is believed but its signature over the exact body. 2xx: what was found when Stripe was asked is stored; repeated and late deliveries change nothing.',
-      scope: null,
-      extension: true,
-      idempotent: false,
-      // Its deliveries come from few addresses, as many as there are payments.
-      limited: false,
-      errors: [400, 413],
       responses: { 200: Type.Object({ received: Type.Boolean() }) },
-      async handler({ request }) {
-        const news = await read(await readBytes(request, maxBytes), request.header('stripe-signature'));
+      async handler(context) {
+        const news = await readSigned(context, read);
         if (news !== null) await take(news);
         return { status: 200, json: { received: true } };
       },

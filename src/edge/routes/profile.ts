@@ -6,11 +6,12 @@ import { emailAddress, emailAddressId } from '../../actors/email-address/message
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { user } from '../../actors/user/messages.ts';
 import { type Clock, isoTimestamp } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, invalidField } from '../../errors.ts';
 import { idPrefixes, newId } from '../../ids.ts';
-import { newEnrolment, newRecoveryCodes, recoveryHash } from '../auth/one-time-codes.ts';
+import { countUse, verificationMails } from '../auth/attempts.ts';
+import { newEnrolment } from '../auth/one-time-codes.ts';
 import type { Principal } from '../auth/principal.ts';
-import { type SignIn, wrongCode } from '../auth/sign-in.ts';
+import type { SignIn } from '../auth/sign-in.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { Code, CurrentUser, Email, Message, Name } from './auth-schemas.ts';
 
@@ -20,6 +21,8 @@ export type ProfileRoutesOptions = {
   clock: Clock;
 };
 
+export const tooManyMails = 'Too many mails to verify an address; try again later';
+
 export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): AnyRoute[] {
   async function currentUser({ userId, accountId }: Principal) {
     const [profile, owned] = await Promise.all([
@@ -27,22 +30,24 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
       actors.query(account, accountId, 'get', null),
     ]);
     if (profile === null || owned === null) throw unknownUser();
-    const { id, email, name, twoFactorEnabled, createdAt } = profile;
+    const { id, email, emailVerified, pendingEmail, name, twoFactorEnabled, createdAt } = profile;
     const { plan } = standingOf(owned, clock.nowMs());
     const about = { plan, two_factor_enabled: twoFactorEnabled, created_at: isoTimestamp(createdAt) };
-    return { id, email, name, account_id: accountId, ...about };
+    return { id, email, email_verified: emailVerified, pending_email: pendingEmail, name, account_id: accountId, ...about };
   }
 
-  async function setEmail(userId: string, email: string): Promise<void> {
+  async function setEmail(userId: string, email: string, password: string): Promise<void> {
+    await signIn.confirmPassword(userId, password);
     const profile = await actors.query(user, userId, 'profile', null);
     if (profile === null) throw unknownUser();
     const { accountId, emailVersion } = profile;
     const addressId = emailAddressId(email);
+    const isOwn = addressId === emailAddressId(profile.email);
+    if (!isOwn) await countUse({ actors, clock }, verificationMails(userId, email), tooManyMails);
     const moveId = newId(idPrefixes.request, clock.nowMs());
-    const isDone =
-      addressId === emailAddressId(profile.email)
-        ? await actors.ask(user, userId, 'update', { email })
-        : await actors.ask(emailAddress, addressId, 'move', { moveId, userId, accountId, email, emailVersion });
+    const isDone = isOwn
+      ? await actors.ask(user, userId, 'update', { email })
+      : await actors.ask(emailAddress, addressId, 'move', { moveId, userId, accountId, email, emailVersion });
     if (!isDone) throw new AppError('conflict', 'The email was changed by another request at the same time');
   }
 
@@ -59,14 +64,25 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
     method: 'PATCH',
     path: '/auth/me',
     summary: 'Change the name or the email',
-    description: 'The old address is free for anybody then, and whatever was mailed to it for a new password opens nothing.',
+    description:
+      'Another address takes the password, and waits as `pending_email` until somebody confirms it with the token that is mailed to it, for a day at ' +
+      'most; the present address is told and stays until then. A second change takes the place of the first, the present address ends it. When the ' +
+      'new address counts, the old one is free for anybody, and whatever was mailed to it for a new password opens nothing. ' +
+      'After five wrong passwords within 15 minutes it is 429, whether or not the next is right.',
     scope: 'session',
-    errors: [409],
-    body: Type.Object({ name: Name, email: Type.Optional(Email) }),
+    errors: [403, 409],
+    body: Type.Object({
+      name: Name,
+      email: Type.Optional(Email),
+      password: Type.Optional(Type.String({ maxLength: 1_024, description: 'The present one; needed with `email`' })),
+    }),
     responses: { 200: CurrentUser },
-    async handler({ principal, body: { name, email } }) {
+    async handler({ principal, body: { name, email, password } }) {
       // What can be refused comes first.
-      if (email !== undefined) await setEmail(principal.userId, email);
+      if (email !== undefined) {
+        if (password === undefined) throw invalidField(['body', 'password'], 'Field required', 'missing');
+        await setEmail(principal.userId, email.normalize('NFC'), password);
+      }
       if (name !== undefined) await actors.ask(user, principal.userId, 'update', { name });
       return { status: 200, json: await currentUser(principal) };
     },
@@ -109,15 +125,7 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
     body: Type.Object({ code: Code }),
     responses: { 200: Type.Object({ recovery_codes: Type.Array(Type.String()) }) },
     async handler({ principal: { userId }, body }) {
-      const factor = await actors.query(user, userId, 'secondFactor', null);
-      if (factor?.status !== 'pending') throw new AppError('conflict', 'No second factor was begun');
-      const step = signIn.stepOf(userId, factor.sealed, body.code.replace(/\s/g, ''));
-      if (step === null) throw wrongCode();
-      const recoveryCodes = newRecoveryCodes();
-      const recoveryHashes = recoveryCodes.map(recoveryHash);
-      if (!(await actors.ask(user, userId, 'confirm', { sealed: factor.sealed, step, recoveryHashes })))
-        throw new AppError('conflict', 'Another second factor was begun meanwhile');
-      return { status: 200, json: { recovery_codes: recoveryCodes } };
+      return { status: 200, json: { recovery_codes: await signIn.confirmSecondFactor(userId, body.code) } };
     },
   });
 
@@ -139,6 +147,6 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
   return [me, change, enroll, confirm, disable];
 }
 
-function unknownUser(): AppError {
+export function unknownUser(): AppError {
   return new AppError('unauthenticated', 'Not authenticated');
 }

@@ -5,14 +5,11 @@ import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { toMajor, toMinor } from '../../money.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { Money } from '../http/validate.ts';
+import { isWebAddress, webAddressRule } from './web-address.ts';
 
 const maxRedirectUris = 20;
 
-const RedirectUri = Type.Refine(
-  Type.String({ minLength: 1, maxLength: 2_000 }),
-  isRedirectUri,
-  () => 'Give an https URL, or an http one of this very machine (127.0.0.1, [::1], localhost), without user or fragment',
-);
+const RedirectUri = Type.Refine(Type.String({ minLength: 1, maxLength: 2_000 }), isRedirectUri, () => `${webAddressRule} or fragment`);
 const TimeZone = Type.Refine(
   Type.String({ minLength: 1, maxLength: 64, description: 'An IANA time zone: when a day begins' }),
   isTimeZone,
@@ -70,9 +67,10 @@ function view(settings: Settings): Static<typeof SettingsView> {
   };
 }
 
+/** The spending limits of test mode are changed where all of them are. */
 function changesOf(body: Partial<Static<typeof SettingsView>>): Partial<Settings> {
   const minor = (amount: number | undefined) => (amount === undefined ? undefined : toMinor(amount));
-  const changes: { [K in keyof Settings]: Settings[K] | undefined } = {
+  const changes: { [K in keyof Settings as Exclude<K, 'testAutoApproveThresholdMinor'>]: Settings[K] | undefined } = {
     autoApproveThresholdMinor: minor(body.auto_approve_threshold),
     liveTradingEnabled: body.live_trading_enabled,
     maxPositionSizeMinor: minor(body.max_position_size),
@@ -84,10 +82,7 @@ function changesOf(body: Partial<Static<typeof SettingsView>>): Partial<Settings
 }
 
 function isRedirectUri(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password } = new URL(text);
-  if (username !== '' || password !== '' || text.includes('#')) return false;
-  return protocol === 'https:' || (protocol === 'http:' && /^(127(\.\d+){3}|\[::1\]|localhost)$/.test(hostname));
+  return isWebAddress(text) && !text.includes('#');
 }
 
 /** By name: an offset such as +01:00 knows no summer. */

@@ -1,6 +1,8 @@
 /** Tasks, agents and approvals as callers see them: the union of both variants of the interface. */
 import Type, { type Static } from 'typebox';
+import { hasEnded } from '../../actors/task/crew.ts';
 import { creditsSpent } from '../../actors/task/grants.ts';
+import { waitingView } from '../../actors/task/waiting.ts';
 import { isoTimestamp } from '../../clock.ts';
 import { type AgentRow, type AgentSummary, type Approval, type TaskRow, taskStatuses } from '../../storage/entities/work.ts';
 import { taggedHeaders } from '../http/conditional.ts';
@@ -33,10 +35,16 @@ export const ApprovalSchema = Type.Object(
     task_id: Type.String(),
     action: Type.String(),
     arguments: Type.Unknown(),
-    status: Type.Enum(['pending', 'approved', 'rejected']),
+    status: Type.Enum(['pending', 'approved', 'rejected', 'expired'], { description: 'expired: the agent ended before anybody decided' }),
     reason: nullable(Type.String()),
     created_at: Timestamp,
     decided_at: nullable(Timestamp),
+    expires_at: Type.Null({ description: 'It can be decided as long as its agent lives' }),
+    decided_by: nullable(Type.String({ description: 'The user or the API key that decided' })),
+    decided_via: nullable(Type.Enum(['session', 'api_key'])),
+    edited_arguments: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
+      description: 'What the call was made with instead of `arguments`',
+    }),
   },
   { title: 'Approval' },
 );
@@ -63,8 +71,14 @@ export const TaskSchema = Type.Object(
     total_cost_cents: Type.Integer({ description: 'US cents by the model’s list prices, rounded' }),
     deliverables_count: Type.Integer(),
     workspace_id: Type.String(),
+    mode: Type.Enum(['live', 'test'], { description: 'test: made by a test key; it spends no real money' }),
     approvals: Type.Array(ApprovalSchema),
     pause_reason: nullable(Type.String({ description: 'agents, budget or plan_limit' })),
+    waiting_for: Type.Union([Type.Enum(['concurrency', 'plan_limit']), Type.Null()], {
+      description:
+        'Why nothing of it is at work, where the plan is the reason: as many tasks or agents are at work as it allows at once, or what it allows in a billing period is used up',
+    }),
+    waiting_message: nullable(Type.String({ description: 'The same in words, with what to do' })),
     error: nullable(Type.String()),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -98,8 +112,10 @@ export function taskView(task: TaskRow): Static<typeof TaskSchema> {
     total_cost_cents: Math.round(task.costMillicents / 1_000),
     deliverables_count: task.deliverables.length,
     workspace_id: task.workspaceId,
-    approvals: task.approvals.map((approval) => approvalView(approval, task.id)),
+    mode: task.mode,
+    approvals: task.approvals.map((approval) => approvalView(approval, task)),
     pause_reason: task.pauseReason,
+    ...waitingView(task),
     error: task.error,
     created_at: isoTimestamp(task.createdAt),
     updated_at: isoTimestamp(task.updatedAt),
@@ -121,18 +137,24 @@ export function agentView(agent: AgentSummary | AgentRow, taskId: string): Stati
   return { id, task_id: taskId, type, title, status, current_tool: currentTool, progress, result, error };
 }
 
-export function approvalView(approval: Approval, taskId: string): Static<typeof ApprovalSchema> {
-  const { id, agentId, action, status, reason } = approval;
+export function approvalView(approval: Approval, task: TaskRow): Static<typeof ApprovalSchema> {
+  const { id, agentId, action, reason } = approval;
+  // Tasks that ended under an earlier version kept theirs as pending.
+  const status = approval.status === 'pending' && hasEnded(task) ? 'expired' : approval.status;
   return {
     id,
     agent_id: agentId,
-    task_id: taskId,
+    task_id: task.id,
     action,
     arguments: approval.arguments,
     status,
     reason,
     created_at: isoTimestamp(approval.createdAt),
     decided_at: timestampOrNull(approval.decidedAt),
+    expires_at: null,
+    decided_by: approval.decidedBy ?? null,
+    decided_via: approval.decidedVia ?? null,
+    edited_arguments: (approval.editedArguments as Record<string, unknown>) ?? null,
   };
 }
 

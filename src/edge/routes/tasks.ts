@@ -1,19 +1,23 @@
 /** Tasks: create, list, look at, cancel, and their recorded history. */
 import Type from 'typebox';
 import { account } from '../../actors/account/messages.ts';
-import { schemaProblem } from '../../actors/agent/output.ts';
+import { schemaProblem } from '../../actors/agent/output-schema.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { task } from '../../actors/task/messages.ts';
 import { workspace } from '../../actors/workspace/messages.ts';
 import { isoTimestamp } from '../../clock.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
+import type { Scope } from '../../scopes.ts';
 import type { Database } from '../../storage/database.ts';
 import { Task, type TaskConfig, type TaskRow } from '../../storage/entities/work.ts';
-import type { Principal } from '../auth/principal.ts';
+import { hasScope, type Principal } from '../auth/principal.ts';
+import { grantedTo } from '../auth/scopes.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { commandIds } from '../idempotency.ts';
+import { unreadableTypes } from '../stream/filter.ts';
 import { answer } from './answer.ts';
+import { mustDirect } from './mode.ts';
 import { PageOf } from './page.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
 
@@ -65,20 +69,23 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       path: '/tasks',
       summary: 'Create a task',
       description:
-        'Agents start working at once; where the plan allows no more at once, or a limit of it is reached, the task waits as pending, first in, first out. Follow them on the WebSocket stream, by webhook, or by asking for the task.',
+        'Its agents may do what the caller may do: without `commerce.write` they buy nothing, and `workspace_id` needs `workspaces.read`, deploying `workspaces.write`. Agents start working at once; where the plan allows no more at once, or a limit of it is reached, the task waits as pending, first in, first out. Follow them on the WebSocket stream, by webhook, or by asking for the task.',
       scope: 'tasks.write',
       body: CreateTaskBody,
       responses: { 201: TaskSchema },
       errors: [404],
+      authorize: ({ principal, body }) => mustBeGranted(principal, body),
       async handler(context) {
         const { body, principal } = context;
         const config = configOf(body.config ?? {});
+        mustBeGranted(principal, body);
         if (body.workspace_id !== undefined) await ownWorkspace(actors, body.workspace_id, principal);
         const { accountId, userId, mode } = principal;
         if (!(await actors.query(account, accountId, 'hasRoom', null)))
           throw new AppError('rate_limited', 'Too many tasks of this account wait for their turn', { retryAfterS: 60 });
         const { id, commandId } = commandIds(context, idPrefixes.task);
-        const input = { accountId, userId, mode, prompt: body.prompt, config, workspaceId: body.workspace_id ?? null };
+        const scopes = grantedTo(principal);
+        const input = { accountId, userId, mode, scopes, prompt: body.prompt, config, workspaceId: body.workspace_id ?? null };
         const created = await actors.ask(task, id, 'create', input, { commandId });
         return answer(201, taskView(created));
       },
@@ -101,7 +108,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
         const { status, limit = 20, offset = 0 } = query;
         const where = { accountId: principal.accountId, ...(status === undefined ? {} : { status }) };
         const fields = ['id', 'status', 'prompt', 'createdAt'] as const;
-        const [rows, total] = await database.list((em) =>
+        const [rows, total] = await database.list(principal.accountId, (em) =>
           em.findAndCount(Task, where, { fields, orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
         );
         return answer(200, { tasks: rows.map((row) => taskSummaryView(row as TaskRow)), total, limit, offset });
@@ -124,13 +131,13 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       method: 'POST',
       path: '/tasks/{id}/cancel',
       summary: 'Cancel a task and all its agents',
-      description: 'Irreversible. Finished work and deliverables stay; nothing more is charged.',
+      description: 'Irreversible. Finished work and deliverables stay; nothing more is charged. A test key cancels test work only.',
       scope: 'tasks.write',
       responses: { 200: Type.Intersect([TaskSchema, Type.Object({ success: Type.Boolean() })]) },
       errors: [409],
       async handler(context) {
         const { params, principal } = context;
-        own(await actors.query(task, params.id, 'get', null), principal);
+        mustDirect(principal, own(await actors.query(task, params.id, 'get', null), principal));
         const cancelled = await actors.ask(task, params.id, 'cancel', {}, { commandId: context.reservation?.commandId });
         return answer(200, { ...taskView(cancelled), success: true });
       },
@@ -140,6 +147,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       method: 'GET',
       path: '/tasks/{id}/events',
       summary: "A task's recorded history, oldest first",
+      description: 'Events that the caller lacks the scope to read are left out, as on the stream.',
       scope: 'tasks.read',
       extension: true,
       query: Type.Object({
@@ -150,18 +158,21 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       async handler({ params, query, principal }) {
         const { after = 0, limit = 20 } = query;
         own(await actors.query(task, params.id, 'get', null), principal);
-        const [{ rows }, counted] = await Promise.all([
-          database.read({
-            name: 'task_history',
-            text: 'select id, seq, type, account_id, created_at, data from event where task_id = $1 and seq > $2 order by seq limit $3',
-            values: [params.id, after, limit + 1],
-          }),
-          database.read({
-            name: 'task_history_size',
-            text: 'select count(*)::int as total from event where task_id = $1',
-            values: [params.id],
-          }),
-        ]);
+        const hidden = unreadableTypes(principal);
+        const [{ rows }, counted] = await database.list(principal.accountId, () =>
+          Promise.all([
+            database.read({
+              name: 'task_history',
+              text: 'select id, seq, type, account_id, created_at, data from event where task_id = $1 and seq > $2 and not (type = any($4)) order by seq limit $3',
+              values: [params.id, after, limit + 1, hidden],
+            }),
+            database.read({
+              name: 'task_history_size',
+              text: 'select count(*)::int as total from event where task_id = $1 and not (type = any($2))',
+              values: [params.id, hidden],
+            }),
+          ]),
+        );
         const data = rows.slice(0, limit).map((row) => ({ ...row, created_at: isoTimestamp(row.created_at) }));
         return answer(200, { data, has_more: rows.length > limit, total: counted.rows[0].total });
       },
@@ -183,6 +194,18 @@ export function own(row: TaskRow | null, principal: Principal): TaskRow {
 async function ownWorkspace(actors: ActorSystem, id: string, principal: Principal): Promise<void> {
   const found = await actors.query(workspace, id, 'describe', null);
   if (found === null || found.accountId !== principal.accountId) throw new AppError('not_found', 'Workspace not found');
+}
+
+/**
+ * A task does for its creator what the creator may do: working in a workspace that is there, and publishing it, need what they need by
+ * themselves. Without workspaces.write its agents only read there.
+ */
+function mustBeGranted(principal: Principal, { workspace_id: workspaceId, config = {} }: Type.Static<typeof CreateTaskBody>): void {
+  const needs = (scope: Scope, what: string) => {
+    if (!hasScope(principal, scope)) throw new AppError('forbidden', `${what} needs the scope ${scope}`);
+  };
+  if (workspaceId !== undefined) needs('workspaces.read', 'Working in this workspace');
+  if (config.auto_deploy || config.deploy_target) needs('workspaces.write', 'Deploying');
 }
 
 function configOf(given: Type.Static<typeof TaskConfigBody>): TaskConfig {

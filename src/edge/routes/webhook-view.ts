@@ -1,8 +1,9 @@
 /** Webhooks and deliveries as callers see them. The secret is shown once, by the request that made it. */
 import Type, { type Static } from 'typebox';
 import { eventIdOf } from '../../actors/webhook/courier.ts';
-import type { DeliveryRecord } from '../../actors/webhook/messages.ts';
+import { type DeliveryRecord, isDelivering } from '../../actors/webhook/messages.ts';
 import { isoTimestamp } from '../../clock.ts';
+import { modes } from '../../mode.ts';
 import type { WebhookRow } from '../../storage/entities/webhook.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
@@ -13,9 +14,15 @@ const described = {
   id: Type.String(),
   url: Type.String(),
   events: Type.Array(Type.String()),
-  status: Type.Enum(['active', 'disabled']),
-  disabled_reason: Type.Union([Type.Enum(['failing', 'gone', 'asked']), Type.Null()], {
-    description: 'A delivery failed for 24 hours; the receiver answered 410; somebody asked for it',
+  status: Type.Enum(['pending', 'active', 'disabled'], {
+    description: 'Pending: its address has not answered the event `webhook.challenge` with 2xx yet; events wait until it has',
+  }),
+  disabled_reason: Type.Union([Type.Enum(['failing', 'gone', 'asked', 'unverified']), Type.Null()], {
+    description:
+      'A delivery failed for 24 hours; the receiver answered 410; somebody asked for it; the challenge was not answered with 2xx for 24 hours',
+  }),
+  mode: Type.Enum([...modes], {
+    description: 'Of the key that registered it: events of cards, orders and the wallet are sent where they have the same',
   }),
   created_at: Timestamp,
 };
@@ -48,9 +55,9 @@ export const DeliverySchema = Type.Object(
 );
 
 export function webhookView(row: WebhookRow): Static<typeof WebhookSchema> {
-  const { id, url, events, status, disabledReason, createdAt } = row;
-  const shown = status === 'active' ? 'active' : 'disabled';
-  return { id, url, events, status: shown, disabled_reason: disabledReason ?? null, created_at: isoTimestamp(createdAt) };
+  const { id, url, events, status, disabledReason, mode, createdAt } = row;
+  const shown = isDelivering(row) ? 'active' : status === 'active' ? 'pending' : 'disabled';
+  return { id, url, events, status: shown, disabled_reason: disabledReason ?? null, mode, created_at: isoTimestamp(createdAt) };
 }
 
 /** @param activeSince of a webhook that is active, else null: what was to be tried again before is not any more */

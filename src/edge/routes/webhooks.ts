@@ -1,5 +1,6 @@
 /** Webhooks: registered, looked at, changed, tried out; and their deliveries, listed and sent again. */
 import Type from 'typebox';
+import { accountWebhooks, maxWebhooks } from '../../actors/account-webhooks/messages.ts';
 import type { ActorSystem } from '../../actors/runtime/actor-system.ts';
 import { type DeliveryRecord, webhook } from '../../actors/webhook/messages.ts';
 import { newWebhookSecret } from '../../actors/webhook/signature.ts';
@@ -29,7 +30,6 @@ export type WebhookRoutesOptions = {
 };
 
 const base = '/api-keys/webhooks';
-const maxWebhooks = 100;
 const Url = Type.String({ minLength: 1, maxLength: 2_048, description: 'http or https; not a private address' });
 const Events = Type.Array(Type.String({ maxLength: 64 }), {
   minItems: 1,
@@ -44,23 +44,24 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     path: base,
     summary: 'Register a webhook',
     description:
-      'Events from now on are sent there by POST, at least once and in order for each task, signed with the secret. Any 2xx within 10 s takes one; everything else is tried again for 24 hours, then the webhook is disabled. A key registers it only for events it may read.',
+      'First the address is sent a signed event `webhook.challenge`, again and again for 24 hours as any other; once it answers 2xx the webhook is active. Events from the registration on are sent there by POST, at least once and in order for each task, signed with the secret. Any 2xx within 10 s takes one; everything else is tried again for 24 hours, then the webhook is disabled. A key registers it only for events it may read; of cards, orders and the wallet it gets those of the mode of the key. A key sees the webhooks of its mode, a session all. At most 100 webhooks of an account, five of them to one origin.',
     scope: 'any',
     errors: [403, 409],
     body: Type.Object({ url: Url, events: Events }),
     responses: { 201: WebhookWithSecret },
+    authorize: ({ principal, body }) => mustRead(principal, readEvents(body.events)),
     async handler(context) {
       const { principal, body } = context;
-      const { accountId, userId } = principal;
+      const { accountId, userId, mode } = principal;
       const events = readEvents(body.events);
       mustRead(principal, events);
       mustBeReachable(body.url);
       const { id, commandId } = commandIds(context, idPrefixes.webhook, clock.nowMs());
-      const { cursor, count } = await standing(accountId);
-      if (count >= maxWebhooks && commandId === undefined)
-        throw new AppError('conflict', `An account has ${maxWebhooks} webhooks at most: delete one`);
+      const cursor = await newestEvent(accountId);
       const secret = secrets.seal(newWebhookSecret(), id);
-      const made = await actors.ask(webhook, id, 'create', { accountId, userId, url: body.url, events, secret, cursor }, { commandId });
+      const input = { accountId, mode, userId, url: body.url, events, secret, cursor };
+      await actors.ask(accountWebhooks, accountId, 'add', { webhookId: id, create: input }, { commandId });
+      const made = await actors.ask(webhook, id, 'create', input);
       return answer(201, withSecret(made));
     },
   });
@@ -75,10 +76,12 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     responses: { 200: PageOf(WebhookSchema) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId, status: { $ne: 'deleted' as const } };
-      const rows = await database.list((em) =>
-        em.find(Webhook, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: 10 * maxWebhooks, disableIdentityMap: true }),
+      const rows = await database.list(principal.accountId, (em) =>
+        em.find(Webhook, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: maxWebhooks, disableIdentityMap: true }),
       );
-      const readable = rows.filter((row) => lackingScope(principal, scopesOf(row.events)) === undefined);
+      const readable = rows.filter(
+        (row) => isOfMode(principal, row as WebhookRow) && lackingScope(principal, scopesOf(row.events)) === undefined,
+      );
       const data = readable.slice(offset, offset + limit).map((row) => webhookView(row as WebhookRow));
       return answer(200, page(data, offset, readable.length));
     },
@@ -100,8 +103,9 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     method: 'PATCH',
     path: `${base}/{id}`,
     summary: 'Change a webhook, disable it, or enable it again',
-    description: 'Enabled again it gets the events from then on. What waits for a next try goes to a new address at once.',
-    errors: [403],
+    description:
+      'Enabled again it gets the events from then on. A new address has to answer a challenge before it is sent anything else; what waits goes there then.',
+    errors: [403, 409],
     body: Type.Object({
       url: Type.Optional(Url),
       events: Type.Optional(Events),
@@ -113,7 +117,8 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
       const events = body.events === undefined ? undefined : readEvents(body.events);
       if (events !== undefined) mustRead(principal, events);
       if (body.url !== undefined) mustBeReachable(body.url);
-      const { cursor } = await standing(accountId);
+      const cursor = await newestEvent(accountId);
+      if (body.url !== undefined) await actors.ask(accountWebhooks, accountId, 'move', { webhookId: params.id, url: body.url });
       return answer(200, webhookView(await actors.ask(webhook, params.id, 'change', { ...body, events, cursor })));
     },
   });
@@ -138,6 +143,7 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     summary: 'Give a webhook a new secret',
     description: 'For 24 hours the old one signs as well: each delivery then carries two signatures of each kind.',
     responses: { 200: WebhookWithSecret },
+    authorize: mayUse,
     async handler(context) {
       const { principal, params } = context;
       await own(principal, params.id);
@@ -154,12 +160,13 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     summary: 'Send a test event',
     description: 'One of type `webhook.test`, once, also to a webhook that is disabled. Ask for the delivery to see how it went.',
     errors: [403, 409],
-    responses: { 202: DeliverySchema },
+    responses: { 200: DeliverySchema },
+    authorize: mayUse,
     async handler(context) {
       const { principal, params } = context;
       const { activeSince } = await own(principal, params.id);
       const { commandId } = commandIds(context, idPrefixes.webhook);
-      return answer(202, deliveryView(await actors.ask(webhook, params.id, 'test', null, { commandId }), activeSince));
+      return answer(200, deliveryView(await actors.ask(webhook, params.id, 'test', null, { commandId }), activeSince));
     },
   });
 
@@ -170,20 +177,20 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     summary: 'List deliveries of a webhook, newest first',
     description: 'What was tried at least once, or asked for by hand, in the last days; as long as events are kept.',
     query: Type.Object({ ...PageQuery.properties, status: Type.Optional(Type.Enum(['pending', 'delivered', 'failed'])) }),
-    responses: { 200: Type.Object({ data: Type.Array(DeliverySchema), has_more: Type.Boolean() }) },
+    responses: { 200: PageOf(DeliverySchema) },
     async handler({ principal, params, query: { limit, offset, status } }) {
       const row = await own(principal, params.id);
       const wanted =
         status === undefined ? {} : status === 'delivered' ? { status } : { $and: [{ status }, { status: { $ne: 'delivered' as const } }] };
-      const rows = await database.list((em) =>
-        em.find(
+      const [rows, total] = await database.list(principal.accountId, (em) =>
+        em.findAndCount(
           WebhookDelivery,
           { webhookId: row.id, ...wanted },
-          { orderBy: { id: 'desc' }, limit: limit + 1, offset, disableIdentityMap: true },
+          { orderBy: { id: 'desc' }, limit, offset, disableIdentityMap: true },
         ),
       );
-      const data = rows.slice(0, limit).map((record) => deliveryView(record as DeliveryRecord, sinceOf(row)));
-      return answer(200, { data, has_more: rows.length > limit });
+      const data = rows.map((record) => deliveryView(record as DeliveryRecord, sinceOf(row)));
+      return answer(200, page(data, offset, total));
     },
   });
 
@@ -195,7 +202,7 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     responses: { 200: DeliverySchema },
     async handler({ principal, params }) {
       const row = await own(principal, params.id);
-      return answer(200, deliveryView(await recordOf(row.id, params.delivery), sinceOf(row)));
+      return answer(200, deliveryView(await recordOf(row, params.delivery), sinceOf(row)));
     },
   });
 
@@ -206,13 +213,14 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     summary: 'Deliver an event again',
     description: 'Once, now, under the same `webhook-id`; also to a webhook that is disabled.',
     errors: [403, 409],
-    responses: { 202: DeliverySchema },
+    responses: { 200: DeliverySchema },
+    authorize: mayUse,
     async handler(context) {
       const { principal, params } = context;
       const row = await own(principal, params.id);
       const { commandId } = commandIds(context, idPrefixes.webhook);
-      const record = await recordOf(row.id, params.delivery);
-      return answer(202, deliveryView(await actors.ask(webhook, row.id, 'replay', record, { commandId }), sinceOf(row)));
+      const record = await recordOf(row, params.delivery);
+      return answer(200, deliveryView(await actors.ask(webhook, row.id, 'replay', record, { commandId }), sinceOf(row)));
     },
   });
 
@@ -231,29 +239,38 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     return { ...webhookView(row), secret: secrets.open(row.secret, row.id) };
   }
 
-  /** The account's newest event, and how many webhooks it has. */
-  async function standing(accountId: string): Promise<{ cursor: number; count: number }> {
+  async function newestEvent(accountId: string): Promise<number> {
     const { rows } = await database.read({
-      name: 'webhook_standing',
-      text: `select coalesce((select last_seq from event_counter where account_id = $1), 0) as cursor, (select count(*) from webhook where account_id = $1 and status <> 'deleted') as count`,
+      name: 'newest_event',
+      text: 'select last_seq from event_counter where account_id = $1',
       values: [accountId],
     });
-    return rows[0];
+    return rows[0]?.last_seq ?? 0;
   }
 
   async function own(principal: Principal, id: string): Promise<WebhookRow> {
     const row = await actors.query(webhook, id, 'get', null);
-    if (row === null || row.accountId !== principal.accountId) throw new AppError('not_found', 'Webhook not found');
+    if (row === null || row.accountId !== principal.accountId || !isOfMode(principal, row))
+      throw new AppError('not_found', 'Webhook not found');
     mustRead(principal, row.events);
     return row;
   }
 
-  async function recordOf(webhookId: string, id: string): Promise<DeliveryRecord> {
-    const found = await database.list((em) => em.findOne(WebhookDelivery, { webhookId, id }, { disableIdentityMap: true }));
+  async function mayUse({ principal, params }: { principal: Principal; params: { id: string } }): Promise<void> {
+    await own(principal, params.id);
+  }
+
+  async function recordOf({ id: webhookId, accountId }: WebhookRow, id: string): Promise<DeliveryRecord> {
+    const found = await database.list(accountId, (em) => em.findOne(WebhookDelivery, { webhookId, id }, { disableIdentityMap: true }));
     if (found === null) throw new AppError('not_found', 'Delivery not found');
     const { webhookId: _, ...record } = found;
     return record as DeliveryRecord;
   }
+}
+
+/** A person looks after those of both modes. */
+function isOfMode({ kind, mode }: Principal, row: WebhookRow): boolean {
+  return kind === 'session' || row.mode === mode;
 }
 
 function sinceOf({ status, activeSince }: WebhookRow): number | null {
@@ -263,7 +280,7 @@ function sinceOf({ status, activeSince }: WebhookRow): number | null {
 /** Each once; refuses what names no event. */
 function readEvents(given: readonly string[]): string[] {
   for (const [i, name] of given.entries())
-    if (!isEventName(name)) throw invalidField(['body', 'events', i], 'There is no event of this name', 'value_error', name);
+    if (!isEventName(name)) throw invalidField(['body', 'events', String(i)], 'There is no event of this name', 'value_error', name);
   return [...new Set(given)];
 }
 

@@ -1,9 +1,9 @@
 /** Files of a workspace: upload, list, download, delete. A file is named by its id or its name. */
 import Type, { type Static } from 'typebox';
 import { CheckedContent, wrongKind } from '../../actors/workspace-file/content-check.ts';
-import { uploadKind } from '../../actors/workspace-file/file-kind.ts';
+import { allowedKinds, uploadKind } from '../../actors/workspace-file/file-kind.ts';
 import { checkFileName } from '../../actors/workspace-file/file-name.ts';
-import { workspaceFile, workspaceFileId } from '../../actors/workspace-file/messages.ts';
+import { publicFileId, workspaceFile, workspaceFileId } from '../../actors/workspace-file/messages.ts';
 import { whileCurrent } from '../../actors/workspace-file/open-file.ts';
 import { storeFile } from '../../actors/workspace-file/store-file.ts';
 import { isoTimestamp } from '../../clock.ts';
@@ -12,6 +12,7 @@ import { idPrefixes } from '../../ids.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../../storage/entities/work.ts';
 import type { Principal } from '../auth/principal.ts';
 import { sendFile } from '../http/download.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { commandIds } from '../idempotency.ts';
 import { answer } from './answer.ts';
@@ -43,7 +44,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
 
   async function viewOf(row: WorkspaceFileRow, principal: Principal): Promise<Static<typeof FileView>> {
     return {
-      id: row.id,
+      id: publicFileId(row),
       name: row.name,
       filename: row.name,
       type: row.type,
@@ -51,7 +52,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       size_bytes: row.sizeBytes,
       size: row.sizeBytes,
       version: row.version,
-      download_url: await links.to(`/workspaces/${row.workspaceId}/files/${row.id}`, principal, 'workspaces.read'),
+      download_url: await links.to(`/workspaces/${row.workspaceId}/files/${publicFileId(row)}`, principal, 'workspaces.read'),
       created_at: isoTimestamp(row.createdAt),
     };
   }
@@ -59,11 +60,25 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
   /** By id where `file` is one of this workspace's, else by name. */
   async function find(workspaceId: string, file: string): Promise<WorkspaceFileRow | null> {
     if (/^wsf_[0-9a-z]{26}$/.test(file)) {
-      const byId = await actors.query(workspaceFile, file, 'describe', null);
-      if (byId?.workspaceId === workspaceId) return byId;
+      const byId = await findById(workspaceId, file);
+      if (byId !== null) return byId;
     }
     const checked = checkFileName(file);
     return 'problem' in checked ? null : actors.query(workspaceFile, workspaceFileId(workspaceId, checked.name), 'describe', null);
+  }
+
+  /** The first file of a name has its actor's id; later ones are looked up. */
+  async function findById(workspaceId: string, fileId: string): Promise<WorkspaceFileRow | null> {
+    const isIt = (row: WorkspaceFileRow | null) => row !== null && row.workspaceId === workspaceId && publicFileId(row) === fileId;
+    const first = await actors.query(workspaceFile, fileId, 'describe', null);
+    if (isIt(first)) return first;
+    const { rows } = await database.read({
+      name: 'file_by_id',
+      text: 'select id from workspace_file where file_id = $1',
+      values: [fileId],
+    });
+    const later = rows.length === 0 ? null : await actors.query(workspaceFile, rows[0].id, 'describe', null);
+    return isIt(later) ? later : null;
   }
 
   return [
@@ -71,13 +86,13 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       method: 'POST',
       path: '/workspaces/{id}/files',
       summary: 'Upload a file',
-      description:
-        'PDF, Markdown, plain text, CSV, JSON, DOCX, XLSX, PNG, JPEG or SVG, at most 52,428,800 bytes. A name that is there already gets its next version.',
+      description: `Taken are ${allowedKinds}, at most 52,428,800 bytes. A name that is there already gets its next version.`,
       scope: 'workspaces.write',
       body: 'multipart',
+      errors: [402],
       responses: { 201: FileView },
       async handler(context) {
-        const { principal, params } = context;
+        const { principal, params, request } = context;
         const { commandId } = commandIds(context, idPrefixes.file);
         const row = await context.receiveFile(async ({ name: sentName, content }) => {
           const name = uploadName(sentName);
@@ -85,7 +100,12 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
           if (kind === null) throw wrongKind();
           const { id: workspaceId, accountId } = await ownWorkspace(actors, principal, params.id);
           const checked = CheckedContent.of(content, kind);
-          return storeFile(parts, { workspaceId, accountId, name, type: kind.type, deliverFor: null }, checked, commandId);
+          return storeFile(
+            parts,
+            { workspaceId, accountId, name, type: kind.type, deliverFor: null, declaredBytes: declaredBytes(request) },
+            checked,
+            commandId,
+          );
         });
         return answer(201, await viewOf(row, principal));
       },
@@ -100,7 +120,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       async handler({ principal, params, query: { limit, offset }, variant }) {
         const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
         const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await database.list((em) =>
+        const [rows, total] = await database.list(principal.accountId, (em) =>
           em.findAndCount(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: order, limit, offset, disableIdentityMap: true }),
         );
         const views = await Promise.all(rows.map((row) => viewOf(row, principal)));
@@ -137,11 +157,18 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
         const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
         const found = await find(workspaceId, params.file);
         if (found === null) return fileNotFound();
-        await actors.ask(workspaceFile, found.id, 'remove', null);
+        await actors.ask(workspaceFile, found.id, 'remove', { fileId: publicFileId(found) });
         return { status: 204 as const };
       },
     }),
   ];
+}
+
+/** What surrounds the file in its form is smaller than this. */
+const formBytes = 8 * 1024;
+
+function declaredBytes(request: HttpRequest): number {
+  return Math.max(0, (Number(request.header('content-length')) || 0) - formBytes);
 }
 
 function uploadName(sent: string): string {

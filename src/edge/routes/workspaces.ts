@@ -55,7 +55,7 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
         const { accountId } = principal;
         const input = { workspaceId, accountId, name, description: body.description ?? null };
         const created = await actors.ask(workspaceName, workspaceNameId(accountId, name), 'create', input, { commandId });
-        return answer(201, viewOf(created));
+        return answer(201, viewOf(created, 0));
       },
     }),
     route({
@@ -67,10 +67,18 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       responses: { 200: Type.Array(WorkspaceView) },
       async handler({ principal, query: { limit, offset } }) {
         const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await database.list((em) =>
+        const [rows, total] = await database.list(principal.accountId, (em) =>
           em.findAndCount(Workspace, { accountId: principal.accountId }, { orderBy: order, limit, offset, disableIdentityMap: true }),
         );
-        return answer(200, rows.map(viewOf), totalCount(total));
+        const counts = await fileCounts(
+          database,
+          rows.map(({ id }) => id),
+        );
+        return answer(
+          200,
+          rows.map((row) => viewOf(row, counts.get(row.id) ?? 0)),
+          totalCount(total),
+        );
       },
     }),
     route({
@@ -79,7 +87,10 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       summary: 'Get a workspace',
       scope: 'workspaces.read',
       responses: { 200: WorkspaceView },
-      handler: async ({ principal, params }) => answer(200, viewOf(await ownWorkspace(actors, principal, params.id))),
+      async handler({ principal, params }) {
+        const row = await ownWorkspace(actors, principal, params.id);
+        return answer(200, viewOf(row, (await fileCounts(database, [row.id])).get(row.id) ?? 0));
+      },
     }),
     ...workspaceFileRoutes(parts),
   ];
@@ -92,6 +103,17 @@ export async function ownWorkspace(actors: ActorSystem, principal: Principal, id
   return found;
 }
 
+/** Counted when asked: it is true as soon as an upload or a deletion is acknowledged. */
+async function fileCounts(database: Database, workspaceIds: string[]): Promise<Map<string, number>> {
+  if (workspaceIds.length === 0) return new Map();
+  const { rows } = await database.read({
+    name: 'file_counts',
+    text: `select workspace_id, count(*)::int as count from workspace_file where workspace_id = any($1) and status = 'present' group by workspace_id`,
+    values: [workspaceIds],
+  });
+  return new Map(rows.map(({ workspace_id, count }: { workspace_id: string; count: number }) => [workspace_id, count]));
+}
+
 function checkedName(raw: string): string {
   const name = raw.normalize('NFC').trim();
   if (name === '') throw invalidField(['body', 'name'], 'The name must not be blank', 'string_too_short', raw);
@@ -100,14 +122,14 @@ function checkedName(raw: string): string {
   return name;
 }
 
-function viewOf(row: WorkspaceRow): Static<typeof WorkspaceView> {
+function viewOf(row: WorkspaceRow, fileCount: number): Static<typeof WorkspaceView> {
   return {
     id: row.id,
     name: row.name,
     description: row.description ?? null,
     storage_path: `workspaces/${row.id}`,
     status: row.status,
-    file_count: row.fileCount,
+    file_count: fileCount,
     created_at: isoTimestamp(row.createdAt),
   };
 }

@@ -1,5 +1,5 @@
-/** Which events a subscriber sees: those its token may read, narrowed by the topics it asked for. */
-import { chosenName } from '../../event-types.ts';
+/** Which events a subscriber sees: those its token may read, of its mode, narrowed by the topics it asked for. */
+import { chosenName, eventTypes, modeOfEvent } from '../../event-types.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
 
 /** The scope that reads the events of a family, by the word before the dot. Families without one are for every principal of the account. */
@@ -26,18 +26,28 @@ export function readScope(eventType: string): string | null {
   return readScopes[eventType.slice(0, eventType.indexOf('.'))] ?? null;
 }
 
-/** The name under which an event is sent; null where it is left out. */
-export type Filter = (event: { type: string; taskId: string | null }) => string | null;
+/** The event types that the principal may not read. */
+export function unreadableTypes(principal: Principal): string[] {
+  if (principal.scopes === 'all') return [];
+  return eventTypes.filter((type) => {
+    const scope = readScope(type);
+    return scope !== null && !hasScope(principal, scope);
+  });
+}
 
-/** Null sends everything under its own name. */
-export function filterFor(principal: Principal, topics: readonly string[]): Filter | null {
+/** The name under which an event is sent; null where it is left out. */
+export type Filter = (event: { type: string; taskId: string | null; envelope: string }) => string | null;
+
+export function filterFor(principal: Principal, topics: readonly string[]): Filter {
   const allowed =
     principal.scopes === 'all' ? null : (type: string) => ((scope) => scope === null || hasScope(principal, scope))(readScope(type));
-  if (allowed === null && topics.length === 0) return null;
   const names = valuesOf(topics, 'type:');
   const tasks = new Set(valuesOf(topics, 'task:'));
-  return ({ type, taskId }) => {
+  return (event) => {
+    const { type, taskId } = event;
     if (allowed !== null && !allowed(type)) return null;
+    const mode = modeOfEvent(event);
+    if (mode !== null && mode !== principal.mode) return null;
     const isOfTask = topics.length === 0 || (taskId !== null && tasks.has(taskId));
     return chosenName(names, type) ?? (isOfTask ? type : null);
   };

@@ -16,6 +16,8 @@ export type StreamParts = {
   hub: StreamHub;
   database: Database;
   authenticate(token: string): Principal | null | Promise<Principal | null>;
+  /** Counts a refused token against the client's address; false: its address has had too many. Default: counts nothing. */
+  admitRefusedToken?(clientAddress: string): Promise<boolean>;
   /** Whether the principal's key or session still stands. */
   standing(principal: Principal): boolean | Promise<boolean>;
   /** How many connections each caller may have. Default: any number. */
@@ -23,10 +25,13 @@ export type StreamParts = {
   retentionDays: number;
   /** Milliseconds that a client may take to say who it is. Default 10,000. */
   authTimeoutMs?: number;
+  /** While more than so many sockets have not said who they are, each may take only so long for it. */
+  crowd?: { sockets: number; authTimeoutMs: number };
   log: Log;
 };
 
 const defaultAuthTimeoutMs = 10_000;
+const defaultCrowd = { sockets: 256, authTimeoutMs: 1_000 };
 const sweepMs = 500;
 const maxTopics = 100;
 /**
@@ -85,6 +90,10 @@ export class Stream implements WebSocketHandlers<Client> {
     end(socket, closeCodes.badMessage, 'After auth come {"type":"subscribe","topics":[…]} and {"type":"ping"}');
   }
 
+  tooLong(socket: Socket): void {
+    end(socket, closeCodes.badMessage, 'The message is too long');
+  }
+
   drain(socket: Socket): void {
     socket.data.subscriber?.onDrain?.();
   }
@@ -116,7 +125,7 @@ export class Stream implements WebSocketHandlers<Client> {
     if (from !== undefined && !isSeq(from)) return end(socket, closeCodes.badMessage, 'resume_from is the seq of the last event you have');
     socket.data.state = 'authenticating';
     const principal = await this.parts.authenticate(token);
-    if (principal === null || principal.kind === 'link') return end(socket, closeCodes.badToken, 'The token is not valid');
+    if (principal === null || principal.kind === 'link') return this.refuseToken(socket);
     if (isClosed(socket)) return;
     if (!(await this.takePlace(socket, principal))) return end(socket, closeCodes.tooMany, 'Too many connections');
     if (isClosed(socket)) return;
@@ -134,6 +143,12 @@ export class Stream implements WebSocketHandlers<Client> {
       socket.send(JSON.stringify({ type: 'reset', oldest_seq: await this.oldestSeq(principal.accountId, newest) }));
     const replayed = () => socket.send(JSON.stringify({ type: 'replayed', seq: subscriber.position }));
     await hub.follow(subscriber, resumed ? from : newest, resumed ? replayed : null);
+  }
+
+  private async refuseToken(socket: Socket): Promise<void> {
+    const mayHear = (await this.parts.admitRefusedToken?.(socket.clientAddress)) ?? true;
+    if (mayHear) end(socket, closeCodes.badToken, 'The token is not valid');
+    else end(socket, closeCodes.tooMany, 'Too many tokens from this address were refused; try again in a minute');
   }
 
   /** Whether the client may have one more connection; it keeps the place until it has closed. */
@@ -193,12 +208,16 @@ export class Stream implements WebSocketHandlers<Client> {
     end(socket, closeCodes.leaving, 'The stream cannot go on here; reconnect and resume');
   }
 
+  /** Where too many wait for their clients to say who they are, those that take long are cut: what they have sent of a message is held meanwhile. */
   private endTheSilent(): void {
-    const openedBeforeMs = performance.now() - (this.parts.authTimeoutMs ?? defaultAuthTimeoutMs);
-    for (const socket of this.sockets) {
-      if (socket.data.principal === null && socket.data.openedAtMs < openedBeforeMs)
-        end(socket, closeCodes.authTimeout, 'No auth message in time');
-    }
+    const nowMs = performance.now();
+    const openedBeforeMs = nowMs - (this.parts.authTimeoutMs ?? defaultAuthTimeoutMs);
+    const silent = [...this.sockets].filter(({ data }) => data.principal === null);
+    for (const socket of silent)
+      if (socket.data.openedAtMs < openedBeforeMs) end(socket, closeCodes.authTimeout, 'No auth message in time');
+    const { sockets, authTimeoutMs } = this.parts.crowd ?? defaultCrowd;
+    if (silent.length <= sockets) return;
+    for (const socket of silent) if (socket.data.state === 'new' && socket.data.openedAtMs < nowMs - authTimeoutMs) socket.cut();
   }
 
   private async endTheRevoked(): Promise<void> {

@@ -1,5 +1,6 @@
 /** A mail in the form of RFC 5322, as it is kept or sent. */
 import type { Clock } from '../../clock.ts';
+import { isEmailAddress } from '../../email.ts';
 import { AppError } from '../../errors.ts';
 import type { Mail } from './port.ts';
 
@@ -11,14 +12,11 @@ export type MailSource = {
 
 const maxSubjectChars = 300;
 const maxTextChars = 200_000;
-const localPart = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\\.[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-]+)*";
-const label = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]*[\\p{L}\\p{N}])?';
-const addressPattern = new RegExp(`^(?=.{3,254}$)(?=[^@]{1,64}@)${localPart}@${label}(?:\\.${label})+$`, 'u');
 
 /** Why this cannot be sent as a mail, in words for its writer; null when it can. Line breaks in header fields would start headers of their own. */
 export function mailProblem(mail: Mail): string | null {
   if (/[,;\n]/.test(mail.to)) return 'A mail goes to exactly one address';
-  if (mail.to.length > 254 || !addressPattern.test(mail.to)) return 'The recipient is not an e-mail address such as ann@example.com';
+  if (!isEmailAddress(mail.to)) return 'The recipient is not an e-mail address such as ann@example.com';
   if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(mail.subject)) return 'The subject must be one line without control characters';
   if (mail.subject.length > maxSubjectChars) return `The subject is longer than ${maxSubjectChars} characters`;
   if (mail.text.length > maxTextChars) return `The text is longer than ${maxTextChars} characters`;
@@ -27,22 +25,29 @@ export function mailProblem(mail: Mail): string | null {
 }
 
 /** The complete message with CRLF line ends. Throws `AppError('unavailable')` when it cannot be sent as a mail. */
-export async function composeMail(mail: Mail, messageId: string, { from, clock }: MailSource): Promise<Buffer> {
+export async function composeMail(mail: Mail, messageId: string, { from: own, clock }: MailSource): Promise<Buffer> {
+  const { from = own } = mail;
   const problem = mailProblem(mail);
   if (problem) throw new AppError('unavailable', problem);
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const composer = new MailComposer({
     from,
     to: mail.to,
+    replyTo: mail.replyTo,
     subject: mail.subject,
     text: mail.text,
-    messageId: `<${plainId(messageId)}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`,
+    messageId: `<${plainId(messageId)}@${domainOf(from)}>`,
     date: new Date(clock.nowMs()),
     newline: '\r\n',
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   return composer.compile().build();
+}
+
+/** The domain of a sender such as `Troupe <troupe@example.com>`. */
+export function domainOf(from: string): string {
+  return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
 }
 
 /** The id as a word that can stand in a header and be a file name. */

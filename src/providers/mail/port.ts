@@ -1,6 +1,14 @@
 /** Outgoing mail. Embedded: kept as .eml files in DATA_DIR/mail; with SMTP_URL: sent. */
 
-export type Mail = { to: string; subject: string; text: string };
+export type Mail = {
+  to: string;
+  subject: string;
+  text: string;
+  /** Left out: the service's own sender. */
+  from?: string;
+  /** Who reads the answers; left out, the sender. */
+  replyTo?: string;
+};
 
 export interface MailProvider {
   /**

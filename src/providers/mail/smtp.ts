@@ -4,6 +4,7 @@
  * it is first read, which happens only after the server's go-ahead.
  */
 import { Readable } from 'node:stream';
+import { mailboxOf } from '../../email.ts';
 import { AppError } from '../../errors.ts';
 import { composeMail, type MailSource } from './compose-mail.ts';
 import type { MailProvider } from './port.ts';
@@ -24,7 +25,7 @@ export function createSmtpMail({ url, ...source }: MailSource & { url: string })
       const message = await composeMail(mail, messageId, source);
       await places.enter();
       try {
-        await deliver(server, { from: bareAddress(source.from), to: mail.to }, message);
+        await deliver(server, { from: bareAddress(mail.from ?? source.from), to: mailboxOf(mail.to) }, message);
       } finally {
         places.leave();
       }
@@ -95,7 +96,9 @@ function described(error: unknown, contentFlows: boolean): AppError {
 }
 
 function bareAddress(from: string): string {
-  return /<([^>]+)>\s*$/.exec(from)?.[1] ?? from;
+  const text = from.trimEnd();
+  const start = text.lastIndexOf('<');
+  return start !== -1 && text.endsWith('>') && text.length > start + 2 ? text.slice(start + 1, -1) : from;
 }
 
 /** At most `maxConnections` at once, the others wait in order. */

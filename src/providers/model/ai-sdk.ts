@@ -38,6 +38,9 @@ export type AiSdkOptions = {
   clock?: Clock;
 };
 
+/** An event of a stream may carry one character; a stream that carries none ends soon. */
+const bytesPerChar = 512;
+const maxEmptyBytes = 4 * 2 ** 20;
 const maxTries = 5;
 const maxEmptyAnswers = 2;
 const maxModelNameChars = 200;
@@ -110,21 +113,20 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
   ): Promise<ModelReply> {
     const done = new AbortController();
     const tryEnds = AbortSignal.any([ends, done.signal]);
+    const gathered = nothingGathered();
     const endpoint = openEndpoint(tryEnds, {
       firstByteTimeoutMs,
       idleTimeoutMs,
-      maxBytes: 1_048_576 + Math.min(request.maxOutputTokens, 63 * 1024) * 1024,
+      maxBytes: () => maxEmptyBytes + gathered.chars * bytesPerChar,
       names: vendor.names,
       secrets: vendor.secrets,
       model: modelId,
       clock,
       wholeAnswer: vendor.wholeAnswer,
     });
-    const gathered = nothingGathered();
     try {
-      const maxChars = maxAnswerChars(request.maxOutputTokens);
       for await (const part of heard(request, turnOptions, tryEnds, modelId, endpoint))
-        gather(gathered, part, maxChars, turnOptions.onText);
+        gather(gathered, part, maxAnswerChars, turnOptions.onText);
       const text = answerText(gathered, request);
       if (gathered.finishReason === 'length' && gathered.toolCalls.length === 0) turnOptions.onText?.(cutNote(request.maxOutputTokens));
       addUp(spent, gathered, request);

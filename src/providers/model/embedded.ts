@@ -1,55 +1,32 @@
 /**
  * The model that needs no account and no network: fixed rules over the request, the same answer for the same request. It does honest small work with
- * the agent's real tools and says in every report and closing word that it is the offline model. It costs nothing; tokens are estimated.
+ * the agent's real tools and says in every report and closing word that it is the offline model. It uses no tokens, so it costs
+ * neither money nor credits.
  */
-import { takeTurn } from './offline/agent.ts';
-import { isRecord, readConversation } from './offline/conversation.ts';
-import { fillSchema } from './offline/output-json.ts';
-import { makePlan, readPlanningRequest } from './offline/planning.ts';
-import type { Model, ModelReply, ModelRequest, ToolCall } from './port.ts';
+import { AppError } from '../../errors.ts';
+import { inlineCompute } from '../compute/inline.ts';
+import { type Compute, type Job, JobStopped } from '../compute/port.ts';
+import type { Model, ModelReply } from './port.ts';
 
-const charsPerToken = 4;
+const replyJob: Job<string, ModelReply> = {
+  name: 'offline_model',
+  module: new URL('./offline/reply-job.ts', import.meta.url),
+  timeMs: 10_000,
+};
 
-export function offlineModel(): Model {
+/** @param compute where the rules are applied; a node gives its computing processes */
+export function offlineModel(compute: Compute = inlineCompute): Model {
   return {
     name: 'offline',
-    async turn(request, { signal, onText }) {
+    async turn(request, { signal, account = '', onText }) {
       signal.throwIfAborted();
-      const { text, toolCalls } = answer(request);
-      if (text !== '') onText?.(text);
-      return {
-        text,
-        toolCalls,
-        inputTokens: tokensOf(JSON.stringify([request.system, request.messages, request.tools])),
-        outputTokens: tokensOf(text + JSON.stringify(toolCalls)),
-        costMillicents: 0,
-        model: 'offline',
-      };
+      const reply = await compute.run(replyJob, JSON.stringify(request), { account, signal }).catch((error: unknown) => {
+        if (!(error instanceof JobStopped)) throw error;
+        const what = error.reason === 'time' ? `${replyJob.timeMs / 1000} s` : 'the memory that it may use';
+        throw new AppError('unavailable', `The offline model needed more than ${what} for this turn and was stopped.`, { cause: error });
+      });
+      if (reply.text !== '') onText?.(reply.text);
+      return reply;
     },
   };
-}
-
-function answer(request: ModelRequest): Pick<ModelReply, 'text' | 'toolCalls'> {
-  if (request.outputSchema?.name === 'plan') {
-    const asked = request.messages.filter((message) => message.role === 'user').map(({ text }) => text)[0] ?? '';
-    return { text: JSON.stringify(makePlan(readPlanningRequest(asked))), toolCalls: [] };
-  }
-  if (request.outputSchema !== undefined) {
-    const { schema } = request.outputSchema;
-    return { text: JSON.stringify(fillSchema(isRecord(schema) ? schema : {}, new Map()).value), toolCalls: [] };
-  }
-  const talk = readConversation(request);
-  const turn = takeTurn(talk);
-  if ('calls' in turn) return { text: '', toolCalls: turn.calls.map(({ name, args }, i) => call(`call_${talk.turns}_${i}`, name, args)) };
-  return talk.offered.has('finish')
-    ? { text: '', toolCalls: [call(`call_${talk.turns}_0`, 'finish', { summary: turn.closing })] }
-    : { text: turn.closing, toolCalls: [] };
-}
-
-function call(id: string, name: string, args: Record<string, unknown>): ToolCall {
-  return { id, name, arguments: args };
-}
-
-function tokensOf(text: string): number {
-  return Math.ceil(text.length / charsPerToken);
 }

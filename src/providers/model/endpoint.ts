@@ -3,14 +3,17 @@
  * byte in time, no long silence after it, a bounded number of bytes, no redirects, and a failure in words instead of an exception
  * that carries the request. What went wrong is kept in `failure`, because the SDK wraps whatever is thrown.
  */
+import { setImmediate as otherWork } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
+import { JsonBounds } from '../../json-bounds.ts';
 import { retryAfterMs } from './retry.ts';
 import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-failure.ts';
 
 export type EndpointOptions = {
   firstByteTimeoutMs: number;
   idleTimeoutMs: number;
-  maxBytes: number;
+  /** Bytes of the answer that are taken, as things stand. */
+  maxBytes(): number;
   names: SettingNames;
   /** Blotted out wherever the endpoint says them. */
   secrets: readonly string[];
@@ -34,6 +37,11 @@ export type EndpointTry = {
 export type WholeAnswer = (body: unknown) => string | undefined;
 
 const maxErrorBytes = 64 * 1024;
+/** Some thirty events. */
+const pieceBytes = 4 * 1024;
+/** What is read as JSON in one go. Written as escapes, a character of the answer takes six bytes. */
+const maxReadBytes = 2 * 2 ** 20;
+const readLimits = { maxDepth: Infinity, maxValues: 20_000 };
 
 /** @param signal ends the request, with its reason as the error; to be aborted when the try is over, so that no timer outlives it */
 export function openEndpoint(signal: AbortSignal, options: EndpointOptions): EndpointTry {
@@ -59,9 +67,10 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
       }
       const type = response.headers.get('content-type') ?? '';
       if (/text\/html/i.test(type)) throw notAModel();
-      const body = bounded(response.body, () => clearTimeout(firstByte));
+      const isWhole = wholeAnswer !== undefined && /application\/json/i.test(type);
+      const body = bounded(response.body, isWhole, () => clearTimeout(firstByte));
       attempt.answered = true;
-      if (!wholeAnswer || !/application\/json/i.test(type)) return new Response(body, { status: 200, headers: { 'content-type': type } });
+      if (!isWhole) return new Response(body, { status: 200, headers: { 'content-type': type } });
       const events = wholeAnswer(parsed(await new Response(body).text()));
       if (events === undefined) throw new TryFailure('The model endpoint sent something that cannot be read.', 'backoff');
       return new Response(events, { status: 200, headers: { 'content-type': 'text/event-stream' } });
@@ -72,12 +81,21 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
   }
 
   /** A stream is only ever read while somebody waits for it, so a silence is the endpoint's, never ours. */
-  function bounded(source: ReadableStream<Uint8Array> | null, onFirstByte: () => void): ReadableStream<Uint8Array> {
+  function bounded(source: ReadableStream<Uint8Array> | null, isWhole: boolean, onFirstByte: () => void): ReadableStream<Uint8Array> {
     const reader = (source ?? new Response('').body!).getReader();
+    const lines = new ReadBound(isWhole);
     let bytes = 0;
+    let rest: Uint8Array | null = null;
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
+          if (rest !== null) {
+            // Everything that the SDK does with a piece happens in one turn of the event loop; others have theirs in between.
+            await otherWork();
+            const piece: Uint8Array = rest.subarray(0, pieceBytes);
+            rest = rest.length > pieceBytes ? rest.subarray(pieceBytes) : null;
+            return controller.enqueue(piece);
+          }
           const idle = new TryFailure(
             `The model endpoint fell silent for ${inSeconds(idleTimeoutMs)} in the middle of its answer.`,
             'backoff',
@@ -88,8 +106,10 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
             onFirstByte();
             if (done) return controller.close();
             bytes += value.byteLength;
-            if (bytes > maxBytes) throw new TryFailure('The model went on without end and was cut off.', 'never');
-            controller.enqueue(value);
+            if (bytes > maxBytes()) throw new TryFailure('The model went on without end and was cut off.', 'never');
+            if (!lines.take(value)) throw new TryFailure('The model went on without end and was cut off.', 'never');
+            controller.enqueue(value.subarray(0, pieceBytes));
+            if (value.length > pieceBytes) rest = value.subarray(pieceBytes);
           } catch (error) {
             onFirstByte();
             const failure = failed(error);
@@ -141,6 +161,33 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
   }
 
   return attempt;
+}
+
+/** What is read as JSON in one go: one event of a stream, which is one line, or the whole document. */
+class ReadBound {
+  readonly #isWhole: boolean;
+  #bytes = 0;
+  #json = new JsonBounds(readLimits);
+
+  constructor(isWhole: boolean) {
+    this.#isWhole = isWhole;
+  }
+
+  /** False once it is too long, or holds too many values. */
+  take(chunk: Uint8Array): boolean {
+    for (let at = 0; at < chunk.length; ) {
+      const lineEnd = this.#isWhole ? -1 : chunk.indexOf(0x0a, at);
+      const end = lineEnd === -1 ? chunk.length : lineEnd;
+      this.#bytes += end - at;
+      if (this.#bytes > maxReadBytes || !this.#json.take(chunk.subarray(at, end))) return false;
+      if (lineEnd !== -1) {
+        this.#bytes = 0;
+        this.#json = new JsonBounds(readLimits);
+      }
+      at = end + 1;
+    }
+    return true;
+  }
 }
 
 /** At most the first 64 KiB: enough for any error in words, and an endless error page ends there. */

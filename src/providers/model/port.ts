@@ -11,10 +11,15 @@ export type ModelMessage =
 /** A tool as the model sees it. `parameters` is a JSON Schema of an object. */
 export type ToolOffer = { name: string; description: string; parameters: object };
 
+/** A tool that exists and that this conversation may not use, because a scope was not granted. */
+export type WithheldTool = { name: string; scope: string };
+
 export type ModelRequest = {
   system: string;
   messages: ModelMessage[];
   tools: ToolOffer[];
+  /** What is not offered, and why. `system` says it too. */
+  withheld?: WithheldTool[];
   /** When set, the answer's text must be one JSON value that fits this schema (`response_format: json_schema`). */
   outputSchema?: { name: string; schema: object };
   maxOutputTokens: number;
@@ -37,6 +42,8 @@ export type TurnOptions = {
   signal: AbortSignal;
   /** The same for every try of one turn; sent to the provider where it has such keys. */
   idempotencyKey: string;
+  /** Whose turn it is: where the model computes in this service itself, accounts take turns. */
+  account?: string;
   /** Told each piece of text as it streams in. After a try that broke off, the pieces begin anew. */
   onText?: (piece: string) => void;
 };

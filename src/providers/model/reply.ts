@@ -1,5 +1,6 @@
 /** Gathers what one try streams in, bounded, and judges whether it is an answer. */
 import type { TextStreamPart, ToolSet } from 'ai';
+import { insideFence } from '../../fence.ts';
 import { derivedId, idPrefixes } from '../../ids.ts';
 import type { ModelRequest, ToolCall } from './port.ts';
 import { TryFailure } from './try-failure.ts';
@@ -31,10 +32,11 @@ export const nothingGathered = (): Gathered => ({
   finishReason: undefined,
 });
 
-/** A token is rarely more than eight characters; an answer far beyond its limit comes from an endpoint that ignores the limit. */
-export function maxAnswerChars(maxOutputTokens: number): number {
-  return Math.min(2_000_000, Math.max(16_384, maxOutputTokens * 8));
-}
+/**
+ * What is taken of one answer: its text, reasoning and arguments together. Tokens are no measure of it, since endpoints count them in their own ways
+ * and some ignore the limit; an answer beyond this comes from one that does not end.
+ */
+export const maxAnswerChars = 262_144;
 
 /**
  * Adds one part of the SDK's stream to `gathered`. Throws a `TryFailure` when the answer has passed `maxChars`.
@@ -124,8 +126,7 @@ export function withUsableIds(calls: readonly ToolCall[], request: ModelRequest,
 /** Models wrap JSON in a fence, or think aloud before it. What is no JSON even then is passed on as it is. */
 function unwrappedJson(text: string): string {
   const spoken = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
-  const fenced = /^```(?:json)?\s*\n([\s\S]*)\n\s*```$/.exec(spoken);
-  return fenced ? fenced[1]!.trim() : spoken;
+  return insideFence(spoken) ?? spoken;
 }
 
 function checkLength(gathered: Gathered, maxChars: number): void {

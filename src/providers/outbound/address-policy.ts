@@ -18,7 +18,7 @@ export function createAddressPolicy(allow: string[]): AddressPolicy {
   const allowed = allow.map(parseRange);
   return {
     permits(text) {
-      const literal = text.replace(/%.*$/, '');
+      const literal = text.split('%', 1)[0]!;
       // ipaddr.js also reads 1.2.3 as 1.2.0.3, which other readers take for something else.
       if (!isIP(literal)) return false;
       const address = ipaddr.parse(literal);

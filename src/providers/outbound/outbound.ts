@@ -8,6 +8,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { AppError } from '../../errors.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { Deadline } from './deadline.ts';
+import { OriginPlaces } from './origin-places.ts';
 import type { Outbound } from './port.ts';
 import { readBody } from './read-body.ts';
 import { dnsResolve, type Resolve, systemResolve } from './resolve.ts';
@@ -18,7 +19,7 @@ export type OutboundOptions = {
   /** Ranges permitted although private (OUTBOUND_ALLOW). */
   allow: string[];
   resolve?: Resolve;
-  /** To one origin at once; others wait. null: whoever calls bounds it. Default 16. */
+  /** To one origin at once, half of them for one account; others wait. null: whoever calls bounds it. Default 16. */
   connections?: number | null;
 };
 
@@ -34,6 +35,8 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
     pinnedLookup(resolve ?? systemResolve, () => true),
     connections,
   );
+
+  const places = connections === null ? null : new OriginPlaces(connections);
 
   // A literal address never reaches the resolver, so it is judged here.
   function judge({ hostname }: URL): void {
@@ -52,10 +55,12 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
       const redirects = configured ? 0 : (request.redirects ?? 5);
       const deadline = new Deadline(timeoutMs, request.signal);
       const { signal } = deadline;
+      let leave: (() => void) | null = null;
       let hop: Hop = { url: parseUrl(address), method: request.method ?? 'GET', headers: lowerCased(request.headers), body: request.body };
       try {
         for (let left = redirects; ; left--) {
           if (!configured) judge(hop.url);
+          leave = (await places?.enter(hop.url.origin, request.account ?? '', signal)) ?? null;
           const response = await send(configured ? trusting : guarded, hop, signal);
           const next = redirects === 0 ? null : redirectTarget(response, hop);
           if (!next) {
@@ -63,6 +68,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
             return { status: response.statusCode, headers: flatten(response.headers), url: hop.url.href, ...body };
           }
           response.body.on('error', () => {}).destroy();
+          leave?.();
           if (left === 0) throw new AppError('unavailable', `${hop.url.host} redirects too often`);
           hop = next;
         }
@@ -73,6 +79,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
           throw new AppError('unavailable', `${hop.url.host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
         throw new AppError('unavailable', `${hop.url.host} could not be reached: ${reason(error)}`, { cause: error });
       } finally {
+        leave?.();
         deadline.clear();
       }
     },

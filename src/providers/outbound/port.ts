@@ -5,6 +5,8 @@ export type OutboundRequest = {
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal;
+  /** Whose request it is: accounts share the connections to an origin. Default: all without one are as one account. */
+  account?: string;
   /** From the call to the last byte, redirects included. Default 15 s. */
   timeoutMs?: number;
   /** What is kept of the body, after decompression; the rest is not read. Default 1 MiB. */

@@ -1,6 +1,7 @@
 /** The checkout page of this service itself. Its address cannot be guessed, so whoever has it was given it: that is all it takes to pay. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { derivedKey } from '../../derived-key.ts';
+import { withoutTrailing } from '../../trailing.ts';
 import type { PaymentsProvider } from './port.ts';
 
 /** @param acceptedKeys roots of addresses that were given out before the secret key changed */
@@ -9,7 +10,7 @@ export function createEmbeddedPayments(secretKey: string, acceptedKeys: readonly
   const sign = (key: Buffer, checkoutId: string) => createHmac('sha256', key).update(checkoutId).digest('base64url');
   return {
     notice: 'This service has no payment processor: no card is asked for and nothing is charged.',
-    pageOf: (checkoutId, publicUrl) => `${publicUrl.replace(/\/+$/, '')}/checkout/${checkoutId}.${sign(own!, checkoutId)}`,
+    pageOf: (checkoutId, publicUrl) => `${withoutTrailing(publicUrl, '/')}/checkout/${checkoutId}.${sign(own!, checkoutId)}`,
     checkoutOf(key) {
       const [checkoutId = '', signature = '', more] = key.split('.');
       if (more !== undefined || signature.length !== signatureChars) return null;

@@ -4,6 +4,9 @@
  */
 import type { BillingPeriod, Plan } from '../../plans.ts';
 
+/** ISO code, lower case: all prices, and all that is asked for. */
+export const paymentCurrency = 'usd';
+
 export interface PaymentsProvider {
   /** Where the customer goes to pay; the same for the same checkout. @param publicUrl what addresses of this service begin with */
   pageOf(checkoutId: string, publicUrl: string): string;

@@ -5,11 +5,20 @@
  */
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { BillingPeriod, Plan } from '../../plans.ts';
+import { type BillingPeriod, type Plan, planName } from '../../plans.ts';
 import type { Stripe, StripeClient } from '../stripe/client.ts';
-import type { PageStanding, PaidTerm, Payer, PaymentNews, PaymentPage, PaymentProcessor, RenewalOrder, RenewalStanding } from './port.ts';
+import {
+  type PageStanding,
+  type PaidTerm,
+  type Payer,
+  type PaymentNews,
+  type PaymentPage,
+  type PaymentProcessor,
+  paymentCurrency,
+  type RenewalOrder,
+  type RenewalStanding,
+} from './port.ts';
 
-const currency = 'usd';
 /** Stripe wants at least half an hour by its own clock: ours may be behind, and the request takes a while. */
 const expirySlackMs = 2 * 60_000;
 const termsLookedAt = 24;
@@ -30,22 +39,20 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
     look,
 
     async closePage(sessionId) {
-      try {
-        await stripe.call((api, options) => api.checkout.sessions.expire(sessionId, {}, options));
-      } catch (error) {
-        // It was paid, or has ended by itself.
-        if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
-      }
+      // Else it was paid, or has ended by itself.
+      await doneOr(
+        'conflict',
+        stripe.call((api, options) => api.checkout.sessions.expire(sessionId, {}, options)),
+      );
       return look(sessionId);
     },
 
     async giveBack({ payment }, key) {
-      try {
-        await stripe.call((api, options) => api.refunds.create({ payment_intent: payment }, options), { idempotencyKey: key });
-      } catch (error) {
-        // Somebody has given it back already, or it is disputed: there is nothing left to give back.
-        if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
-      }
+      // Else somebody has given it back already, or it is disputed: there is nothing left to give back.
+      await doneOr(
+        'conflict',
+        stripe.call((api, options) => api.refunds.create({ payment_intent: payment }, options), { idempotencyKey: key }),
+      );
     },
 
     async startRenewals(order, key) {
@@ -90,12 +97,11 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
   }
 
   async function cancel(processorId: string): Promise<void> {
-    try {
-      await stripe.call((api, options) => api.subscriptions.cancel(processorId, { prorate: false, invoice_now: false }, options));
-    } catch (error) {
-      // Stripe does not find what was cancelled meanwhile.
-      if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-    }
+    // Stripe does not find what was cancelled meanwhile.
+    await doneOr(
+      'not_found',
+      stripe.call((api, options) => api.subscriptions.cancel(processorId, { prorate: false, invoice_now: false }, options)),
+    );
   }
 
   async function renewals(processorId: string): Promise<RenewalStanding> {
@@ -108,14 +114,20 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
   /** The same product for everybody who pays for the plan. */
   async function productFor(plan: Plan): Promise<string> {
     const id = `troupe_${plan}`;
-    try {
-      await stripe.call((api, options) => api.products.create({ id, name: named(plan) }, options));
-    } catch (error) {
-      // It is there since the first time.
-      if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
-    }
+    // Else it is there since the first time.
+    await doneOr(
+      'conflict',
+      stripe.call((api, options) => api.products.create({ id, name: named(plan) }, options)),
+    );
     return id;
   }
+}
+
+/** Done, or refused with this code because there is nothing left to do. */
+async function doneOr(code: 'conflict' | 'not_found', call: Promise<unknown>): Promise<void> {
+  await call.catch((error) => {
+    if (!(error instanceof AppError) || error.code !== code) throw error;
+  });
 }
 
 function sessionOf({ checkoutId, accountId, term, ...page }: PaymentPage): Stripe.Checkout.SessionCreateParams {
@@ -128,7 +140,7 @@ function sessionOf({ checkoutId, accountId, term, ...page }: PaymentPage): Strip
       {
         quantity: 1,
         price_data: {
-          currency,
+          currency: paymentCurrency,
           unit_amount: page.amountMinor,
           product_data: term === null ? { name: 'Deposit to your wallet' } : productOf(term),
         },
@@ -138,6 +150,8 @@ function sessionOf({ checkoutId, accountId, term, ...page }: PaymentPage): Strip
     ...(term === null && { payment_method_types: ['card' as const] }),
     payment_intent_data: { ...(term !== null && { setup_future_usage: 'off_session' as const }), metadata },
     metadata,
+    // Anybody may have chosen it: a person is told before.
+    custom_text: { submit: { message: `When you have paid you are sent to ${new URL(page.successUrl).host}.` } },
     success_url: page.successUrl,
     cancel_url: page.cancelUrl,
     expires_at: Math.ceil((page.expiresAtMs + expirySlackMs) / 1_000),
@@ -155,7 +169,9 @@ function subscriptionOf(order: RenewalOrder, product: string, key: string, nowMs
     customer: payer.customer,
     default_payment_method: payer.method,
     off_session: true,
-    items: [{ price_data: { currency, product, unit_amount: priceMinor, recurring: { interval: interval[billingPeriod] } } }],
+    items: [
+      { price_data: { currency: paymentCurrency, product, unit_amount: priceMinor, recurring: { interval: interval[billingPeriod] } } },
+    ],
     // Not a billing cycle that begins later: that may be no further away than one term of the new price.
     ...(startsAtMs > nowMs && { trial_end: Math.ceil(startsAtMs / 1_000) }),
     metadata: { [renewalKey]: renewalId, troupe_account: accountId, troupe_plan: plan, troupe_period: billingPeriod, troupe_key: key },
@@ -229,7 +245,7 @@ function idOf(object: string | { id: string } | null): string {
 }
 
 function named(plan: Plan): string {
-  return `Troupe ${plan[0]!.toUpperCase()}${plan.slice(1)}`;
+  return `Troupe ${planName(plan)}`;
 }
 
 function dollars(minor: number): string {

@@ -1,6 +1,7 @@
 /** All tools of this service, and which agent type is offered which. */
 
-import type { MailProvider } from '../mail/port.ts';
+import { missingScope } from '../../authority.ts';
+import type { Compute } from '../compute/port.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { agentProfiles } from './agent-types.ts';
 import { checkArguments } from './check-arguments.ts';
@@ -8,12 +9,12 @@ import { createCodeExec } from './code-exec.ts';
 import { controlTools } from './control-tools.ts';
 import { createFetchUrl } from './fetch-url.ts';
 import { listFiles } from './list-files.ts';
-import type { AgentType, Tool, Toolbox } from './port.ts';
+import { type AgentType, notAllowed, type Tool, type Toolbox } from './port.ts';
 import { chargeCard, createPurchaseOrder } from './purchases.ts';
 import { readFile } from './read-file.ts';
 import { runTool } from './run-tool.ts';
 import type { SandboxPool } from './sandbox/pool.ts';
-import { createSendEmail } from './send-email.ts';
+import { sendEmail } from './send-email.ts';
 import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
 
@@ -28,12 +29,13 @@ export type CatalogueParts = {
   outbound: Outbound;
   /** SEARCH_URL; null when there is none. */
   searchUrl: string | null;
-  mail: MailProvider;
   sandbox: SandboxPool;
   profileTable: Tool;
+  /** Where pages are read; left out, in the caller's own thread. */
+  compute?: Compute;
 };
 
-export function createCatalogue({ outbound, searchUrl, mail, sandbox, profileTable }: CatalogueParts): Catalogue {
+export function createCatalogue({ outbound, searchUrl, sandbox, profileTable, compute }: CatalogueParts): Catalogue {
   const tools = [
     listFiles,
     readFile,
@@ -41,8 +43,8 @@ export function createCatalogue({ outbound, searchUrl, mail, sandbox, profileTab
     profileTable,
     createCodeExec(sandbox),
     createWebSearch(outbound, searchUrl),
-    createFetchUrl(outbound),
-    createSendEmail(mail),
+    createFetchUrl(outbound, compute),
+    sendEmail,
     createPurchaseOrder,
     chargeCard,
   ];
@@ -52,10 +54,17 @@ export function createCatalogue({ outbound, searchUrl, mail, sandbox, profileTab
   return {
     toolsFor,
     instructionsFor: (type) => agentProfiles[type].instructions,
-    offersFor: (type) =>
-      [...toolsFor(type), ...controlTools].map(({ name, description, parameters }) => ({ name, description, parameters })),
+    offersFor: (type, authority) =>
+      [...toolsFor(type), ...controlTools]
+        .filter(({ need }) => missingScope(authority, need) === null)
+        .map(({ name, description, parameters }) => ({ name, description, parameters })),
+    withheldFrom: (type, authority) =>
+      toolsFor(type).flatMap(({ name, need }) => {
+        const scope = missingScope(authority, need);
+        return scope === null ? [] : [{ name, scope }];
+      }),
     find(type, name) {
-      if (controls.has(name)) return { name, highConsequence: false };
+      if (controls.has(name)) return { name, need: null, highConsequence: false };
       return toolsFor(type).find((tool) => tool.name === name);
     },
     get: (name) => byName.get(name),
@@ -67,6 +76,8 @@ export function createCatalogue({ outbound, searchUrl, mail, sandbox, profileTab
     async run(name, args, context, onDefect) {
       const tool = byName.get(name);
       if (tool === undefined) return { result: { error: `There is no tool "${name}" on this node.` }, isError: true };
+      const scope = missingScope(context.authority, tool.need);
+      if (scope !== null) return { result: { error: notAllowed(name, scope) }, isError: true };
       return runTool(tool, args, context, onDefect);
     },
   };

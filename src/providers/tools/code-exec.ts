@@ -1,6 +1,5 @@
 /** code_exec: JavaScript of an agent, run in a sandbox process that knows nothing but the task's workspace. */
 import Type from 'typebox';
-import { AppError } from '../../errors.ts';
 import { type Tool, type ToolContext, ToolError } from './port.ts';
 import { readWholeText } from './read-text.ts';
 import type { SandboxFiles, SandboxPool } from './sandbox/pool.ts';
@@ -17,19 +16,13 @@ export function createCodeExec(pool: SandboxPool): Tool {
     parameters: Type.Object({
       code: Type.String({ minLength: 1, maxLength: sandboxLimits.codeChars, description: 'JavaScript; the last expression is the result' }),
     }),
+    // Its functions for files need what the tools for files need: the workspace itself sees to it.
+    need: null,
     highConsequence: false,
     repeatable: true,
     // Includes waiting for a free sandbox.
-    timeoutMs: 60_000,
-    async run({ code }: { code: string }, context) {
-      try {
-        return await pool.run(code, workspaceFiles(context), context.signal);
-      } catch (error) {
-        context.signal.throwIfAborted();
-        if (error instanceof AppError && error.code === 'overloaded') throw new ToolError(error.message, { cause: error });
-        throw error;
-      }
-    },
+    timeoutMs: 120_000,
+    run: ({ code }: { code: string }, context) => pool.run(context.accountId, code, workspaceFiles(context), context.signal),
   };
 }
 

@@ -2,10 +2,12 @@
 import Type, { type TObject } from 'typebox';
 import { agentTypes } from './port.ts';
 
-export type ControlTool = { name: 'delegate' | 'finish'; description: string; parameters: TObject };
+export type ControlTool = { name: 'delegate' | 'finish'; description: string; parameters: TObject; need: null };
 
 export const delegate: ControlTool = {
   name: 'delegate',
+  // The other agent may do no more than this one.
+  need: null,
   description:
     'Gives a self-contained piece of the work to another agent of the task, which shares the workspace but does not see this conversation. ' +
     'Say in the prompt all it needs: the goal, the files, the form of the answer. Its closing words come back as the result. Do small things yourself.',
@@ -20,6 +22,7 @@ export const delegate: ControlTool = {
 
 export const finish: ControlTool = {
   name: 'finish',
+  need: null,
   description: 'Ends your work. Call it once, alone, when everything is delivered or cannot be: the summary is what the user reads.',
   parameters: Type.Object({
     summary: Type.String({

@@ -1,17 +1,17 @@
 /** fetch_url: a page or document of the web as readable text. */
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
-import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
-import { pageText } from './html-text.ts';
+import { inlineCompute } from '../compute/inline.ts';
+import { type Compute, type Job, JobStopped } from '../compute/port.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import type { Fetched } from './fetched-text-job.ts';
 import { type Tool, ToolError } from './port.ts';
-import { detectText, knownEncoding } from './text-decoding.ts';
 
 const maxBodyBytes = 2 * 2 ** 20;
-const maxTextChars = 30_000;
-/** Where HTML says its encoding; the standard looks at 1,024 bytes. */
-const metaBytes = 1024;
 
-export function createFetchUrl(outbound: Outbound): Tool {
+const readJob: Job<Fetched, object> = { name: 'page_text', module: new URL('./fetched-text-job.ts', import.meta.url), timeMs: 10_000 };
+
+export function createFetchUrl(outbound: Outbound, compute: Compute = inlineCompute): Tool {
   return {
     name: 'fetch_url',
     description:
@@ -21,10 +21,11 @@ export function createFetchUrl(outbound: Outbound): Tool {
       url: Type.String({ minLength: 1, maxLength: 2048, description: 'Complete address, starting with https:// or http://' }),
       render: Type.Optional(Type.Boolean({ description: 'Run the scripts of the page in a browser before reading it' })),
     }),
+    need: null,
     highConsequence: false,
     repeatable: true,
     timeoutMs: 45_000,
-    async run({ url, render }: { url: string; render?: boolean }, { signal }) {
+    async run({ url, render }: { url: string; render?: boolean }, { accountId, signal }) {
       if (render)
         throw new ToolError(
           'No browser service is configured here. Call fetch_url without `render` to read the page as the server sends it.',
@@ -32,6 +33,7 @@ export function createFetchUrl(outbound: Outbound): Tool {
       const response = await outbound
         .fetch(url.trim(), {
           signal,
+          account: accountId,
           maxBytes: maxBodyBytes,
           timeoutMs: 30_000,
           headers: { accept: 'text/html, text/plain, application/json, */*;q=0.5' },
@@ -41,36 +43,12 @@ export function createFetchUrl(outbound: Outbound): Tool {
           throw error;
         });
       if (response.status >= 400) throw new ToolError(`${response.url} answered with status ${response.status}.`);
-      return await describe(response);
+      const { body, truncated, status } = response;
+      const fetched = { body, truncated, status, url: response.url, contentType: response.headers['content-type'] ?? '' };
+      return await compute.run(readJob, fetched, { account: accountId, signal }).catch((error: unknown) => {
+        if (!(error instanceof JobStopped)) throw error;
+        throw new ToolError(`What ${response.url} sent takes too much time or memory to read.`, { cause: error });
+      });
     },
   };
-}
-
-async function describe(response: OutboundResponse): Promise<object> {
-  const { body, url, status } = response;
-  const type = (response.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
-  const html = type === 'text/html' || type === 'application/xhtml+xml';
-  const declared =
-    /charset\s*=\s*["']?([\w:.-]+)/i.exec(response.headers['content-type'] ?? '')?.[1] ?? (html ? metaCharset(body) : undefined);
-  const found = detectText(body, !response.truncated, declared);
-  if (found.kind === 'binary') {
-    const size = response.truncated ? `more than ${maxBodyBytes}` : String(body.length);
-    return {
-      url,
-      status,
-      type: type || 'unknown',
-      text: null,
-      note: `Not text: this is ${found.what} of ${size} bytes, which fetch_url cannot read.`,
-    };
-  }
-  const text = new TextDecoder(found.encoding).decode(body);
-  const page = html || (type === '' && /^\s*<(!doctype html|html)/i.test(text)) ? await pageText(text, url) : { text };
-  const truncated = response.truncated || page.text.length > maxTextChars;
-  return { url, status, type: type || 'text/plain', ...page, text: page.text.slice(0, maxTextChars), truncated };
-}
-
-function metaCharset(body: Uint8Array): string | undefined {
-  const head = Buffer.from(body.subarray(0, metaBytes)).toString('latin1');
-  const name = /<meta[^>]{0,200}charset\s*=\s*["']?([\w:.-]+)/i.exec(head)?.[1];
-  return name && knownEncoding(name) ? name : undefined;
 }

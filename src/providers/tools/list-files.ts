@@ -1,5 +1,6 @@
 /** list_files: what is in the workspace. */
 import Type from 'typebox';
+import { readingFiles } from '../../authority.ts';
 import type { Tool } from './port.ts';
 
 export const listFiles: Tool = {
@@ -7,6 +8,7 @@ export const listFiles: Tool = {
   description:
     'Lists the files of the workspace with their types and sizes in bytes: what the user supplied and what agents of this task have written.',
   parameters: Type.Object({}),
+  need: readingFiles,
   highConsequence: false,
   repeatable: true,
   timeoutMs: 30_000,

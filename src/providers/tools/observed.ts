@@ -12,7 +12,8 @@ export class ToolStats {
 export function observedToolbox(toolbox: Toolbox, stats: ToolStats, tracer: Tracer | null): Toolbox {
   return {
     instructionsFor: (type) => toolbox.instructionsFor(type),
-    offersFor: (type) => toolbox.offersFor(type),
+    offersFor: (type, authority) => toolbox.offersFor(type, authority),
+    withheldFrom: (type, authority) => toolbox.withheldFrom(type, authority),
     find: (type, name) => toolbox.find(type, name),
     isRepeatable: (name) => toolbox.isRepeatable(name),
     check: (name, sent) => toolbox.check(name, sent),

@@ -1,6 +1,7 @@
 /** Tools: what an agent can do. Each tool is one file that exports one `Tool`; `catalogue.ts` says which agent type gets which. */
 import type { TObject } from 'typebox';
-import type { ToolOffer } from '../model/port.ts';
+import type { Authority, Need } from '../../authority.ts';
+import type { ToolOffer, WithheldTool } from '../model/port.ts';
 
 export const agentTypes = ['researcher', 'builder', 'analyst', 'trader', 'email', 'social'] as const;
 export type AgentType = (typeof agentTypes)[number];
@@ -26,16 +27,25 @@ export interface Purse {
   charge(charge: { cardId: string; amountMinor: number; merchant: string }): Promise<{ id: string; declineReason: string | null }>;
 }
 
+/** Mails to people, on behalf of the agent's account. */
+export interface AgentMail {
+  /** Says where the mail went. A `ToolError` where the account may not send it; else rejects as `MailProvider.send` does. */
+  send(mail: { to: string; subject: string; text: string }): Promise<{ detail: string }>;
+}
+
 export type ToolContext = {
   accountId: string;
   taskId: string;
   agentId: string;
   /** The same for every try of this call: the idempotency key where the other side has them. */
   callId: string;
+  /** What the agent may do; `mode` says whose money it spends. */
+  authority: Authority;
   /** Aborted on cancel and when the tool's time is up. */
   signal: AbortSignal;
   workspace: WorkspaceAccess;
   purse: Purse;
+  mail: AgentMail;
 };
 
 /** A failure the agent is told about in plain words and may work around. Any other error is a defect and is reported as such. */
@@ -48,6 +58,8 @@ export type Tool = {
   /** Written for the model: what it does, when to use it, what comes back. */
   description: string;
   parameters: TObject;
+  /** What the task must be allowed for this tool, and whoever approves a call of it: the scope that the same act needs over REST. */
+  need: Need;
   /** Sends something to a person, spends, trades or deploys: asks for approval below autonomy 100. */
   highConsequence: boolean;
   /** Doing it again after a crash, with the same `callId`, does no harm. When false, an interrupted call is not repeated: the agent is told that its outcome is unknown. */
@@ -67,14 +79,21 @@ export type ToolOutcome = { result: unknown; isError: boolean };
 export interface Toolbox {
   /** The system instructions of an agent type. */
   instructionsFor(type: AgentType): string;
-  /** Tools as a model is offered them, `delegate` and `finish` included, in a fixed order. */
-  offersFor(type: AgentType): ToolOffer[];
-  /** Whether agents of this type have the tool, and whether a call of it asks for approval. */
-  find(type: AgentType, name: string): { name: string; highConsequence: boolean } | undefined;
+  /** Tools as a model is offered them, `delegate` and `finish` included, in a fixed order: those of the type that the authority allows. */
+  offersFor(type: AgentType, authority: Authority): ToolOffer[];
+  /** The other tools of the type, each with the scope that is missing for it. */
+  withheldFrom(type: AgentType, authority: Authority): WithheldTool[];
+  /** Whether agents of this type have the tool, what a call of it needs, and whether it asks for approval. */
+  find(type: AgentType, name: string): { name: string; need: Need; highConsequence: boolean } | undefined;
   /** Whether a call of the tool may simply be made again after a crash. */
   isRepeatable(name: string): boolean;
   /** Arguments that fit the tool's schema, or what is wrong with them in words a model can act on. */
   check(name: string, sent: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
-  /** Runs a call; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` hears of those that are nobody's fault but ours. */
+  /** Runs a call, unless `context.authority` does not allow it; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` hears of those that are nobody's fault but ours. */
   run(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
+}
+
+/** What an agent is told of a call that it may not make. */
+export function notAllowed(tool: string, scope: string): string {
+  return `${tool} is not allowed here: it needs the scope ${scope}, which was not granted. Nothing was done. Do not try to reach the same in another way; say in your result what was not done, and why.`;
 }

@@ -1,29 +1,68 @@
 /** profile_table: what is in a CSV or JSON file, in figures the agent can rely on. */
-import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { maxResultBytes, type Tool } from './port.ts';
-import { fitProfile } from './table/fit-profile.ts';
-import { profileTable } from './table/profile.ts';
+import { readingFiles } from '../../authority.ts';
+import { inlineCompute } from '../compute/inline.ts';
+import { type Compute, type Job, JobStopped } from '../compute/port.ts';
+import { maxResultBytes, type Tool, ToolError } from './port.ts';
+import type { JoinProfile } from './table/join.ts';
+import type { TableProfile } from './table/table-profile.ts';
 
 /** Room for what surrounds the result where it is recorded. */
 const envelopeBytes = 1024;
 
-export const profileTableTool: Tool = {
+const profileJob: Job<{ name: string; maxBytes: number }, TableProfile> = {
+  name: 'profile_table',
+  module: new URL('./table/profile-job.ts', import.meta.url),
+  timeMs: 100_000,
+};
+
+const joinJob: Job<{ left: string; right: string }, JoinProfile> = {
+  name: 'join_tables',
+  module: new URL('./table/join-job.ts', import.meta.url),
+  timeMs: 100_000,
+};
+
+export const createProfileTable = (compute: Compute): Tool => ({
   name: 'profile_table',
   description:
     'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding) or JSON (array, {"data": […]}, JSON lines), of any size. Returns rows, ' +
     'and for each column type, missing and distinct values; for numbers exact sum, mean, median, extremes, quartiles and outliers with row numbers ' +
     '(1 is the first row below the header); for text the most frequent values; figures by group, a trend over time, correlations, and warnings about ' +
-    'what is odd in the file. Use it before reading a table as text.',
-  parameters: Type.Object({ path: Type.String({ minLength: 1, maxLength: 255, description: 'File name in the workspace' }) }),
+    'what is odd in the file. Use it before reading a table as text. With `compare_with` it joins two tables on their common key instead: keys that are ' +
+    'missing on either side, keys that repeat, and figures that only both give (quantity × price, budget − spent, a measure by a group of the other).',
+  parameters: Type.Object({
+    path: Type.String({ minLength: 1, maxLength: 255, description: 'File name in the workspace' }),
+    compare_with: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Another table in the workspace, to be joined with this one' }),
+    ),
+  }),
+  need: readingFiles,
   highConsequence: false,
   repeatable: true,
   timeoutMs: 120_000,
-  async run({ path }: { path: string }, { workspace, signal }) {
-    const open = async () => {
-      const { stream } = await workspace.open(path);
-      return stream instanceof Readable ? stream : new Readable().wrap(stream);
-    };
-    return fitProfile(await profileTable(open, path, signal), maxResultBytes - envelopeBytes);
+  async run({ path, compare_with: other }: { path: string; compare_with?: string }, { workspace, accountId, signal }) {
+    const open = async (name: string) => (await workspace.open(name)).stream;
+    const work =
+      other === undefined
+        ? compute.run(
+            profileJob,
+            { name: path, maxBytes: maxResultBytes - envelopeBytes },
+            { account: accountId, signal, open: () => open(path) },
+          )
+        : compute.run(joinJob, { left: path, right: other }, { account: accountId, signal, open: inTurn(open, [path, other]) });
+    return (work as Promise<TableProfile | JoinProfile>).catch((error: unknown) => {
+      if (!(error instanceof JobStopped)) throw error;
+      const what = error.reason === 'time' ? `${profileJob.timeMs / 1000} s` : 'the memory that it may use';
+      throw new ToolError(`${path} could not be profiled: it takes more than ${what}.`, { cause: error });
+    });
   },
-};
+});
+
+/** Opens the first name when it is called first, the next one after that. */
+function inTurn(open: (name: string) => Promise<NodeJS.ReadableStream>, names: readonly string[]): () => Promise<NodeJS.ReadableStream> {
+  let at = 0;
+  return () => open(names[Math.min(at++, names.length - 1)]!);
+}
+
+/** In the caller's own thread. */
+export const profileTableTool = createProfileTable(inlineCompute);

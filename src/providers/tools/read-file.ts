@@ -1,5 +1,6 @@
 /** read_file: one page of a text file of the workspace. */
 import Type from 'typebox';
+import { readingFiles } from '../../authority.ts';
 import type { Tool } from './port.ts';
 import { readText } from './read-text.ts';
 
@@ -19,6 +20,7 @@ export const readFile: Tool = {
       Type.Integer({ minimum: 1, maximum: maxPageChars, description: 'Characters in the page; default and maximum 32,000' }),
     ),
   }),
+  need: readingFiles,
   highConsequence: false,
   repeatable: true,
   timeoutMs: 60_000,

@@ -13,10 +13,11 @@ export function createWebSearch(outbound: Outbound, searchUrl: string | null): T
     description:
       'Searches the web. Answers up to ten results {title, url, snippet}; read the promising ones with fetch_url before relying on them.',
     parameters: Type.Object({ query: Type.String({ minLength: 1, maxLength: 500, description: 'What to look for, in a few words' }) }),
+    need: null,
     highConsequence: false,
     repeatable: true,
     timeoutMs: 30_000,
-    async run({ query }: { query: string }, { signal }) {
+    async run({ query }: { query: string }, { accountId, signal }) {
       if (!searchUrl) {
         throw new ToolError(
           'No search endpoint is configured here (SEARCH_URL). Use fetch_url with addresses you know, and say in your result that nothing was searched.',
@@ -26,7 +27,7 @@ export function createWebSearch(outbound: Outbound, searchUrl: string | null): T
       url.searchParams.set('q', query);
       url.searchParams.set('format', 'json');
       const response = await outbound
-        .fetch(url.href, { configured: true, headers: { accept: 'application/json' }, signal, maxBytes: 2 ** 20 })
+        .fetch(url.href, { configured: true, headers: { accept: 'application/json' }, signal, account: accountId, maxBytes: 2 ** 20 })
         .catch((error: unknown) => {
           if (error instanceof AppError)
             throw new ToolError('The search endpoint does not answer now. Use fetch_url with addresses you know.', { cause: error });

@@ -1,5 +1,6 @@
 /** write_file: a text file of the workspace, which becomes a deliverable of the task. */
 import Type from 'typebox';
+import { writingFiles } from '../../authority.ts';
 import { type Tool, ToolError } from './port.ts';
 
 const maxContentBytes = 2 ** 20;
@@ -13,6 +14,7 @@ export const writeFile: Tool = {
     path: Type.String({ minLength: 1, maxLength: 255, description: 'Plain file name with its extension, such as report.md; no folders' }),
     content: Type.String({ maxLength: maxContentBytes, description: 'The whole content' }),
   }),
+  need: writingFiles,
   highConsequence: false,
   repeatable: true,
   timeoutMs: 60_000,

@@ -48,6 +48,8 @@ export const Account = defineEntity({
     agentPlaces: json<Places>(),
     /** Its tasks were told that a limit of the plan is reached, and not that they may go on. */
     limitReached: p.boolean(),
+    /** API keys that have not been revoked. */
+    apiKeys: p.integer(),
     /** What an operator has set, as far as it is known here; null: nothing ever. */
     overrides: json<AccountOverrideValues>().strictNullable(),
     overridesChangedAt: epochMs().strictNullable(),
@@ -70,6 +72,9 @@ export const AccountOverride = defineEntity({
     agentMinutes: p.bigint('number').strictNullable(),
     concurrentTasks: p.bigint('number').strictNullable(),
     concurrentAgents: p.bigint('number').strictNullable(),
+    apiKeys: p.bigint('number').strictNullable(),
+    storageBytes: p.bigint('number').strictNullable(),
+    storageFiles: p.bigint('number').strictNullable(),
     changedAt: epochMs(),
   },
 });
@@ -86,8 +91,24 @@ export type AccountOverrideValues = Readonly<
     | 'agentMinutes'
     | 'concurrentTasks'
     | 'concurrentAgents'
+    | 'apiKeys'
+    | 'storageBytes'
+    | 'storageFiles'
   >
 >;
+
+/** What an account stores: files of its workspaces, and room that is kept for contents on their way into one. */
+export const AccountStorage = defineEntity({
+  name: 'AccountStorage',
+  tableName: 'account_storage',
+  properties: {
+    id: p.text().primary(),
+    bytes: p.bigint('number'),
+    files: p.bigint('number'),
+    reserved: json<{ contentKey: string; fileId: string; bytes: number; files: number; untilMs: number }[]>(),
+  },
+});
+export type AccountStorageRow = InferEntity<typeof AccountStorage>;
 
 /** What an agent has worked in a billing period: one row an agent and period. */
 export const AgentUsage = defineEntity({

@@ -18,6 +18,12 @@ export type SecondFactor = {
 
 export type PasswordReset = { id: string; expiresAt: number };
 
+/** A verification that was mailed and not used. `email`: as the person wrote it. */
+export type Verification = { id: string; email: string; expiresAt: number };
+
+/** The address that takes the place of the user's when it is verified in time; claimed for the user until then. */
+export type PendingEmail = { email: string; expiresAt: number };
+
 export const User = defineEntity({
   name: 'User',
   tableName: 'app_user',
@@ -34,6 +40,10 @@ export const User = defineEntity({
     secondFactor: json<SecondFactor>().nullable().hidden(),
     /** Ways to a new password that were mailed and not used. */
     resets: json<PasswordReset[]>().hidden(),
+    /** Somebody who reads the mail of the address has confirmed it. */
+    emailVerified: p.boolean(),
+    pendingEmail: json<PendingEmail>().nullable(),
+    verifications: json<Verification[]>().hidden(),
     createdAt: epochMs(),
   },
 });
@@ -101,6 +111,8 @@ export const AccountSettings = defineEntity({
   properties: {
     id: p.text().primary(),
     autoApproveThresholdMinor: p.bigint('number'),
+    /** The same for orders of test mode. */
+    testAutoApproveThresholdMinor: p.bigint('number'),
     liveTradingEnabled: p.boolean(),
     maxPositionSizeMinor: p.bigint('number'),
     dailyLossLimitMinor: p.bigint('number'),

@@ -1,6 +1,7 @@
 /** What an issuer elsewhere knows of cards, and what became of authorizations there. Amounts are minor units (cents). */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { IssuerWord } from '../../issuer-word.ts';
+import type { Mode } from '../../mode.ts';
 import { epochMs, json } from '../column-types.ts';
 import type { CardRow } from './money.ts';
 
@@ -83,6 +84,7 @@ export const CardReversal = defineEntity({
     authorizationId: p.text(),
     cardId: p.text(),
     accountId: p.text(),
+    mode: p.text().$type<Mode>(),
     amountMinor: p.bigint('number'),
     reason: p.text().$type<'not_approved' | 'reversed' | 'expired' | 'captured_less'>(),
     createdAt: epochMs(),

@@ -1,16 +1,18 @@
 /** Wallets, the ledger behind them, and cards. Amounts are minor units (cents). */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Mode } from '../../mode.ts';
 import { epochMs, json } from '../column-types.ts';
 
 /** Whose money it is, or where it came from or went. `wallet` is the account's own; the others count what has passed through them. */
 export type Book = 'wallet' | 'deposits' | 'cards' | 'orders';
 
-/** An account's money. The id is the account's. */
+/** An account's money in one mode. The id is the account's; of a test wallet `test_` and the account's. */
 export const Wallet = defineEntity({
   name: 'Wallet',
   tableName: 'wallet',
   properties: {
     id: p.text().primary(),
+    mode: p.text().$type<Mode>(),
     currency: p.text(),
     balanceMinor: p.bigint('number'),
     /** Part of the balance that holds have set aside. */
@@ -58,6 +60,7 @@ export const LedgerEntry = defineEntity({
     side: p.text().primary().$type<'debit' | 'credit'>(),
     book: p.text().$type<Book>(),
     accountId: p.text(),
+    mode: p.text().$type<Mode>(),
     /** What it adds to its book: a debit less than nothing, a credit more. */
     amountMinor: p.bigint('number'),
     /** What was paid: an authorization's or an order's id; of a deposit, where it came from. */
@@ -75,6 +78,7 @@ export const WalletHold = defineEntity({
   properties: {
     accountId: p.text().primary(),
     id: p.text().primary(),
+    mode: p.text().$type<Mode>(),
     amountMinor: p.bigint('number'),
     status: p.text().$type<'open' | 'captured' | 'released' | 'expired'>(),
     /** Of a captured one. */
@@ -90,6 +94,7 @@ export const Card = defineEntity({
   properties: {
     id: p.text().primary(),
     accountId: p.text(),
+    mode: p.text().$type<Mode>(),
     name: p.text(),
     last4: p.text(),
     /** Keyed; the number itself is kept nowhere. */
@@ -113,6 +118,7 @@ export const CardAuthorization = defineEntity({
     id: p.text().primary(),
     cardId: p.text(),
     accountId: p.text(),
+    mode: p.text().$type<Mode>(),
     amountMinor: p.bigint('number'),
     merchant: p.text(),
     status: p.text().$type<'approved' | 'declined'>(),

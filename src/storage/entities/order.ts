@@ -1,5 +1,6 @@
 /** Purchase orders. Amounts are minor units (cents). */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Mode } from '../../mode.ts';
 import { epochMs } from '../column-types.ts';
 
 export type PurchaseOrderStatus = 'pending' | 'approved' | 'complete' | 'rejected';
@@ -10,6 +11,7 @@ export const PurchaseOrder = defineEntity({
   properties: {
     id: p.text().primary(),
     accountId: p.text(),
+    mode: p.text().$type<Mode>(),
     description: p.text(),
     amountMinor: p.bigint('number'),
     vendor: p.text(),

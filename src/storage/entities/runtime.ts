@@ -81,10 +81,26 @@ export const Effect = defineEntity({
     actorId: p.text(),
     name: p.text(),
     input: json<unknown>(),
-    /** The node incarnation that has begun it; only set where it must not be repeated blindly, or goes on while its shard has moved. */
+    /**
+     * The node incarnation that has begun it; only set where it must not be repeated blindly, goes on while its shard has moved, or was begun by
+     * another than its recorder.
+     */
     startedBy: p.text().strictNullable(),
+    /** The incarnation that committed it; null for rows of versions that did not say. */
+    recordedBy: p.text().strictNullable(),
+    /** Whose work it is; null where it is no account's. */
+    accountId: p.text().strictNullable(),
+    /** How often it was begun again after the process that ran it had died. */
+    starts: p.integer(),
     createdAt: epochMs(),
   },
+});
+
+/** Incarnations that have stopped in order: what they left unfinished is not suspected of having ended them. */
+export const EndedOwner = defineEntity({
+  name: 'EndedOwner',
+  tableName: 'ended_owner',
+  properties: { owner: p.text().primary(), endedAt: epochMs().defaultRaw('now()') },
 });
 
 /** Commands with an id that have taken effect, and what was answered. */

@@ -1,5 +1,6 @@
 /** Webhooks and what became of their deliveries. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Mode } from '../../mode.ts';
 import { epochMs, json } from '../column-types.ts';
 
 export const Webhook = defineEntity({
@@ -9,9 +10,13 @@ export const Webhook = defineEntity({
     id: p.text().primary(),
     shard: p.integer(),
     accountId: p.text(),
+    /** Of the key that registered it: it gets no events of the other mode. */
+    mode: p.text().$type<Mode>(),
     /** Who is told when it is disabled. */
     userId: p.text(),
     url: p.text(),
+    /** The last address that answered a challenge: events are delivered while it is `url`. */
+    verifiedUrl: p.text().strictNullable(),
     /** Names as they were subscribed to, wildcards included. */
     events: json<string[]>(),
     /** Encrypted. */
@@ -20,7 +25,7 @@ export const Webhook = defineEntity({
     oldSecret: p.text().strictNullable().hidden(),
     oldSecretExpiresAt: epochMs().strictNullable(),
     status: p.text().$type<'active' | 'disabled' | 'deleted'>(),
-    disabledReason: p.text().$type<'failing' | 'gone' | 'asked'>().strictNullable(),
+    disabledReason: p.text().$type<'failing' | 'gone' | 'asked' | 'unverified'>().strictNullable(),
     /** One higher each time it begins anew: what was going on before counts no more. */
     run: p.integer(),
     /** Every event up to here is delivered, save what stands in the lanes. */
@@ -33,6 +38,14 @@ export const Webhook = defineEntity({
   },
 });
 export type WebhookRow = InferEntity<typeof Webhook>;
+
+/** The webhooks of one account, deleted ones left out. */
+export const AccountWebhooks = defineEntity({
+  name: 'AccountWebhooks',
+  tableName: 'account_webhooks',
+  properties: { id: p.text().primary(), entries: json<{ id: string; origin: string }[]>() },
+});
+export type AccountWebhooksRow = InferEntity<typeof AccountWebhooks>;
 
 /** The last try of delivering one event to one webhook. */
 export const WebhookDelivery = defineEntity({

@@ -1,11 +1,13 @@
 /** Work and its results: tasks, their agents with each step, workspaces with their files, deliverables. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Granted } from '../../scopes.ts';
 import { epochMs, json } from '../column-types.ts';
 
 export const taskStatuses = ['pending', 'planning', 'running', 'paused', 'complete', 'failed', 'cancelled'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete' | 'error' | 'paused' | 'cancelled';
-export type ApprovalStatus = 'pending' | 'approved' | 'rejected';
+/** `expired`: the agent ended before anybody decided. */
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired';
 
 /**
  * What an agent does next, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
@@ -16,9 +18,18 @@ export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 
 /** Whether an agent may start something: `stopping` means only what is in flight may end. */
 export type AgentPlace = 'none' | 'held' | 'stopping';
 /** `counting`: the account has been told of the last model turn, and has not said that it has counted it. */
-export type Place = { name: string; held: boolean; counting: boolean };
+/** `lacking`: the account has said that it cannot give the place now, as so many agents are at work as its plan allows at once. */
+export type Place = { name: string; held: boolean; counting: boolean; lacking?: number };
 /** What an agent asks its task for: a model turn, or to go on with its tool calls. */
 export type TurnRequest = { agentId: string; wants: 'turn' | 'calls' };
+
+/**
+ * What keeps a task waiting: the plan lets no more tasks or agents work at once (`allowed` is how many), or what it allows in a billing
+ * period is used up until `resetsAtMs`.
+ */
+export type WaitingFor =
+  | { kind: 'concurrency'; of: 'tasks' | 'agents'; allowed: number }
+  | { kind: 'plan_limit'; of: 'tasks' | 'agent_minutes' | 'credits'; allowed: number; resetsAtMs: number };
 
 /** `config` of a task as the caller gave it, defaults filled in. */
 export type TaskConfig = {
@@ -62,6 +73,11 @@ export type Approval = {
   reason: string | null;
   createdAt: number;
   decidedAt: number | null;
+  /** The user or key that decided. These three are missing in approvals of earlier versions. */
+  decidedBy?: string | null;
+  decidedVia?: 'session' | 'api_key' | null;
+  /** What the call was made with instead of `arguments`. */
+  editedArguments?: object | null;
 };
 
 export const Task = defineEntity({
@@ -72,6 +88,10 @@ export const Task = defineEntity({
     accountId: p.text(),
     userId: p.text(),
     mode: p.text().$type<'live' | 'test'>(),
+    /** Of the key that made it; null: a session made it, which holds all. */
+    scopes: json<Granted>().strictNullable(),
+    /** Its workspace was made for it. */
+    ownsWorkspace: p.boolean(),
     status: p.text().$type<TaskStatus>(),
     pauseReason: p.text().strictNullable(),
     prompt: p.text(),
@@ -90,6 +110,8 @@ export const Task = defineEntity({
     placesAsked: p.integer(),
     /** A limit of the account's plan is reached: nothing is started. */
     limitReached: p.boolean(),
+    /** Why nothing of it is at work, where the account's plan is the reason. */
+    waitingFor: json<WaitingFor>().strictNullable(),
     deliverables: json<string[]>(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),
@@ -102,7 +124,14 @@ export const Task = defineEntity({
 export type TaskRow = InferEntity<typeof Task>;
 
 /** A tool call of the step an agent is in. */
-export type PendingCall = { id: string; name: string; arguments: unknown; approvalId: string | null };
+export type PendingCall = {
+  id: string;
+  name: string;
+  arguments: unknown;
+  approvalId: string | null;
+  /** Whoever approved it changed the arguments: the result says so. */
+  edited?: boolean;
+};
 
 export const Agent = defineEntity({
   name: 'Agent',
@@ -116,6 +145,12 @@ export const Agent = defineEntity({
     title: p.text(),
     prompt: p.text(),
     autonomyLevel: p.integer(),
+    mode: p.text().$type<'live' | 'test'>(),
+    /** Those of its task, or fewer; null: all. */
+    scopes: json<Granted>().strictNullable(),
+    ownsWorkspace: p.boolean(),
+    /** Where guidance waits: what all who gave it may do. From the turn that hears it the agent may do no more. */
+    guideScopes: json<Granted>().strictNullable(),
     model: p.text().strictNullable(),
     outputSchema: json<object>().strictNullable(),
     status: p.text().$type<AgentStatus>(),
@@ -175,6 +210,7 @@ export const Workspace = defineEntity({
     name: p.text(),
     description: p.text().strictNullable(),
     status: p.text().$type<'active'>(),
+    /** Not used any more: files are counted where they are read. */
     fileCount: p.integer(),
     createdAt: epochMs(),
   },
@@ -193,7 +229,12 @@ export const WorkspaceFile = defineEntity({
   name: 'WorkspaceFile',
   tableName: 'workspace_file',
   properties: {
+    /** Belongs to the name for as long as the workspace lives. */
     id: p.text().primary(),
+    /** What callers know the file by: a name that was deleted and is used again is another file. Null: as `id`. */
+    fileId: p.text().strictNullable(),
+    /** How many files of this name there have been. */
+    generation: p.integer(),
     workspaceId: p.text(),
     accountId: p.text(),
     name: p.text(),

@@ -17,6 +17,7 @@ const dayMs = 86_400_000;
 class SimpleTask {
   status: 'pending' | 'started' | 'ended' = 'pending';
   limitReached = false;
+  waitingFor: string | null = null;
   asked = 0;
   workedMs = 0;
   readonly places = new Map<string, 'asked' | 'held'>();
@@ -54,6 +55,14 @@ class Months {
       if (kind === 'account') this.toAccount.push([what, sent]);
       else this.toTasks.push([id, what, sent]);
       if (what === 'begin') this.begun.push(id);
+    }
+    if (command === 'used' && limitIsReached(state)) {
+      const [first] = ctx.messages;
+      assert.deepEqual(
+        [first?.command, first?.input.reached],
+        ['planLimit', true],
+        'a task knows of a limit before it grants one more turn',
+      );
     }
     this.looksAsked += ctx.effects.length;
     for (const row of ctx.rows) if ('agentId' in row) this.agentUsage.set(`${row.agentId} ${row.periodStartsAt}`, row);
@@ -102,6 +111,7 @@ class Months {
       task.status = 'started';
       this.toAccount.push(['planned', { taskId: id, tokens: 0 }]);
     } else if (command === 'planLimit') task.limitReached = input.reached;
+    else if (command === 'mustWait' && task.status === 'pending') task.waitingFor = input.waitingFor.kind;
     else if (command === 'placeGiven' && task.places.has(input.place)) task.places.set(input.place, 'held');
   }
 
@@ -171,6 +181,8 @@ class Months {
     assert.equal(taskPlaces.held, started.length, 'each place is held by one task');
     const pending = [...this.tasks].filter(([, task]) => task.status === 'pending').map(([id]) => id);
     assert.deepEqual([...taskPlaces.waiting].sort(), pending);
+    for (const id of pending)
+      assert.equal(this.tasks.get(id)!.waitingFor, limitReached ? 'plan_limit' : 'concurrency', 'who waits to begin knows why');
     const places = started.flatMap((task) => [...task.places]);
     assert.equal(agentPlaces.held, places.filter(([, state]) => state === 'held').length);
     assert.deepEqual([...agentPlaces.waiting].sort(), places.flatMap(([name, state]) => (state === 'asked' ? [name] : [])).sort());

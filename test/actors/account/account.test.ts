@@ -38,7 +38,15 @@ async function start(t: TestContext, planning: () => Promise<void>) {
     advance: (ms: number) => (offsetMs += ms),
     moveTo: (ms: number) => (offsetMs = ms - Date.now()),
     create: (id: string) =>
-      node.actors.ask(task, id, 'create', { accountId, userId: 'usr_1', mode: 'live', prompt: 'p', config, workspaceId: 'ws_1' }),
+      node.actors.ask(task, id, 'create', {
+        accountId,
+        userId: 'usr_1',
+        mode: 'live',
+        scopes: null,
+        prompt: 'p',
+        config,
+        workspaceId: 'ws_1',
+      }),
     async row() {
       await until(async () => (await node.actors.query(account, accountId, 'get', null)) !== null, 'the account to be there');
       return (await node.actors.query(account, accountId, 'get', null))!;

@@ -25,11 +25,13 @@ import { walletActor } from '../../../src/actors/wallet/wallet.ts';
 import { workspaceActor } from '../../../src/actors/workspace/workspace.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
 import { silentLog } from '../../../src/log.ts';
+import type { AccountMode } from '../../../src/mode.ts';
+import { inlineCompute } from '../../../src/providers/compute/inline.ts';
 import type { Model } from '../../../src/providers/model/port.ts';
 import { createCatalogue } from '../../../src/providers/tools/catalogue.ts';
 import type { Purse } from '../../../src/providers/tools/port.ts';
 import { checkLedger } from '../../../src/storage/ledger-check.ts';
-import { memoryWorkspace } from '../../support/memory-workspace.ts';
+import { memoryWorkspace, somebody } from '../../support/memory-workspace.ts';
 import { type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
 
 /** Where the node may die, in the order in which they are passed. */
@@ -114,15 +116,14 @@ async function spendingWorld() {
   const toolbox = createCatalogue({
     outbound: none,
     searchUrl: null,
-    mail: none,
     sandbox: none,
     profileTable: { name: 'profile_table', description: '', parameters: { type: 'object' } } as never,
   });
-  const purse = ({ accountId }: { accountId: string }, callId: string): Purse => {
+  const purse = ({ accountId, mode }: AccountMode, callId: string): Purse => {
     const onTheWay = async <T>(run: (own: Purse) => Promise<T>): Promise<T> => {
       await pass('approved');
       await pass('called');
-      const answer = run(purseOf(node.actors, { accountId, callId }));
+      const answer = run(purseOf(node.actors, { accountId, mode, callId }));
       answer.catch(() => {});
       await pass('asked');
       await answer;
@@ -136,6 +137,8 @@ async function spendingWorld() {
     toolbox,
     workspace: () => memoryWorkspace(),
     purse,
+    mail: () => ({ send: async () => ({ detail: 'posted' }) }),
+    compute: inlineCompute,
     log: silentLog,
     get database() {
       return node.database;
@@ -152,16 +155,19 @@ async function spendingWorld() {
     run: async () => ({ result: { plan: planned }, tokens: 1, costMillicents: 0 }),
   };
   const startedTasks = { outcome: 'tellTasks', timeoutMs: 1_000, repeatable: () => true, run: async () => ({ ids: [], areAll: true }) };
-  const node: TestRuntime = await testRuntime([
-    accountActor({ startedTasks }),
-    accountSettingsActor,
-    walletActor,
-    cardActor,
-    purchaseOrderActor,
-    workspaceActor,
-    taskActor({ plan }),
-    agentActor(toolbox, agentEffects(services)),
-  ] as unknown as AnyActor[]);
+  const node: TestRuntime = await testRuntime(
+    [
+      accountActor({ startedTasks }),
+      accountSettingsActor,
+      walletActor,
+      cardActor,
+      purchaseOrderActor,
+      workspaceActor,
+      taskActor({ plan }),
+      agentActor(toolbox, agentEffects(services)),
+    ] as unknown as AnyActor[],
+    { suspectPauseMs: 50 },
+  );
 
   async function crashWhereDue(): Promise<void> {
     if (!isDue) return;
@@ -181,7 +187,15 @@ async function spendingWorld() {
       await actors.ask(accountSettings, accountId, 'change', { autoApproveThresholdMinor: balanceMinor });
       await actors.ask(wallet, accountId, 'deposit', { transferId: newId('txn_'), amountMinor: balanceMinor, source: 'card' });
       await actors.ask(wallet, accountId, 'changeLimits', { perTransactionMinor: limitMinor });
-      const about = { accountId, name: 'c', last4: '0000', numberHash: cardId, spendLimitMinor: balanceMinor, currency: 'USD' };
+      const about = {
+        accountId,
+        mode: 'live' as const,
+        name: 'c',
+        last4: '0000',
+        numberHash: cardId,
+        spendLimitMinor: balanceMinor,
+        currency: 'USD',
+      };
       await actors.ask(card, cardId, 'create', about);
 
       const amount = amountMinor / 100;
@@ -191,12 +205,26 @@ async function spendingWorld() {
       if (autonomy === 100) crashes.delete('approved');
       const taskId = newId(idPrefixes.task);
       const config = { max_agents: 1, autonomy_level: autonomy, auto_deploy: false, deploy_target: null };
-      await actors.ask(task, taskId, 'create', { accountId, userId: 'usr_1', mode: 'live', prompt: 'buy', config, workspaceId: null });
+      await actors.ask(task, taskId, 'create', {
+        accountId,
+        userId: 'usr_1',
+        mode: 'live',
+        scopes: null,
+        prompt: 'buy',
+        config,
+        workspaceId: null,
+      });
       if (autonomy < 100) {
         await until(async () => (await rowOf(taskId)).approvals.length > 0, 'the question');
         const { id: approvalId, agentId } = (await rowOf(taskId)).approvals[0]!;
         assert.deepEqual((await this.paid(accountId)).amounts, [], 'nothing before it is approved');
-        await node.actors.ask(agent, agentId, 'approve', { approvalId, approved: rejection === null, reason: rejection });
+        await node.actors.ask(agent, agentId, 'approve', {
+          approvalId,
+          approved: rejection === null,
+          reason: rejection,
+          editedArguments: null,
+          by: somebody,
+        });
         // What is rejected comes to no further step of the way to the money.
         if (rejection !== null && crashes.delete('approved')) await node.crashAndRestart();
       }

@@ -1,19 +1,20 @@
-/** Cards and wallets under everything at once: what is acknowledged is booked once, and the books are right to the cent. */
+/** Cards and wallets of both modes under everything at once: what is acknowledged is booked once, and the books of each mode are right to the cent. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
 import { cardActor } from '../../../src/actors/card/card.ts';
 import { card, cardIdOf } from '../../../src/actors/card/messages.ts';
-import { wallet } from '../../../src/actors/wallet/messages.ts';
+import { wallet, walletIdOf } from '../../../src/actors/wallet/messages.ts';
 import { walletActor } from '../../../src/actors/wallet/wallet.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
+import { type Mode, modes } from '../../../src/mode.ts';
 import type { CardAuthorizationRow } from '../../../src/storage/entities/money.ts';
 import { checkLedger } from '../../../src/storage/ledger-check.ts';
 import { type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
 
 const amount = fc.integer({ min: 1, max: 3_000 });
-const one = fc.oneof(
+const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('authorize' as const), card: fc.nat(1), amount, again: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('deposit' as const), amount }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('freeze' as const, 'unfreeze' as const), card: fc.nat(1) }) },
@@ -23,14 +24,15 @@ const one = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('limits' as const), dailyMinor: fc.integer({ min: 0, max: 100_000 }) }) },
 );
+const one = fc.tuple(fc.constantFrom(...modes), step);
 /** What is asked at once, and whether the node dies meanwhile. */
 const rounds = fc.array(fc.record({ asked: fc.array(one, { minLength: 1, maxLength: 25 }), dies: fc.boolean() }), {
   minLength: 1,
   maxLength: 4,
 });
-type Step = typeof one extends fc.Arbitrary<infer S> ? S : never;
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-test('whatever is paid, held, frozen and killed at once, every answer stands in the books, once, and no limit is passed', async () => {
+test('whatever is paid, held, frozen and killed at once, every answer stands in the books of its mode, once, and no limit is passed', async () => {
   const service = await testRuntime([walletActor, cardActor]);
   try {
     let run = 0;
@@ -46,43 +48,54 @@ test('whatever is paid, held, frozen and killed at once, every answer stands in 
   }
 });
 
-async function play(service: TestRuntime, accountId: string, all: { asked: Step[]; dies: boolean }[], limits: number[]): Promise<void> {
-  const cards = limits.map(() => cardIdOf(accountId, newId(idPrefixes.card)));
-  for (const [n, id] of cards.entries()) {
-    const about = { accountId, name: 'c', last4: '0000', numberHash: id, spendLimitMinor: limits[n]!, currency: 'USD' };
-    await service.actors.ask(card, id, 'create', about);
-  }
+async function play(
+  service: TestRuntime,
+  accountId: string,
+  all: { asked: [Mode, Step][]; dies: boolean }[],
+  limits: number[],
+): Promise<void> {
+  const walletIds = { live: accountId, test: walletIdOf({ accountId, mode: 'test' }) };
+  const cards: Record<Mode, string[]> = { live: [], test: [] };
+  for (const mode of modes)
+    for (const spendLimitMinor of limits) {
+      const id = cardIdOf(walletIds[mode], newId(idPrefixes.card));
+      cards[mode].push(id);
+      const about = { accountId, mode, name: 'c', last4: '0000', numberHash: id, spendLimitMinor, currency: 'USD' };
+      await service.actors.ask(card, id, 'create', about);
+    }
   const answered = new Map<string, CardAuthorizationRow>();
-  let depositedMinor = 0;
-  let unsureMinor = 0;
+  const deposited = { live: 0, test: 0 };
+  const unsure = { live: 0, test: 0 };
 
-  const perform = async (step: Step): Promise<void> => {
+  const perform = async ([mode, step]: [Mode, Step]): Promise<void> => {
     const { actors } = service;
+    const walletId = walletIds[mode];
     if (step.kind === 'deposit') {
-      unsureMinor += step.amount;
+      unsure[mode] += step.amount;
       const transferId = newId(idPrefixes.transaction);
-      await actors.ask(wallet, accountId, 'deposit', { transferId, amountMinor: step.amount, source: 'card' });
-      unsureMinor -= step.amount;
-      depositedMinor += step.amount;
+      await actors.ask(wallet, walletId, 'deposit', { transferId, amountMinor: step.amount, source: 'card' });
+      unsure[mode] -= step.amount;
+      deposited[mode] += step.amount;
     } else if (step.kind === 'authorize') {
       const authorizationId = newId(idPrefixes.authorization);
       const input = { authorizationId, amountMinor: step.amount, merchant: 'm' };
-      const ask = () => service.actors.ask(card, cards[step.card]!, 'authorize', input, { commandId: `idem30_${authorizationId}` });
+      const ask = () => service.actors.ask(card, cards[mode][step.card]!, 'authorize', input, { commandId: `idem30_${authorizationId}` });
       // Asked again after a failure, and at random without one: it is the same authorization.
       const first = await ask().catch(() => until(() => service.actors !== actors, 'the next node').then(ask));
+      assert.equal(first.mode, mode);
       answered.set(authorizationId, first);
       if (step.again) assert.deepEqual(await ask(), first);
     } else if (step.kind === 'hold') {
       const id = newId(idPrefixes.transaction);
       const expiresAtMs = Date.now() + (step.end === 'expire' ? 1 : 60_000);
-      const placed = await actors.ask(wallet, accountId, 'hold', { id, amountMinor: step.amount, expiresAtMs });
+      const placed = await actors.ask(wallet, walletId, 'hold', { id, amountMinor: step.amount, expiresAtMs });
       if (placed.kind === 'declined') return;
       const to = { transferId: newId(idPrefixes.transaction), to: 'orders', reference: id, description: 'held' } as const;
-      if (step.end === 'capture') assert.equal(await actors.ask(wallet, accountId, 'capture', { holdId: id, ...to }), true);
-      if (step.end === 'release') assert.equal(await actors.ask(wallet, accountId, 'release', { holdId: id }), true);
-      if (step.end === 'expire') await until(async () => (await actors.query(wallet, accountId, 'get', null))!.holds[id] === undefined);
-    } else if (step.kind === 'limits') await actors.ask(wallet, accountId, 'changeLimits', { dailyMinor: step.dailyMinor });
-    else await actors.ask(card, cards[step.card]!, step.kind, null);
+      if (step.end === 'capture') assert.equal(await actors.ask(wallet, walletId, 'capture', { holdId: id, ...to }), true);
+      if (step.end === 'release') assert.equal(await actors.ask(wallet, walletId, 'release', { holdId: id }), true);
+      if (step.end === 'expire') await until(async () => (await actors.query(wallet, walletId, 'get', null))!.holds[id] === undefined);
+    } else if (step.kind === 'limits') await actors.ask(wallet, walletId, 'changeLimits', { dailyMinor: step.dailyMinor });
+    else await actors.ask(card, cards[mode][step.card]!, step.kind, null);
   };
 
   for (const { asked, dies } of all) {
@@ -96,18 +109,25 @@ async function play(service: TestRuntime, accountId: string, all: { asked: Step[
   assert.deepEqual(reading.findings, []);
   const rows = await service.sql('select * from card_authorization where account_id = $1', [accountId]);
   const known = new Map(rows.map((row) => [row.id, row]));
-  for (const [id, { status, amountMinor }] of answered) {
-    assert.equal(known.get(id)?.status, status, id);
+  for (const [id, { status, amountMinor, mode }] of answered) {
+    assert.deepEqual([known.get(id)?.status, known.get(id)?.mode], [status, mode], id);
     assert.equal(Number(known.get(id).amount_minor), amountMinor);
   }
-  const [{ deposited }] = await service.sql(
-    `select coalesce(-sum(amount_minor), 0)::int as deposited from ledger_entry where account_id = $1 and book = 'deposits'`,
-    [accountId],
-  );
-  assert.ok(deposited >= depositedMinor && deposited <= depositedMinor + unsureMinor, `${deposited} of ${depositedMinor} + ${unsureMinor}`);
+  for (const mode of modes) {
+    const [{ booked }] = await service.sql(
+      `select coalesce(-sum(amount_minor), 0)::int as booked from ledger_entry where account_id = $1 and mode = $2 and book = 'deposits'`,
+      [accountId, mode],
+    );
+    const [sure, most] = [deposited[mode], deposited[mode] + unsure[mode]];
+    assert.ok(booked >= sure && booked <= most, `${booked} of ${sure} to ${most} were paid into the ${mode} wallet`);
+  }
   const told = service.events.filter((event) => event.accountId === accountId && event.type === 'card.authorized');
   const approved = rows.filter(({ status }) => status === 'approved').map(({ id }) => id);
-  for (const { data } of told) assert.ok(approved.includes(JSON.parse(data.text).authorization_id));
+  for (const { data } of told) {
+    const { authorization_id: id, mode } = JSON.parse(data.text);
+    assert.ok(approved.includes(id));
+    assert.equal(mode, known.get(id).mode);
+  }
   for (const row of await service.sql('select * from card where account_id = $1', [accountId])) {
     if (row.spent_minor === row.spend_limit_minor) assert.notEqual(row.status, 'active');
   }

@@ -17,7 +17,7 @@ async function shop(t: TestContext) {
   return {
     node,
     async place(amountMinor: number, autoApproveThresholdMinor = 0): Promise<any> {
-      const asked = { accountId, description: 'Paper', amountMinor, vendor: 'Acme', autoApproveThresholdMinor };
+      const asked = { accountId, mode: 'live' as const, description: 'Paper', amountMinor, vendor: 'Acme', autoApproveThresholdMinor };
       return node.actors.ask(purchaseOrder, newId(idPrefixes.purchaseOrder), 'create', asked);
     },
     approve: (id: string, approvalId = newId(idPrefixes.request), commandId?: string) => ask(id, 'approve', { approvalId }, commandId),

@@ -10,6 +10,7 @@ import { purseOf } from '../../../src/actors/purchase-order/purse.ts';
 import { wallet } from '../../../src/actors/wallet/messages.ts';
 import { walletActor } from '../../../src/actors/wallet/wallet.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
+import type { Mode } from '../../../src/mode.ts';
 import { chargeCard, createPurchaseOrder } from '../../../src/providers/tools/purchases.ts';
 import { runTool } from '../../../src/providers/tools/run-tool.ts';
 import { memoryWorkspace, toolContext } from '../../support/memory-workspace.ts';
@@ -24,13 +25,14 @@ test('a tool call orders and charges once however often it is run, and a decline
   const node = await testRuntime([accountActor(noEffects), accountSettingsActor, walletActor, cardActor, purchaseOrderActor]);
   t.after(() => node.close());
   const { actors } = node;
-  const call = async (tool: typeof chargeCard, args: object, callId: string): Promise<any> => {
-    const context = { ...toolContext(memoryWorkspace()), accountId, callId, purse: purseOf(actors, { accountId, callId }) };
+  const call = async (tool: typeof chargeCard, args: object, callId: string, mode: Mode = 'live'): Promise<any> => {
+    const context = { ...toolContext(memoryWorkspace()), accountId, callId, purse: purseOf(actors, { accountId, mode, callId }) };
     return runTool(tool, args, context, (defect) => assert.fail(String(defect)));
   };
   const newCard = (owner: string, name: string) =>
     actors.ask(card, cardIdOf(owner, newId(idPrefixes.card)), 'create', {
       accountId: owner,
+      mode: 'live',
       name,
       last4: '4242',
       numberHash: name,
@@ -54,6 +56,8 @@ test('a tool call orders and charges once however often it is run, and a decline
   assert.match((await charge(30, 'eff_3')).result.error, /declined: spend_limit_exceeded/);
   assert.match((await charge(1, 'eff_4', theirs.id)).result.error, /There is no card/);
   assert.match((await charge(1.005, 'eff_5')).result.error, /two decimals/);
+  const inTest = await call(chargeCard, { card_id: ours.id, amount: 1, merchant: 'Acme' }, 'eff_8', 'test');
+  assert.match(inTest.result.error, /There is no card/, 'a task of test mode charges no live card');
   assert.equal((await actors.query(wallet, accountId, 'balance', null)).balanceMinor, 97_000);
 
   const order = (callId: string) => call(createPurchaseOrder, { description: 'Paper', amount: 12.5, vendor: 'Acme' }, callId);

@@ -237,7 +237,7 @@ test('a cancelled effect is aborted and its outcome does not arrive, even where 
 });
 
 test('more effects than memory may hold all run, once each, a few at a time', async (t) => {
-  const node = await start(t, { maxEffectsInHand: 8, maxRunningEffects: 3 });
+  const node = await start(t, { maxEffectsInHand: 8, effectPlaces: { maxRunning: 3 } });
   const runs: number[] = [];
   let most = 0;
   let now = 0;

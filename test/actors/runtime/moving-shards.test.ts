@@ -66,6 +66,8 @@ test('a repeatable effect of a killed node runs again at the new owner; one that
   await until(() => work.length === 1 && mail.length === 1, 'both to run');
   await a.kill();
   await until(() => work.length === 2, 'the work to run again');
+  const counted = await cluster.sql(`select starts from effect where name = 'work'`);
+  assert.deepEqual(counted, [{ starts: 1 }], 'it is counted before it begins (E5)');
   work[1]!.finish('again');
   await until(async () => (await heard(b, onA)).length === 2, 'both outcomes');
   const kinds = (await heard(b, onA)).map((outcome) => (outcome as { kind: string }).kind).sort();
@@ -82,6 +84,7 @@ test('a node that dies while an effect goes on there for a moved actor: it runs 
   await until(() => runs.length === 1, 'the effect to run');
   await a.placement.leave(10_000);
   await until(() => b.owned().length === 1024, 'b to own everything');
+  assert.deepEqual(await cluster.sql('select starts from effect'), [{ starts: 0 }], 'a move counts nothing (E5)');
   await a.kill();
   await until(() => runs.length === 2, 'it to run again');
   runs[1]!.finish('second');

@@ -107,6 +107,6 @@ test('nothing idle is kept: an activation leaves memory and comes back as it was
   const state = (await node.actors.query(probe, 'sleeper', 'state', null))!;
   assert.deepEqual(
     { ...state },
-    { id: 'sleeper', value: 1, name: null, ratio: 0.25, heard: [], text: 'kept', data: { deep: [1, null, 'x'] } },
+    { id: 'sleeper', value: 1, name: null, ratio: 0.25, heard: [], text: 'kept', data: { deep: [1, null, 'x'] }, accountId: null },
   );
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { ModelReply } from '../../../src/providers/model/port.ts';
 import type { TaskConfig } from '../../../src/storage/entities/work.ts';
 import { ended, World } from '../../support/crew-world.ts';
+import { somebody } from '../../support/memory-workspace.ts';
 
 const tokensPerTurn = 700;
 const numRuns = Number(process.env.RUNS ?? 400);
@@ -57,7 +58,11 @@ function step(world: World, what: number, which: number): void {
   };
   if (what < 82) return void act('pause', {});
   if (what < 89) return void act('resume', {});
-  if (what < 92) return void act('guide', { message: `said ${world.events.length}` });
+  if (what < 92)
+    return void act('guide', {
+      message: `said ${world.events.length}`,
+      by: { ...somebody, scopes: which % 3 === 0 ? ['agents.write'] : null },
+    });
   if (what < 97) {
     const approval = row.approvals.at(-1);
     const reply = act('approve', { approvalId: approval?.id ?? 'appr_none', approved: which % 2 === 0, reason: null });
@@ -106,6 +111,7 @@ const answers: (() => Pick<ModelReply, 'text' | 'toolCalls'>)[] = [
   () => ({ text: 'so', toolCalls: [call('read_file', { n: 2 }), call('send_email', { n: 3 })] }),
   () => ({ text: '', toolCalls: [call('no_such_tool'), call('read_file', { n: Math.random() })] }),
   () => ({ text: '', toolCalls: [call('read_file', '{not json')] }),
+  () => ({ text: '', toolCalls: [call('order', { n: Math.random() })] }),
   () => ({ text: '', toolCalls: [call('send_email', { n: Math.random() }), call('send_email', { n: 5 })] }),
   () => ({ text: '', toolCalls: [call('delegate', { type: 'analyst', prompt: 'part' }), call('read_file', { n: Math.random() })] }),
   () => ({ text: '', toolCalls: Array.from({ length: 30 }, (_, n) => call('read_file', { n })) }),

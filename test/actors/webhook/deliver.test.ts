@@ -24,6 +24,29 @@ test('a committed event is delivered as its envelope, once, and the delivery is 
   assert.deepEqual([record.status, record.attempts, record.response_status, record.id], ['delivered', 1, 200, `whd_${event.id.slice(4)}`]);
 });
 
+test('a webhook gets events of cards, orders and the wallet of its own mode, and all others', async (t) => {
+  const node = await startWebhookNode(t);
+  const of = { live: await startReceiver(t), test: await startReceiver(t) };
+  const live = await node.register(of.live.url, { mode: 'live' });
+  const trial = await node.register(of.test.url, { mode: 'test' });
+  const sly = { mode: 'live', vendor: '"mode":"test"', description: '{"mode":"test"}' };
+  await node.cry([
+    { type: 'order.created', data: sly },
+    { type: 'order.created', data: { ...sly, mode: 'test' } },
+    { type: 'wallet.deposited', data: { amount: 1 } },
+    { type: 'plan.changed', data: { mode: 'test' } },
+  ]);
+  for (const { id } of [live, trial]) await node.untilRow(id, ({ cursor, lanes }) => cursor === 4 && lanes.length === 0, 'the deliveries');
+  const got = (mode: 'live' | 'test') => of[mode].received.map(({ event }) => event.seq).toSorted();
+  assert.deepEqual(
+    [got('live'), got('test')],
+    [
+      [1, 3, 4],
+      [2, 4],
+    ],
+  );
+});
+
 test('an event that fails is tried again at its times; behind it wait the events of its task, and no others', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);

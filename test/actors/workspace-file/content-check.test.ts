@@ -70,6 +70,11 @@ const right: [string, Buffer | string][] = [
   ['a.json', utf16('[1]')],
   ['a.json', '-1'],
   ['a.json', '"text"'],
+  ['a.tsv', 'a\tb\n1\t2'],
+  ['a.TSV', ''],
+  ['a.jsonl', '{"a": 1}\n{"a": 2}\n'],
+  ['a.ndjson', '\ufeff\n[1]\n'],
+  ['a.jsonl', ''],
   ['a.pdf', '%PDF-1.7\n…'],
   ['a.pdf', `junk\n%PDF-1.4`],
   ['a.png', png],
@@ -94,6 +99,11 @@ const wrong: [string, Buffer | string][] = [
   ['a.json', 'nullable'],
   ['a.json', Buffer.from('{"a": "\xe9"}', 'latin1')],
   ['a.json', Buffer.from([0x22, 0xe2, 0x82])],
+  ['a.tsv', docx],
+  ['a.tsv', Buffer.from('a\tb\0')],
+  ['a.jsonl', 'level=info'],
+  ['a.ndjson', png],
+  ['a.ndjson', Buffer.from('{"a": "\xe9"}', 'latin1')],
   ['a.pdf', ''],
   ['a.pdf', `${'x'.repeat(1024)}%PDF-1.4`],
   ['a.png', '\u0089PNG'],
@@ -142,9 +152,13 @@ test('a source that fails makes the checked content fail the same way', async ()
   await assert.rejects(buffer(checked), { message: 'cut' });
 });
 
-test('only ten kinds are uploaded; agents may write more, typed by the name', () => {
+test('only the kinds of the table are uploaded; agents may write more, typed by the name', () => {
   for (const name of ['a.exe', 'a', 'csv', '.csv', 'a.csv.exe', 'a.constructor', 'a.__proto__', 'a.csv '])
     assert.equal(uploadKind(name), null, name);
+  assert.deepEqual(
+    ['a.tsv', 'A.TSV', 'a.jsonl', 'a.ndjson'].map((name) => [uploadKind(name)?.type, agentFileType(name)]),
+    ['text/tab-separated-values', 'text/tab-separated-values', 'application/x-ndjson', 'application/x-ndjson'].map((type) => [type, type]),
+  );
   assert.deepEqual(['report.md', 'page.html', 'x.yaml', 'a.js', 'blob.bin', 'noextension', 'a.constructor'].map(agentFileType), [
     'text/markdown',
     'text/html',

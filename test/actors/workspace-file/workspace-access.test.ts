@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { workspace } from '../../../src/actors/workspace/messages.ts';
 import { workspaceFile, workspaceFileId } from '../../../src/actors/workspace-file/messages.ts';
 import { workspaceAccess } from '../../../src/actors/workspace-file/workspace-access.ts';
+import type { Authority } from '../../../src/authority.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
+import { everything } from '../../support/memory-workspace.ts';
 import { insertNeutralRow } from '../../support/neutral-row.ts';
 import { startWorkspaceNode, type WorkspaceNode } from '../../support/workspace-node.ts';
 
@@ -15,7 +17,7 @@ async function taskOn(node: WorkspaceNode) {
   const workspaceId = newId(idPrefixes.workspace);
   const user = { accountId: 'acct_ann', taskId, agentId: newId(idPrefixes.agent), workspaceId };
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
-  const access = (callId: string) => workspaceAccess(node, { ...user, callId });
+  const access = (callId: string, authority: Authority = everything) => workspaceAccess(node, { ...user, authority, callId });
   const versionOf = async (name: string) =>
     (await node.json(`/v1/workspaces/${workspaceId}/files`)).find((file: any) => file.name === name)?.version;
   return { taskId, workspaceId, access, versionOf };

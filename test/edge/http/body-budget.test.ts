@@ -17,3 +17,17 @@ test('bodies in hand together have a bound; what is answered makes room, also wh
   first.release();
   third.add(60);
 });
+
+test('a share of the bound counts in the whole, and leaves the rest to others', () => {
+  const whole = new BodyBudget(100);
+  const share = whole.share(30);
+  const [stranger, known] = [share.open(), whole.open()];
+  stranger.add(30);
+  assert.throws(() => share.open().add(1), { code: 'overloaded' });
+  known.add(70);
+  assert.throws(() => whole.open().add(1), { code: 'overloaded' });
+  stranger.release();
+  known.add(20);
+  assert.throws(() => stranger.add(20), { code: 'overloaded' });
+  stranger.add(10);
+});

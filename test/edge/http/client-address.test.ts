@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { networkOf, TrustedProxies } from '../../../src/edge/http/client-address.ts';
+import { addressGroup, addressGroups, TrustedProxies } from '../../../src/edge/http/client-address.ts';
 
 const forwarded = (...values: string[]) => values.flatMap((value) => ['x-forwarded-for', value]);
 
@@ -31,13 +31,19 @@ test('a header of garbage changes nothing, and says nothing beyond its last word
     assert.equal(proxies.clientOf('10.0.0.1', forwarded(header)), '10.0.0.1', header.slice(0, 20));
   const hops = Array.from({ length: 100 }, () => '10.1.1.1').join(', ');
   assert.equal(proxies.clientOf('10.0.0.1', forwarded(`6.6.6.6, ${hops}`)), '10.1.1.1');
-  fc.assert(fc.property(fc.string(), (text) => typeof networkOf(proxies.clientOf('10.0.0.1', forwarded(text))) === 'string'));
+  fc.assert(fc.property(fc.string(), (text) => typeof addressGroup(proxies.clientOf('10.0.0.1', forwarded(text)), 64) === 'string'));
 });
 
 test('addresses of one IPv6 network count as one, in whatever form they are written; IPv4 addresses each count', () => {
   const full = '2001:0db8:0000:0001:0000:0000:0000:0001';
-  for (const other of ['2001:db8:0:1::1', '2001:db8:0:1:ffff::', full]) assert.equal(networkOf(other), '2001:db8:0:1::/64', other);
-  assert.equal(networkOf('::1'), '0:0:0:0::/64');
-  assert.notEqual(networkOf('2001:db8:0:2::1'), networkOf(full));
-  assert.equal(networkOf('198.51.100.1'), '198.51.100.1');
+  for (const other of ['2001:db8:0:1::1', '2001:db8:0:1:ffff::', full]) assert.equal(addressGroup(other, 64), '2001:db8:0:1::/64', other);
+  assert.equal(addressGroup('::1', 64), '0:0:0:0::/64');
+  assert.notEqual(addressGroup('2001:db8:0:2::1', 64), addressGroup(full, 64));
+  assert.equal(addressGroup('198.51.100.1', 64), '198.51.100.1');
+});
+
+test('an IPv6 address is counted with its /64 and its /48, an IPv4 address by itself', () => {
+  assert.deepEqual(addressGroups('2001:db8:1:2:3:4:5:6'), ['2001:db8:1:2::/64', '2001:db8:1::/48']);
+  assert.deepEqual(addressGroups('2001:db8:1::9'), ['2001:db8:1:0::/64', '2001:db8:1::/48']);
+  assert.deepEqual(addressGroups('198.51.100.1'), ['198.51.100.1']);
 });

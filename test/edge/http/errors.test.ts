@@ -53,8 +53,8 @@ const asks: Record<string, (name: string) => unknown> = {
   pool: () => database.read({ text: 'select hunter2 from secret_table' }),
   write: () => database.write({ text: `insert into app_user (id) values ('acct_other')` }),
   syntax: () => database.read({ text: 'selec 1' }),
-  list: () => database.list((em) => em.find(Task, { nothing: 'acct_other' } as never)),
-  time: () => database.list((em) => em.getConnection().execute('set statement_timeout = 1; select pg_sleep(1)')),
+  list: () => database.list('acct', (em) => em.find(Task, { nothing: 'acct_other' } as never)),
+  time: () => database.list('acct', (em) => em.getConnection().execute('set statement_timeout = 1; select pg_sleep(1)')),
 };
 
 function layers(fail: () => never): { where: string; options: Parameters<typeof startEdge>[1]; routes: AnyRoute[] }[] {

@@ -38,6 +38,16 @@ const routes: AnyRoute[] = [
     handler: ({ body }) => ({ status: 200, json: { got: body.n } }),
   }),
   route({
+    method: 'POST',
+    path: '/news',
+    summary: 'Bytes of anybody',
+    scope: null,
+    limited: false,
+    readsBody: true,
+    responses: { 200: Echo },
+    handler: async ({ readBytes }) => ({ status: 200, json: { got: (await readBytes(2 ** 19)).length } }),
+  }),
+  route({
     method: 'GET',
     path: '/held',
     summary: 'Waits',
@@ -249,7 +259,7 @@ test('text that a database cannot hold is 422 and says where', async () => {
   assert.deepEqual(
     detail.map((issue) => [issue.loc, issue.type]),
     [
-      [['body', 'a', 0, 'b'], 'value_error'],
+      [['body', 'a', '0', 'b'], 'value_error'],
       [['body', 'c'], 'value_error'],
     ],
   );
@@ -354,4 +364,34 @@ test('a refused body is thrown away, and the connection goes on', async () => {
   await client.send(`${'x'.repeat(100_000)}GET /health HTTP/1.1\r\nHost: a\r\n\r\n`);
   assert.equal((await client.answer())?.status, 200);
   client.end();
+});
+
+test('bodies of strangers that nothing else limits are held up to a bound, beside which others have their room', async (t) => {
+  const bytes = 500_000;
+  const clients = await Promise.all(Array.from({ length: 24 }, () => RawClient.connect(edge.port)));
+  t.after(() => {
+    for (const { socket } of clients) socket.destroy();
+  });
+  const head = `POST /news HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\n\r\n`;
+  const body = Buffer.alloc(bytes - 1);
+  await Promise.all(clients.map((client) => client.send(Buffer.concat([Buffer.from(head), body]))));
+  const answers = clients.map(async (client) => ({ client, answer: await client.answer() }));
+  // Of 8 MiB there is room for 16: the others are told at once, also while nobody else is done.
+  const refused: { client: RawClient; status: number | undefined }[] = [];
+  await new Promise<void>((resolve) => {
+    for (const one of answers)
+      void one.then(({ client, answer }) => {
+        refused.push({ client, status: answer?.status });
+        if (refused.length === 8) resolve();
+      });
+  });
+  assert.deepEqual(new Set(refused.map(({ status }) => status)), new Set([503]));
+  assert.equal((await rawRequest(edge.port, sized('"others"')))?.status, 200);
+  const held = clients.filter((client) => !refused.some((one) => one.client === client));
+  await Promise.all(held.map((client) => client.send('x')));
+  const taken = (await Promise.all(answers)).filter(({ client }) => held.includes(client));
+  assert.deepEqual(new Set(taken.map(({ answer }) => answer?.status)), new Set([200]));
+  const next = await rawRequest(edge.port, Buffer.concat([Buffer.from(head), body, Buffer.from('x')]));
+  assert.equal(next?.status, 200, 'what was answered has made room');
+  assert.equal((await rawRequest(edge.port, `POST /news HTTP/1.1\r\nHost: a\r\nContent-Length: ${2 ** 19 + 1}\r\n\r\n`))?.status, 413);
 });

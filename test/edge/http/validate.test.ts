@@ -164,3 +164,19 @@ test('query texts become numbers and booleans, strictly', () => {
   assert.deepEqual(query('after=%00').found, ['query.after value_error']);
   assert.deepEqual(query('limit=x').found.sort(), ['query.after missing', 'query.limit int_parsing']);
 });
+
+test('a list or a text that is far too long is refused by its length alone, wherever it stands', () => {
+  const texts = (count: number) => Array.from({ length: count }, () => '');
+  const Keys = Type.Object({
+    scopes: Type.Array(Type.Enum(['a', 'b']), { maxItems: 3 }),
+    either: Type.Optional(Type.Union([Type.Array(Type.String(), { maxItems: 1 }), Type.String({ maxLength: 3 }), Type.Null()])),
+    inner: Type.Optional(Type.Array(Type.Object({ name: Type.String({ maxLength: 3, pattern: '^(a|b)$' }) }), { maxItems: 2 })),
+  });
+  assert.deepEqual(found(Keys, { scopes: texts(19_000) }), [['body.scopes', 'too_long']]);
+  assert.deepEqual(found(Keys, { scopes: texts(4), either: texts(500) }), [['body.either', 'too_long']]);
+  assert.deepEqual(found(Keys, { scopes: ['a'], either: 'x'.repeat(20_000) }), [['body.either', 'string_too_long']]);
+  assert.deepEqual(found(Keys, { scopes: [], inner: [{ name: 'x' }, { name: 'x'.repeat(20_000) }] }), [
+    ['body.inner.1.name', 'string_too_long'],
+  ]);
+  assert.deepEqual(found(Keys, { scopes: [], either: null, inner: [] }), []);
+});

@@ -34,7 +34,7 @@ before(async () => {
         drain: () => drained(),
         close: (_connection, code) => closed(code),
       },
-      { maxMessageBytes: 64 * 1024, maxBufferedBytes, idleTimeoutS: 120 },
+      { maxMessageBytes: 64 * 1024, maxReceivedBytes: 1024 * 1024, maxBufferedBytes, idleTimeoutS: 120 },
     );
   }
   ({ port } = await server.listen('127.0.0.1', 0));
@@ -97,7 +97,11 @@ test('a message over the limit and a message that is no UTF-8 end the connection
   const long = await connect();
   const endedLong = ended(long);
   long.send('x'.repeat(64 * 1024 + 1));
-  assert.equal((await endedLong).code, 1006);
+  assert.equal((await endedLong).code, 1009);
+  const longer = await connect();
+  const endedLonger = ended(longer);
+  longer.send('x'.repeat(1024 * 1024 + 1));
+  assert.equal((await endedLonger).code, 1006, 'what is longer than may be held is not read to its end');
 
   const { client } = await slowReader();
   client.socket.resume();

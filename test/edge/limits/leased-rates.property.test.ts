@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
+import type { HttpRequest } from '../../../src/edge/http/message.ts';
+import { Concurrency } from '../../../src/edge/limits/concurrency.ts';
 import type { LeasedRates } from '../../../src/edge/limits/leased-rates.ts';
+import { RequestLimits } from '../../../src/edge/limits/limits.ts';
+import { accountTimes } from '../../../src/plans.ts';
 import { testRedis, withoutRedis } from '../../support/redis.ts';
 import { handStore, ratesNode, SharedClock, type Way } from './shared-rates.ts';
 
@@ -51,9 +55,66 @@ test('three nodes together never grant more than capacity and refill in any wind
   );
 });
 
+test('keys of one account at three nodes together never get more than five times one key, and each never more than its own', {
+  skip: withoutRedis,
+}, async (t) => {
+  t.diagnostic(`seed ${seed}`);
+  const redis = await testRedis({ after: (close) => closing.push(close as () => unknown) });
+  const store = await handStore(redis.url);
+  closing.push(() => store.end());
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(histories, fc.array(fc.nat(keyCount - 1), { minLength: 41, maxLength: 41 }), async ({ perMinute, steps }, keys) => {
+      const accountId = `acct_${++runs}`;
+      const byKey = Array.from({ length: keyCount }, (): Grant[] => []);
+      const ask = async (limits: RequestLimits, at: number): Promise<boolean> => {
+        const key = keys[at % keys.length]!;
+        const principal = {
+          accountId,
+          userId: 'usr',
+          kind: 'api_key',
+          scopes: 'all',
+          mode: 'live',
+          id: `${accountId} key ${key}`,
+        } as const;
+        return (await limits.admit(principal, { whenEnded: (end: () => void) => end() } as unknown as HttpRequest)) === null;
+      };
+      const entitlement = { requestsPerMinute: perMinute, concurrentRequests: -1, websockets: -1 };
+      const limitsOf = (rates: LeasedRates) =>
+        new RequestLimits({ entitlements: { of: () => entitlement }, rates, concurrency: new Concurrency(), anonymousPerMinute: 1 });
+      const known = new Map<LeasedRates, RequestLimits>();
+      const all = await run(accountId, accountTimes * perMinute, steps, store, async (node, at, us) => {
+        if (!known.has(node)) known.set(node, limitsOf(node));
+        const allowed = await ask(known.get(node)!, at);
+        if (allowed) byKey[keys[at % keys.length]!]!.push({ us, count: 1 });
+        return allowed;
+      });
+      assertWithinQuota(all, accountTimes * perMinute);
+      for (const granted of byKey) assertWithinQuota(merged(granted), perMinute);
+    }),
+    { numRuns: 15, seed },
+  );
+});
+
+const keyCount = 8;
+
+/** One entry a moment. */
+function merged(granted: Grant[]): Grant[] {
+  const byMoment = new Map<number, number>();
+  for (const { us, count } of granted) byMoment.set(us, (byMoment.get(us) ?? 0) + count);
+  return [...byMoment].map(([us, count]) => ({ us, count }));
+}
+
 type Grant = { us: number; count: number };
 
-async function run(caller: string, perMinute: number, steps: Step[], store: Awaited<ReturnType<typeof handStore>>): Promise<Grant[]> {
+/** @param allow whether a node lets the request of a step in */
+async function run(
+  caller: string,
+  perMinute: number,
+  steps: Step[],
+  store: Awaited<ReturnType<typeof handStore>>,
+  allow = async (node: LeasedRates, _at: number, _us: number) => (await node.take(caller, perMinute)).allowed,
+): Promise<Grant[]> {
   const clock = new SharedClock();
   const ways: Way[] = [];
   const nodes: LeasedRates[] = [];
@@ -64,7 +125,7 @@ async function run(caller: string, perMinute: number, steps: Step[], store: Awai
   };
   for (let at = 0; at < nodeCount; at++) begin(at);
   const granted: Grant[] = [];
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     if (step.kind === 'time') clock.us += step.ms * 1_000 + 1;
     else if (step.kind === 'die') {
       nodes[step.node]!.stop();
@@ -75,9 +136,9 @@ async function run(caller: string, perMinute: number, steps: Step[], store: Awai
       let count = 0;
       for (let i = 0; i < step.count; i += 8) {
         const taken = await Promise.all(
-          Array.from({ length: Math.min(8, step.count - i) }, () => nodes[step.node]!.take(caller, perMinute)),
+          Array.from({ length: Math.min(8, step.count - i) }, (_, n) => allow(nodes[step.node]!, at + n, clock.us)),
         );
-        count += taken.filter(({ allowed }) => allowed).length;
+        count += taken.filter(Boolean).length;
       }
       granted.push({ us: clock.us, count });
     } else {

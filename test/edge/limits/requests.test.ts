@@ -9,6 +9,7 @@ import { Concurrency } from '../../../src/edge/limits/concurrency.ts';
 import type { Entitlement } from '../../../src/edge/limits/entitlements.ts';
 import { RequestLimits } from '../../../src/edge/limits/limits.ts';
 import { OwnRates } from '../../../src/edge/limits/own-rates.ts';
+import { AppError } from '../../../src/errors.ts';
 import { startEdge, type TestEdge } from '../../support/http-edge.ts';
 
 let nowUs = 0;
@@ -159,6 +160,84 @@ test('refused, unknown and wrong requests carry the headers too; what has no tok
   for (const path of ['/me', '/nowhere', '/open']) assert.equal((await fetch(edge.url + path)).status, 429, path);
   assert.equal((await fetch(`${edge.url}/health`)).status, 200);
   assert.equal((await fetch(`${edge.url}/me`, as('key'))).status, 200, 'who has a key is not refused for its address');
+});
+
+test('what leads nowhere with a good key counts toward the key, and with a bad one toward the address', async () => {
+  later();
+  const remaining = async (path: string, init: RequestInit) => (await fetch(edge.url + path, init)).headers.get('x-ratelimit-remaining');
+  assert.equal(await remaining('/nowhere', as('key')), '59');
+  assert.equal(await remaining('/me', { method: 'DELETE', ...as('key') }), '58');
+  assert.equal(await remaining('/nowhere', as('nobody')), '11');
+  for (let i = 0; i < 60; i++) await fetch(`${edge.url}/nowhere`, as('key'));
+  assert.equal((await fetch(`${edge.url}/nowhere`, as('key'))).status, 429);
+  assert.equal(await remaining('/open', {}), '10', 'the address has not paid for the key');
+});
+
+test('a token or cookie that is refused at once, with words of its own, counts toward the address', async (t) => {
+  nowUs += 120_000_000;
+  const authenticate = () => {
+    throw new AppError('forbidden', 'This cookie may not act');
+  };
+  const strict = await startEdge(routes, { limits, authenticate });
+  t.after(() => strict.server.close(0));
+  const statuses = [];
+  for (let n = 0; n < 13; n++) statuses.push((await fetch(`${strict.url}/me`)).status);
+  assert.deepEqual(statuses, [...Array(12).fill(403), 429]);
+  assert.deepEqual(await Promise.all(['198.51.100.1', '127.0.0.1'].map((one) => limits.admitRefusedToken(one))), [true, false]);
+});
+
+test('all keys and sessions of an account together have five times the rate of one, which a refused request does not use up', async () => {
+  later();
+  const statuses = async (token: string, count: number) => {
+    const seen = await Promise.all(Array.from({ length: count }, async () => (await fetch(`${edge.url}/me`, as(token))).status));
+    return seen.filter((status) => status === 200).length;
+  };
+  entitlement.concurrentRequests = -1;
+  try {
+    const granted = [];
+    for (const token of ['all', 'key', 'reader', 'more-1', 'more-2', 'more-3']) granted.push(await statuses(token, 70));
+    assert.deepEqual(granted, [60, 60, 60, 60, 60, 0]);
+    const refused = await fetch(`${edge.url}/me`, as('more-3'));
+    assert.deepEqual(
+      [
+        refused.status,
+        refused.headers.get('x-ratelimit-limit'),
+        refused.headers.get('x-ratelimit-remaining'),
+        refused.headers.get('retry-after'),
+      ],
+      [429, '300', '0', '1'],
+    );
+    assert.match(((await refused.json()) as { detail: string }).detail, /300 requests a minute by all keys and sessions/);
+    assert.equal((await fetch(`${edge.url}/me`, as('other-account'))).status, 200);
+    nowUs += 1_000_000;
+    assert.deepEqual([await statuses('more-3', 20), limits.refused.account_rate > 0], [5, true], 'five times what comes back to one key');
+  } finally {
+    entitlement.concurrentRequests = 3;
+  }
+});
+
+test('all keys of an account together have five times the requests at once of one', async () => {
+  later();
+  const sockets = await Promise.all(
+    ['all', 'key', 'reader', 'more-1', 'more-2'].flatMap((token) =>
+      [0, 1, 2].map(() => send(head('/slow').replace('Bearer key', `Bearer ${token}`))),
+    ),
+  );
+  await until(() => concurrency.countOf('acct_1') === 15);
+  assert.equal((await fetch(`${edge.url}/me`, as('more-3'))).status, 429);
+  assert.equal(limits.refused.account_concurrency, 1);
+  assert.equal((await fetch(`${edge.url}/me`, as('other-account'))).status, 200);
+  for (const socket of sockets) socket.destroy();
+  await until(() => concurrency.callers === 0);
+});
+
+test('a link counts toward a quota of its account, apart from its keys and from the address', async () => {
+  later();
+  for (let i = 0; i < 70; i++) assert.equal((await fetch(`${edge.url}/body`, as('link'))).status, 405);
+  const link = await fetch(`${edge.url}/nowhere`, as('link'));
+  assert.deepEqual([link.headers.get('x-ratelimit-limit'), link.headers.get('x-ratelimit-remaining')], ['300', '229']);
+  assert.equal((await fetch(`${edge.url}/open`)).headers.get('x-ratelimit-remaining'), '11');
+  assert.equal((await fetch(`${edge.url}/me`, as('key'))).headers.get('x-ratelimit-remaining'), '59');
 });
 
 test('a caller has its number of requests at once; each gives its place back however it ends', async () => {

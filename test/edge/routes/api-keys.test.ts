@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setOverrides } from '../../../src/storage/account-overrides.ts';
 import { startIdentityNode } from '../../support/identity-node.ts';
 
 test('a key is made, works, is listed without its secret, and is refused within a second of its end', async (t) => {
@@ -92,4 +93,41 @@ test('an unknown scope, none at all, or a name of nothing is 422', async (t) => 
     assert.equal((await request('POST', '/v1/api-keys', access_token, body)).status, 422, JSON.stringify(body));
   }
   assert.equal((await request('POST', '/v1/api-keys', null, { name: 'x', scopes: ['tasks.read'] })).status, 401);
+});
+
+test('an account has five keys on the free plan, however many it asks for at once; a revoked one gives its place back', async (t) => {
+  const { request, register, database } = await startIdentityNode(t);
+  const { access_token } = await register('ann@example.com');
+  const make = (n: number, headers = {}) =>
+    request('POST', '/v1/api-keys', access_token, { name: `k${n}`, scopes: ['tasks.read'] }, headers);
+  const answers = await Promise.all(Array.from({ length: 9 }, async (_, n) => (await make(n)).status));
+  assert.deepEqual(answers.sort(), [201, 201, 201, 201, 201, 402, 402, 402, 402]);
+  const refused: any = await (await make(9)).json();
+  assert.match(refused.detail, /has 5 API keys.*free plan allows 5/);
+  const listed: any = await (await request('GET', '/v1/api-keys', access_token)).json();
+  assert.equal(listed.total, 5);
+
+  assert.equal((await request('DELETE', `/v1/api-keys/${listed.data[0].id}`, access_token)).status, 204);
+  const { rows } = await database.read({ text: 'select id from api_key' });
+  assert.ok(rows.length === 5, 'what was refused left nothing behind');
+  const again = { 'idempotency-key': 'once' };
+  assert.deepEqual([(await make(10, again)).status, (await make(10, again)).status, (await make(11)).status], [201, 201, 402]);
+});
+
+test('keys beyond what an operator has set go on working, and no more are made', async (t) => {
+  const { request, register, createKey, database, overrides } = await startIdentityNode(t);
+  const { access_token } = await register('ann@example.com');
+  const { account_id }: any = await (await request('GET', '/v1/auth/me', access_token)).json();
+  const create = () => createKey(access_token, { name: 'one more', scopes: ['tasks.read'] });
+  const allow = (apiKeys: number) => setOverrides(database, account_id, { apiKeys }).then(() => overrides.look());
+  const keys = [await create(), await create()];
+  await allow(1);
+  for (const { key } of keys) assert.equal((await request('GET', '/v1/auth/me', key)).status, 200);
+  const refused = await request('POST', '/v1/api-keys', access_token, { name: 'third', scopes: ['tasks.read'] });
+  assert.deepEqual(
+    [refused.status, ((await refused.json()) as any).detail],
+    [402, 'The account has 2 API keys and it may have 1: revoke one, or change the plan'],
+  );
+  await allow(-1);
+  await Promise.all(Array.from({ length: 6 }, create));
 });

@@ -24,7 +24,7 @@ async function open(t: TestContext, publicUrl?: string) {
       jar,
       cookie,
       send,
-      csrf: { 'x-csrf-token': jar.troupe_csrf! },
+      csrf: { 'x-csrf-token': (jar.troupe_csrf ?? jar['__Host-troupe_csrf'])! },
     };
   }
   return { ...node, signIn };
@@ -41,7 +41,7 @@ test('a password sets two cookies, of which scripts see one; with them the sessi
   assert.deepEqual([await send('GET', '/auth/me'), await send('HEAD', '/auth/me')], [200, 200]);
   const change = { timezone: 'Europe/Berlin' };
   assert.equal(await send('PATCH', '/settings', csrf, change), 200);
-  for (const wrong of ['', 'x', `${jar.troupe_csrf}x`, jar.troupe_csrf!.slice(1)])
+  for (const wrong of ['', 'x', `${jar.troupe_csrf}x`, jar.troupe_csrf!.slice(1), 'é'.repeat(43)])
     assert.equal(await send('PATCH', '/settings', wrong === '' ? {} : { 'x-csrf-token': wrong }, change), 403, wrong);
 });
 
@@ -65,7 +65,7 @@ test('a pair of cookies that somebody else could set is no token: it must be the
       )
     ).status;
   assert.equal(await planted(eve.jar.troupe_csrf!), 403);
-  assert.equal(await planted('a'.repeat(43)), 403);
+  for (const made of ['a', 'é', 'ÿ']) assert.equal(await planted(made.repeat(43)), 403);
   assert.equal(await planted(ann.jar.troupe_csrf!), 200);
 });
 
@@ -107,7 +107,9 @@ test('over https the cookies go over nothing else; the session of an access toke
   const { access_token, refresh_token } = await register('ann@example.com', password);
   const { status, set, send } = await signIn(undefined, access_token);
   assert.equal(status, 201);
-  assert.ok(set.every((cookie) => cookie.endsWith('; Secure')));
+  assert.ok(set.every((cookie) => cookie.startsWith('__Host-') && cookie.endsWith('; Secure') && cookie.includes('; Path=/;')));
+  const plain = set.map((cookie) => cookie.slice('__Host-'.length).split(';')[0]).join('; ');
+  assert.equal((await request('GET', '/v1/auth/me', null, undefined, { cookie: plain })).status, 401, 'no plain name is read');
   assert.equal(await send('GET', '/auth/me'), 200);
   const { key } = await createKey(access_token, { name: 'ci', scopes: ['tasks.read'] });
   for (const [token, body, expected] of [

@@ -4,6 +4,7 @@ import { workspace } from '../../../src/actors/workspace/messages.ts';
 import { workspaceAccess } from '../../../src/actors/workspace-file/workspace-access.ts';
 import { createTokens } from '../../../src/edge/auth/tokens.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
+import { everything } from '../../support/memory-workspace.ts';
 import { insertNeutralRow } from '../../support/neutral-row.ts';
 import { secretKey, startWorkspaceNode, type WorkspaceNode } from '../../support/workspace-node.ts';
 
@@ -15,7 +16,7 @@ async function deliveredTask(node: WorkspaceNode, files: Record<string, string>)
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
   const user = { accountId: 'acct_ann', taskId, agentId: newId(idPrefixes.agent), workspaceId };
   for (const [name, content] of Object.entries(files))
-    await workspaceAccess(node, { ...user, callId: newId(idPrefixes.call) }).write(name, content);
+    await workspaceAccess(node, { ...user, authority: everything, callId: newId(idPrefixes.call) }).write(name, content);
   await node.settled();
   return taskId;
 }

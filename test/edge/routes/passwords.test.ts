@@ -14,12 +14,13 @@ async function open(t: TestContext) {
     return { status: response.status, text: await response.text() };
   };
   const forgot = (email: string) => post('/auth/forgot-password', { email });
-  const reset = (token: string, to = 'another horse battery') => post('/auth/reset-password', { token, password: to });
+  const reset = (token: string, to = 'another horse battery', more: object = {}) =>
+    post('/auth/reset-password', { token, password: to, ...more });
   const login = (email: string, typed: string) => post('/auth/login', { email, password: typed });
   /** The token of the n-th mail, when it has come. */
   async function mailed(n: number): Promise<{ to: string; token: string }> {
-    while (node.mail.sent.length < n) await new Promise(setImmediate);
-    const { to, text } = node.mail.sent[n - 1]!;
+    while (node.mail.resets.length < n) await new Promise(setImmediate);
+    const { to, text } = node.mail.resets[n - 1]!;
     return { to, token: /^v4\.public\.\S+$/m.exec(text)![0] };
   }
   /** All that was asked for has happened. */
@@ -62,7 +63,7 @@ test('a mailed token sets a new password once and ends every session of the user
   assert.equal(again.status, 200, 'the wrong passwords from before are forgotten with the old one');
   assert.equal(await me(JSON.parse(again.text).access_token), 200);
   assert.equal((await login('ann@example.com', password)).status, 401);
-  assert.equal(mail.sent.length, 1, 'nobody else was mailed');
+  assert.equal(mail.resets.length, 1, 'nobody else was mailed');
 });
 
 test('a token is good for an hour; altered, of another purpose or made up it opens nothing', async (t) => {
@@ -88,7 +89,7 @@ test('one address is mailed three times an hour at most, with the same answer ea
   for (let n = 0; n < 6; n++) answers.add((await forgot('ann@example.com')).text);
   assert.equal(answers.size, 1);
   await quiet();
-  assert.equal(mail.sent.length, 3);
+  assert.equal(mail.resets.length, 3);
   assert.equal((await reset((await mailed(1)).token)).status, 200);
   assert.equal((await reset((await mailed(2)).token)).status, 400);
   clock.advance(hourMs);
@@ -99,6 +100,7 @@ test('one address is mailed three times an hour at most, with the same answer ea
 test('a mail that surely was not sent is sent later, with the same token id; one whose fate is unknown is not', async (t) => {
   const { forgot, reset, mailed, register, mail, quiet, database } = await open(t);
   await register('ann@example.com', password);
+  await quiet();
   mail.fail = new AppError('unavailable', 'away');
   await forgot('ann@example.com');
   await quiet();
@@ -111,4 +113,29 @@ test('a mail that surely was not sent is sent later, with the same token id; one
   mail.fail = null;
   await forgot('ann@example.com');
   assert.equal((await reset((await mailed(1)).token)).status, 200);
+});
+
+test('a new password leaves API keys alone and says so, unless they are to be revoked: then none is left, nor one that an ended one makes', async (t) => {
+  const { forgot, reset, mailed, register, createKey, request, clock } = await open(t);
+  const { access_token } = await register('ann@example.com', password);
+  const bob = await register('bob@example.com', password);
+  const keys = await Promise.all([1, 2, 3].map((n) => createKey(access_token, { name: `k${n}`, scopes: ['tasks.read'] })));
+  const other = await createKey(bob.access_token, { name: 'ci', scopes: ['tasks.read'] });
+  const statusOf = async (key: string) => (await request('GET', '/v1/auth/me', key)).status;
+  await forgot('ann@example.com');
+  const kept = await reset((await mailed(1)).token);
+  assert.equal(kept.status, 200);
+  assert.match(JSON.parse(kept.text).message, /API keys stay/);
+  for (const { key } of keys) assert.equal(await statusOf(key), 200);
+
+  await forgot('ann@example.com');
+  const revoked = await reset((await mailed(2)).token, 'a third horse battery', { revoke_api_keys: true });
+  assert.equal(revoked.status, 200);
+  assert.match(JSON.parse(revoked.text).message, /revoked: 3$/);
+  // Its answer is remembered for half a second here, and it may make no other in that time.
+  const made = await request('POST', '/v1/api-keys', keys[0]!.key, { name: 'more', scopes: ['tasks.read'] });
+  assert.equal(made.status, 401);
+  clock.advance(500);
+  for (const { key } of keys) assert.equal(await statusOf(key), 401);
+  assert.equal(await statusOf(other.key), 200);
 });

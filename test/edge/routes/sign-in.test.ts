@@ -152,6 +152,35 @@ test('five wrong codes shut the second factor for 15 minutes, for a right code a
   assert.equal((await enter(recoveryCodes[0]!)).status, 200, 'what was refused was not used up');
 });
 
+test('a right code among wrong ones at once is refused without an effect, or is answered well', async (t) => {
+  const node = await open(t);
+  const { post, clock, request } = node;
+  const { email, access_token, code, recoveryCodes } = await withSecondFactor(node);
+  const isOn = async () => ((await (await request('GET', '/v1/auth/me', access_token)).json()) as any).two_factor_enabled;
+  for (const place of [0, 4, 9]) {
+    clock.advance(15 * minuteMs);
+    const right = place === 9 ? recoveryCodes[0]! : code();
+    const guesses = Array.from({ length: 10 }, (_, n) => (n === place ? right : `wrong ${n}`));
+    const answers = await Promise.all(guesses.map((typed) => post('/auth/2fa/disable', { code: typed }, access_token)));
+    const { status } = answers[place]!;
+    assert.ok(status === 200 || status === 429, String(status));
+    assert.equal(await isOn(), status === 429);
+    if (status === 200) break;
+    clock.advance(15 * minuteMs);
+    const later = place === 9 ? right : code();
+    const challenge_token = await challengeOf(node, email);
+    assert.equal((await post('/auth/login/2fa', { challenge_token, code: later })).status, 200, 'what was refused was not used up');
+  }
+});
+
+test('wrong codes that would begin a second factor are counted', async (t) => {
+  const { post, register, newEmail } = await open(t);
+  const { access_token } = await register(newEmail(), password);
+  await post('/auth/2fa/enroll', undefined, access_token);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post('/auth/2fa/confirm', { code: 'abcdef' }, access_token)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [400, 400, 400, 400, 400, 429, 429, 429]);
+});
+
 test('a second factor ends at the price of a code, and one that was never confirmed changes nothing', async (t) => {
   const node = await open(t);
   const { post, register, login, newEmail } = node;
@@ -179,8 +208,8 @@ test('a challenge is good for five minutes, for nothing but a code, and not afte
   assert.equal((await post('/auth/login/2fa', { challenge_token: bent, code: code() })).status, 401);
   await post('/auth/forgot-password', { email });
   await node.runtime.commit.drained();
-  while (mail.sent.length === 0) await new Promise(setImmediate);
-  const token = /^v4\.public\.\S+$/m.exec(mail.sent[0]!.text)![0];
+  while (mail.resets.length === 0) await new Promise(setImmediate);
+  const token = /^v4\.public\.\S+$/m.exec(mail.resets[0]!.text)![0];
   assert.equal((await post('/auth/reset-password', { token, password: 'another horse' })).status, 200);
   assert.equal((await post('/auth/login/2fa', { challenge_token, code: code() })).status, 401);
   const fresh = (await node.login(email, 'another horse')).json.challenge_token;

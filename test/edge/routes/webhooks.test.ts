@@ -57,8 +57,9 @@ test('a webhook is registered, its deliveries verify with the secret that is sho
   assert.equal(made.status, 201);
   const { secret, ...shown } = made.json;
   assert.match(shown.id, /^wh_[0-9a-z]{26}$/);
-  assert.deepEqual([shown.url, shown.events, shown.status], [receiver.url, ['task.completed', 'agent.*'], 'active']);
-  assert.deepEqual((await call('GET', `/${shown.id}`)).json, shown);
+  assert.deepEqual([shown.url, shown.events, shown.status], [receiver.url, ['task.completed', 'agent.*'], 'pending']);
+  await until(async () => (await call('GET', `/${shown.id}`)).json.status === 'active', 'the answer to the challenge');
+  shown.status = 'active';
   assert.deepEqual((await call('GET', '')).json, { data: [shown], has_more: false, total: 1 });
   const { rows } = await node.database.read({ text: 'select row_to_json(w)::text as kept from webhook w', values: [] });
   assert.ok(!rows[0].kept.includes(secret.slice('whsec_'.length)));
@@ -175,32 +176,103 @@ test('deliveries are listed newest first, in pages and by status, and sent again
   await node.untilRow(id, ({ cursor, lanes }) => cursor === 3 && lanes[0]?.failures === 1, 'the records');
   const { data } = (await call('GET', `/${id}/deliveries`)).json;
   assert.deepEqual(
-    data.map(({ status, response_status, attempts }: any) => [status, response_status, attempts]),
+    data.map(({ event_type, status, response_status, attempts }: any) => [event_type, status, response_status, attempts]),
     [
-      ['delivered', 200, 1],
-      ['failed', 404, 1],
-      ['delivered', 200, 1],
+      ['task.running', 'delivered', 200, 1],
+      ['task.running', 'failed', 404, 1],
+      ['task.running', 'delivered', 200, 1],
+      ['webhook.challenge', 'delivered', 200, 1],
     ],
   );
+  const total = data.length;
   const failed = (await call('GET', `/${id}/deliveries?status=failed`)).json.data;
   assert.deepEqual(failed, [data[1]]);
   assert.deepEqual([failed[0].response_body, failed[0].error, typeof failed[0].next_attempt_at], ['seen', 'It answered 404', 'string']);
-  assert.deepEqual((await call('GET', `/${id}/deliveries?limit=1&offset=1`)).json, { data: [data[1]], has_more: true });
+  assert.deepEqual((await call('GET', `/${id}/deliveries?limit=1&offset=1`)).json, { data: [data[1]], has_more: true, total });
   assert.deepEqual((await call('GET', `/${id}/deliveries/${failed[0].id}`)).json, failed[0]);
   assert.equal((await call('GET', `/${id}/deliveries/whd_none`)).status, 404);
   assert.equal((await call('GET', `/${id}/deliveries?status=lost`)).status, 422);
 
   receiver.answer = answerWith(200);
   const replayed = await call('POST', `/${id}/deliveries/${failed[0].id}/replay`);
-  assert.deepEqual([replayed.status, replayed.json.status], [202, 'pending']);
+  assert.deepEqual([replayed.status, replayed.json.status], [200, 'pending']);
   await node.untilRow(id, ({ lanes, asked }) => lanes.length === 0 && asked.length === 0, 'the replay');
   const after = (await call('GET', `/${id}/deliveries/${failed[0].id}`)).json;
   assert.deepEqual([after.status, after.attempts, after.next_attempt_at], ['delivered', 2, null]);
   assert.equal(receiver.received.at(-1)!.headers['webhook-id'], failed[0].event_id);
 
   const tested = await call('POST', `/${id}/test`);
-  assert.deepEqual([tested.status, tested.json.event_type, tested.json.status], [202, 'webhook.test', 'pending']);
+  assert.deepEqual([tested.status, tested.json.event_type, tested.json.status], [200, 'webhook.test', 'pending']);
   await until(() => receiver.received.at(-1)!.event.type === 'webhook.test', 'the test event');
+});
+
+test('an address gets nothing but signed challenges until it answers one with 2xx, then all events since the registration', async (t) => {
+  const { node, call } = await startWebhookEdge(t);
+  const receiver = await startReceiver(t);
+  receiver.answerChallenge = answerWith(500);
+  const { id, secret } = (await call('POST', '', { url: receiver.url, events: ['*'] })).json;
+  for (const n of [1, 2]) await node.cry([{ taskId: 'task_1', n }]);
+  const failures = async () => (await call('GET', `/${id}/deliveries?status=failed`)).json.data[0]?.attempts;
+  await until(async () => (await failures()) === 1, 'the first refusal');
+  assert.equal((await call('GET', `/${id}`)).json.status, 'pending');
+  node.clock.advance(6_000);
+  await node.fireTimers();
+  await until(async () => (await failures()) === 2, 'the second refusal');
+  assert.equal(receiver.received.length, 0);
+  const [{ body, headers, event }] = receiver.challenges as [any];
+  new Webhook(secret).verify(body, headers);
+  assert.deepEqual(event.data, { webhook_id: id, message: 'Answer this with 2xx, and events are sent to this address.' });
+
+  receiver.answerChallenge = answerWith(204);
+  node.clock.advance(31_000);
+  await node.fireTimers();
+  await until(() => receiver.received.length === 2, 'the events');
+  assert.deepEqual([receiver.challenges.length, receiver.received.map((one) => one.event.data.n)], [3, [1, 2]]);
+  assert.equal((await call('GET', `/${id}`)).json.status, 'active');
+});
+
+test('an address that answers the test event is as good; one that answers no challenge for 24 hours is disabled, and one that is gone at once', async (t) => {
+  const { node, call } = await startWebhookEdge(t);
+  const [tested, silent, gone] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)];
+  for (const receiver of [tested, silent]) receiver.answerChallenge = answerWith(404);
+  gone.answerChallenge = answerWith(410);
+  const ids: string[] = [];
+  for (const { url } of [tested, silent, gone]) ids.push((await call('POST', '', { url, events: ['*'] })).json.id);
+  const shown = async (n: number) => {
+    const { status, disabled_reason } = (await call('GET', `/${ids[n]}`)).json;
+    return `${status} ${disabled_reason}`;
+  };
+  await until(async () => (await shown(2)) === 'disabled gone', 'the end of the one that is gone');
+  await call('POST', `/${ids[0]}/test`);
+  await until(async () => (await shown(0)) === 'active null', 'the answer to the test event');
+  for (let hours = 0; (await shown(1)) === 'pending null'; hours++) {
+    assert.ok(hours < 40);
+    node.clock.advance(3_600_000);
+    const sent = silent.challenges.length;
+    await node.fireTimers();
+    await until(async () => silent.challenges.length > sent && (await node.row(ids[1]!))!.asked.length === 0, 'another challenge');
+  }
+  assert.equal(await shown(1), 'disabled unverified');
+  assert.ok(silent.challenges.length < 40, `${silent.challenges.length} challenges`);
+});
+
+test('of many webhooks registered at once, an account has five to one origin at most, also by changing addresses', async (t) => {
+  const { call } = await startWebhookEdge(t);
+  const register = (url: string, token = 'ann') => call('POST', '', { url, events: ['*'] }, token);
+  const made = await Promise.all(Array.from({ length: 12 }, (_, i) => register(`https://93.184.215.14/${i}`)));
+  assert.deepEqual(
+    [201, 409].map((status) => made.filter((one) => one.status === status).length),
+    [5, 7],
+  );
+  assert.equal((await register('HTTPS://93.184.215.14:443/x?y#z')).status, 409);
+  const other = await register('https://93.184.215.14:8443/');
+  assert.equal(other.status, 201);
+  assert.equal((await call('PATCH', `/${other.json.id}`, { url: 'https://93.184.215.14/' })).status, 409);
+  assert.equal((await register('https://93.184.215.14/', 'bob')).status, 201);
+  const first = made.find(({ status }) => status === 201)!.json;
+  assert.equal((await call('PATCH', `/${first.id}`, { url: 'https://93.184.215.14/new' })).status, 200, 'it counts once');
+  await call('DELETE', `/${first.id}`);
+  await until(async () => (await register('https://93.184.215.14/again')).status === 201, 'the place of the deleted one');
 });
 
 test('an address that is put right is tried at once', async (t) => {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, test } from 'node:test';
+import { accountStorage } from '../../../src/actors/account-storage/messages.ts';
 import { workspaceName, workspaceNameId } from '../../../src/actors/workspace-name/messages.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
 import { RawClient } from '../../support/raw-http.ts';
@@ -137,29 +140,95 @@ describe('files of a workspace', () => {
     assert.equal((await node.contents()).length, 1, 'contents of the versions before are gone');
   });
 
-  test('a deleted file is gone by name and id; uploaded again it goes on with the next version', async (t) => {
+  test('a deleted file is gone by name, id and link, also when its name is used again: that is a new file', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
-    const file: any = await (await node.upload(id, 'a b.csv', 'x\n')).json();
-    assert.equal((await node.call(`/v1/workspaces/${id}/files/a%20b.csv`, { method: 'DELETE' })).status, 204);
-    for (const name of ['a%20b.csv', file.id]) {
-      assert.equal((await node.call(`/v1/workspaces/${id}/files/${name}`)).status, 404);
-      assert.equal((await node.call(`/v1/workspaces/${id}/files/${name}`, { method: 'DELETE' })).status, 404);
-    }
+    const upload = async (text: string): Promise<any> => (await node.upload(id, 'a b.csv', text)).json();
+    const read = (name: string, method = 'GET') => node.call(`/v1/workspaces/${id}/files/${name}`, { method });
+    const file = await upload('x\n');
+    assert.equal((await read('a%20b.csv', 'DELETE')).status, 204);
+    for (const name of ['a%20b.csv', file.id]) for (const method of ['GET', 'DELETE']) assert.equal((await read(name, method)).status, 404);
     await node.settled();
-    assert.deepEqual([await node.contents(), (await node.json(`/v1/workspaces/${id}`)).file_count], [[], 0]);
-    const again: any = await (await node.upload(id, 'a b.csv', 'y\n')).json();
-    assert.deepEqual([again.id, again.version], [file.id, 2]);
-    assert.equal((await node.call(`/v1/workspaces/${id}/files/${file.id}`, { method: 'DELETE' })).status, 204);
-    await node.settled();
-    const types = (await node.events()).map((event) => `${event.type} ${event.data.version}`);
-    assert.deepEqual(types, [
-      'workspace.file_created 1',
-      'workspace.file_deleted 1',
-      'workspace.file_created 2',
-      'workspace.file_deleted 2',
+    assert.deepEqual(await node.contents(), []);
+
+    const second = await upload('y\n');
+    assert.deepEqual([second.version, (await upload('z\n')).version], [1, 2]);
+    assert.notEqual(second.id, file.id);
+    for (const method of ['GET', 'DELETE']) assert.equal((await read(file.id, method)).status, 404);
+    const follow = (link: string) => fetch(link.replace(/^https?:\/\/[^/]+/, node.edgeUrl));
+    assert.equal((await follow(file.download_url)).status, 404);
+    assert.equal(await (await follow(second.download_url)).text(), 'z\n');
+    assert.equal((await read(second.id, 'DELETE')).status, 204);
+    const third = await upload('3\n');
+    assert.equal(third.version, 1);
+    assert.equal(new Set([file.id, second.id, third.id]).size, 3);
+    const events = (await node.events()).map(({ type, data }) => `${type} ${data.version} ${data.file_id}`);
+    assert.deepEqual(events, [
+      `workspace.file_created 1 ${file.id}`,
+      `workspace.file_deleted 1 ${file.id}`,
+      `workspace.file_created 1 ${second.id}`,
+      `workspace.file_created 2 ${second.id}`,
+      `workspace.file_deleted 2 ${second.id}`,
+      `workspace.file_created 1 ${third.id}`,
     ]);
-    assert.equal((await node.json(`/v1/workspaces/${id}`)).file_count, 0);
+  });
+
+  test('file_count is right as soon as an upload or a deletion is acknowledged', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const counts = async () => [(await node.json(`/v1/workspaces/${id}`)).file_count, (await node.json('/v1/workspaces'))[0].file_count];
+    for (let n = 1; n <= 20; n++) {
+      await node.upload(id, `${n}.csv`, 'x\n');
+      assert.deepEqual(await counts(), [n, n]);
+    }
+    await node.upload(id, '1.csv', 'y\n');
+    assert.deepEqual(await counts(), [20, 20]);
+    await node.call(`/v1/workspaces/${id}/files/1.csv`, { method: 'DELETE' });
+    assert.deepEqual(await counts(), [19, 19]);
+  });
+
+  test('however many uploads come at once, an account stores no more than its plan allows, and 402 says what is used', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const free = { bytes: 2 ** 30, files: 1_000 };
+    const store = (bytes: number, files: number) =>
+      node.database.pool.query('insert into account_storage values ($1, $2, $3, $4)', ['acct_ann', bytes, files, '[]']);
+    await store(free.bytes - 300, free.files - 5);
+    const uploads = await Promise.all(Array.from({ length: 12 }, (_, n) => node.upload(id, `${n}.txt`, 'x'.repeat(100))));
+    const refused = uploads.filter(({ status }) => status === 402);
+    assert.deepEqual([uploads.filter(({ status }) => status === 201).length, refused.length], [3, 9]);
+    for (const response of refused)
+      assert.match(
+        ((await response.json()) as any).detail,
+        /stores (1 GiB|1,0\d\d\.\d MiB) in \d+ files, and may store 1 GiB in 1,000 files/,
+      );
+    await node.settled();
+    assert.equal((await node.contents()).length, 3, 'what was refused left nothing');
+
+    const kept = (await node.json(`/v1/workspaces/${id}/files`))[0];
+    assert.equal((await node.upload(id, kept.name, 'y'.repeat(100))).status, 201, 'another version of the same size');
+    assert.equal((await node.upload(id, kept.name, 'y'.repeat(101))).status, 402);
+    assert.equal((await node.call(`/v1/workspaces/${id}/files/${kept.name}`, { method: 'DELETE' })).status, 204);
+    await node.settled();
+    const used = await node.actors.query(accountStorage, 'acct_ann', 'used', null);
+    assert.deepEqual(used, { bytes: free.bytes - 100, files: free.files - 3 });
+    assert.equal((await node.upload(id, 'new.txt', 'z'.repeat(100))).status, 201);
+    for (const n of [1, 2, 3])
+      assert.equal((await node.upload(id, `empty ${n}.txt`, '')).status, n <= 2 ? 201 : 402, 'the files count, too');
+  });
+
+  test('an upload that cannot fit is refused before its bytes are read', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    await node.database.pool.query('insert into account_storage values ($1, $2, 1, $3)', ['acct_ann', 2 ** 30 - 20_000_000, '[]']);
+    const socket = connect(Number(new URL(node.edgeUrl).port), '127.0.0.1');
+    t.after(() => socket.destroy());
+    const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="big.txt"\r\nContent-Type: text/plain\r\n\r\n`;
+    socket.write(
+      `POST /v1/workspaces/${id}/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer acct_ann\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 30000000\r\n\r\n${head}first bytes`,
+    );
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1.1 402 /);
   });
 
   test('a name in decomposed Unicode is the same file as in composed', async (t) => {

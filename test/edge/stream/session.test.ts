@@ -12,7 +12,9 @@ import { StreamClient } from '../../support/stream-client.ts';
 test('a stream lives as long as its session: that its token has expired does not end it, signing out does', async (t) => {
   const node = await startIdentityNode(t);
   const { authenticator, database } = node;
+  let refusals = 0;
   const stream = new Stream({
+    admitRefusedToken: async (clientAddress) => clientAddress === '127.0.0.1' && ++refusals <= 2,
     hub: new StreamHub(database, silentLog),
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
@@ -55,4 +57,6 @@ test('a stream lives as long as its session: that its token has expired does not
   const signedOut = await node.request('POST', '/v1/auth/logout', next.access_token, { refresh_token: next.refresh_token });
   assert.ok(signedOut.ok);
   assert.deepEqual([await client.ended(), await other.ended()], [4401, 4401]);
+  assert.equal(await (await open('nonsense')).ended(), 4401);
+  assert.equal(await (await open('nonsense')).ended(), 4429, 'refused tokens count against the address');
 });

@@ -79,10 +79,12 @@ before(async () => {
   gappyHub = new StreamHub({ read }, silentLog);
   stream = new Stream({ ...parts, hub });
   const impatient = new Stream({ ...parts, hub, authTimeoutMs: 50 });
+  const crowded = new Stream({ ...parts, hub, crowd: { sockets: 2, authTimeoutMs: 50 } });
   const gappy = new Stream({ ...parts, hub: gappyHub });
   const leaving = new Stream({ ...parts, hub });
-  patient = [stream, impatient, gappy, leaving];
-  const limits = { maxMessageBytes: 64 * 1024, maxBufferedBytes: 1024 * 1024, idleTimeoutS: 120 };
+  server.webSocket('/crowded', crowded, { maxMessageBytes: 64 * 1024, maxBufferedBytes: 1024 * 1024, idleTimeoutS: 120 });
+  patient = [stream, impatient, gappy, leaving, crowded];
+  const limits = { maxMessageBytes: 64 * 1024, maxReceivedBytes: 4 * 1024 * 1024, maxBufferedBytes: 1024 * 1024, idleTimeoutS: 120 };
   const watched = {
     open(connection: Connection<any>) {
       connectionsOpened++;
@@ -90,6 +92,7 @@ before(async () => {
       stream.open(connection);
     },
     message: (connection: Connection<any>, message: string | Buffer) => stream.message(connection, message),
+    tooLong: (connection: Connection<any>) => stream.tooLong(connection),
     drain: (connection: Connection<any>) => stream.drain(connection),
     close: (connection: Connection<any>) => stream.close(connection),
   };
@@ -154,13 +157,18 @@ for (const [what, first] of [
   });
 }
 
-test('a binary message closes with 4400, one over the limit ends the connection', async () => {
+test('a binary message closes with 4400, and so does one of 3 MB, also a first one', async () => {
   const binary = await StreamClient.open(port);
   binary.sendBinary(Buffer.from('{"type":"auth","token":"acct_a"}'));
   assert.equal(await binary.ended(), 4400);
-  const huge = await subscribe('acct_a');
-  huge.sendText(`{"type":"ping","x":"${'x'.repeat(70_000)}"}`);
-  assert.notEqual(await huge.ended(), 1000);
+  for (const chars of [70_000, 3_000_000]) {
+    const huge = await subscribe('acct_a');
+    huge.sendText(`{"type":"ping","x":"${'x'.repeat(chars)}"}`);
+    assert.equal(await huge.ended(), 4400);
+  }
+  const first = await StreamClient.open(port);
+  first.sendText(`{"type":"auth","token":"${'x'.repeat(3_000_000)}"}`);
+  assert.equal(await first.ended(), 4400);
 });
 
 test('a token that names nobody, or a download link, closes with 4401; one that cannot be looked up asks to come again', async () => {
@@ -173,6 +181,15 @@ test('a token that names nobody, or a download link, closes with 4401; one that 
     client.send({ type: 'auth', token });
     assert.equal(await client.ended(), code);
   }
+});
+
+test('where too many sockets have not said who they are, the silent ones are cut; who has said it stays', async () => {
+  const known = await subscribe('acct_a', undefined, '/crowded');
+  const silent = await Promise.all([1, 2, 3].map(() => StreamClient.open(port, '/crowded')));
+  for (const client of silent) await client.ended();
+  known.send({ type: 'ping' });
+  await known.untilMessage('pong');
+  known.vanish();
 });
 
 test('who says nothing in time is sent away with 4408; who has said who it is stays', async () => {

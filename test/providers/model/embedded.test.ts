@@ -27,6 +27,7 @@ const cases: [string, string, (typeof sales)[], string[]][] = [
   ],
   ['an analysis to be mailed', 'Analyse sales.csv and e-mail the report to ann@example.com', [sales], ['analyst', 'email']],
   ['a mail alone', 'E-mail the report to ann@example.com', [sales], ['email']],
+  ['a mail about a file', 'Send the summary of "sales.csv" to ann@example.com', [sales], ['analyst']],
   ['an address', 'What does https://example.com/page say?', [], ['researcher']],
   ['a search', 'Research lighthouses of Ireland', [], ['researcher']],
   ['a website', 'Build a website for my bakery', [], ['builder']],
@@ -75,14 +76,13 @@ test('any prompt gets a plan that fits the schema', async () => {
   );
 });
 
-test('it costs nothing, counts tokens by length and streams what it says', async () => {
+test('it uses no tokens, costs nothing and streams what it says', async () => {
   const pieces: string[] = [];
   const request = { system: 's'.repeat(400), messages: [{ role: 'user' as const, text: 'Hello' }], tools: [], maxOutputTokens: 100 };
   const reply = await offlineModel().turn(request, { ...options, onText: (piece) => pieces.push(piece) });
   assert.equal(pieces.join(''), reply.text);
   assert.match(reply.text, /offline model works by fixed rules/);
-  assert.equal(reply.costMillicents, 0);
-  assert.ok(reply.inputTokens >= 100 && reply.outputTokens > 10);
+  assert.deepEqual([reply.costMillicents, reply.inputTokens, reply.outputTokens], [0, 0, 0]);
 });
 
 test('an aborted turn rejects', async () => {

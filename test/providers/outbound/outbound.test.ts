@@ -298,3 +298,22 @@ test('repeated headers are joined and names are lower case', async () => {
   const { url } = await serve((_request, response) => response.setHeader('X-Many', ['a', 'b']).end());
   assert.equal((await local.fetch(url)).headers['x-many'], 'a, b');
 });
+
+test('slow answers that one account waits for keep no other account from the same origin', async () => {
+  const slow: ServerResponse[] = [];
+  const arrived = Promise.withResolvers<void>();
+  const { url } = await serve((request, response) => {
+    if (request.url !== '/slow') return void response.end('quick');
+    if (slow.push(response) === 8) arrived.resolve();
+  });
+  const busy = Array.from({ length: 40 }, () => local.fetch(`${url}/slow`, { account: 'busy' }));
+  await arrived.promise;
+  assert.equal(text((await local.fetch(`${url}/quick`, { account: 'quiet' })).body), 'quick');
+  assert.equal(slow.length, 8, 'half of the connections');
+  let ended = 0;
+  for (const done of busy) void done.then(() => ended++);
+  while (ended < busy.length) {
+    for (const response of slow.splice(0)) response.end();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+});

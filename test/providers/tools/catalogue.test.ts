@@ -7,11 +7,13 @@ import { agentProfiles } from '../../../src/providers/tools/agent-types.ts';
 import { createCatalogue } from '../../../src/providers/tools/catalogue.ts';
 import { agentTypes, type Tool } from '../../../src/providers/tools/port.ts';
 import { createSandboxPool } from '../../../src/providers/tools/sandbox/pool.ts';
+import { everything } from '../../support/memory-workspace.ts';
 
 const profileTable: Tool = {
   name: 'profile_table',
   description: 'Profiles a table.',
   parameters: Type.Object({ path: Type.String() }),
+  need: null,
   highConsequence: false,
   repeatable: true,
   timeoutMs: 1000,
@@ -20,14 +22,13 @@ const profileTable: Tool = {
 const catalogue = createCatalogue({
   outbound: createOutbound({ allow: [] }),
   searchUrl: null,
-  mail: { send: async () => ({ detail: '' }) },
   sandbox: createSandboxPool({ directory: tmpdir() }),
   profileTable,
 });
 
 for (const type of agentTypes) {
   test(`every tool an agent of type ${type} is told of exists, and it can always read, write, mail, order, delegate and finish`, () => {
-    const names = catalogue.offersFor(type).map(({ name }) => name);
+    const names = catalogue.offersFor(type, everything).map(({ name }) => name);
     assert.deepEqual(names.toSorted(), [...agentProfiles[type].tools, 'delegate', 'finish'].toSorted());
     for (const name of ['list_files', 'read_file', 'write_file', 'send_email', 'create_purchase_order', 'delegate', 'finish'])
       assert.ok(names.includes(name), name);
@@ -35,7 +36,7 @@ for (const type of agentTypes) {
   });
 
   test(`the instructions of ${type} name no tool that it does not have`, () => {
-    const names = catalogue.offersFor(type).map(({ name }) => name);
+    const names = catalogue.offersFor(type, everything).map(({ name }) => name);
     const known = [
       'web_search',
       'fetch_url',
@@ -67,7 +68,7 @@ test('each type has a choice of tools and words of its own', () => {
 });
 
 test('offers are what a model port takes: a name, a description, an object schema', () => {
-  for (const offer of catalogue.offersFor('analyst')) {
+  for (const offer of catalogue.offersFor('analyst', everything)) {
     assert.match(offer.name, /^[a-z_]{1,64}$/);
     assert.ok(offer.description.length > 20 || offer.name === 'profile_table');
     assert.equal((JSON.parse(JSON.stringify(offer.parameters)) as { type: string }).type, 'object');

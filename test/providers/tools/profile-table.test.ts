@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { maxResultBytes, type ToolContext, ToolError } from '../../../src/providers/tools/port.ts';
+import { maxResultBytes, ToolError } from '../../../src/providers/tools/port.ts';
 import { profileTableTool } from '../../../src/providers/tools/profile-table.ts';
 import type { TableProfile } from '../../../src/providers/tools/table/table-profile.ts';
-import { freePurse } from '../../support/memory-workspace.ts';
+import { toolContext } from '../../support/memory-workspace.ts';
 import { column, numbersOf } from './table/tables.ts';
 
 test('the example sales file has the figures a plain addition gives', async () => {
@@ -91,6 +91,18 @@ test('a profile too large for a result loses its groups first and says so', asyn
   assert.equal(profile.column_count, 150);
 });
 
+test('lists within the records of a JSON file are made to fit as well', async () => {
+  const entry = (n: number) =>
+    Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`field ${i} ${'y'.repeat(60)}`, `value ${(n * i) % 37}`]));
+  const records = Array.from({ length: 40 }, (_, n) => ({ id: `R${n}`, a: [entry(n), entry(n + 1)], b: [entry(n + 2)] }));
+  const profile = await run('deep.json', () => Readable.from([Buffer.from(JSON.stringify(records))]));
+  assert.ok(Buffer.byteLength(JSON.stringify(profile)) <= maxResultBytes);
+  assert.deepEqual(
+    [profile, ...profile.nested].map(({ rows }) => rows),
+    [40, 80, 40],
+  );
+});
+
 test('a file that is no table is refused in words', async () => {
   await assert.rejects(
     run('scan.png', () => Readable.from([Buffer.from([0x89, 0x50, 0x4e, 0x47, 1, 2, 3, 4])])),
@@ -118,14 +130,5 @@ function run(name: string, open: () => Readable, signal = new AbortController().
     open: async () => ({ stream: open(), sizeBytes: 0, type: 'text/csv' }),
     write: async () => assert.fail('it only reads'),
   };
-  const context: ToolContext = {
-    accountId: 'acct_1',
-    taskId: 'task_1',
-    agentId: 'agnt_1',
-    callId: 'call_1',
-    signal,
-    workspace,
-    purse: freePurse,
-  };
-  return profileTableTool.run({ path: name }, context) as Promise<TableProfile>;
+  return profileTableTool.run({ path: name }, toolContext(workspace, signal)) as Promise<TableProfile>;
 }

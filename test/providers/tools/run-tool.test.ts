@@ -12,6 +12,7 @@ function tool(run: Tool['run'], more: Partial<Tool> = {}): Tool {
     name: 'probe',
     description: '',
     parameters: Type.Object({}),
+    need: null,
     highConsequence: false,
     repeatable: true,
     timeoutMs: 60_000,
@@ -61,6 +62,33 @@ describe('runTool', () => {
       assert.equal(isError, true);
       assert.match((result as { error: string }).error, /^probe failed unexpectedly/);
       assert.equal(defects.length, 1);
+    }
+  });
+
+  test('waits and tries again while the service is too busy, and logs nothing of it', async () => {
+    let tries = 0;
+    const busyAtFirst = tool(async () => {
+      if (++tries < 3) throw new AppError(tries === 1 ? 'overloaded' : 'unavailable', 'Too much to read');
+      return 'read';
+    });
+    assert.deepEqual(await outcomeOf(busyAtFirst), { result: 'read', isError: false, defects: [] });
+    assert.equal(tries, 3);
+  });
+
+  test('tells the agent that the service is too busy where the time is up or the call must not be repeated, and what was refused', async () => {
+    const refusals: [AppError, Partial<Tool>][] = [
+      [new AppError('overloaded', 'Too much to read'), { timeoutMs: 150 }],
+      [new AppError('overloaded', 'Too much to send'), { repeatable: false }],
+      [new AppError('plan_required', 'The plan allows no more files'), {}],
+    ];
+    for (const [error, more] of refusals) {
+      let tries = 0;
+      const refused = tool(async () => {
+        tries++;
+        throw error;
+      }, more);
+      assert.deepEqual(await outcomeOf(refused), { result: { error: error.message }, isError: true, defects: [] });
+      assert.equal(tries, 1);
     }
   });
 

@@ -8,7 +8,7 @@ const files = async () => {
   resolve();
   return [];
 };
-pool.run(code, files, new AbortController().signal).catch(() => {});
+pool.run('acct', code, files, new AbortController().signal).catch(() => {});
 await busy;
 // The busy child, and the spare that waits for the next run.
 while (pool.pids().length < 2) await new Promise((resolve) => setImmediate(resolve));

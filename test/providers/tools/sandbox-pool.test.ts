@@ -34,7 +34,7 @@ function busyRun(pool: ReturnType<typeof createSandboxPool>, signal: AbortSignal
     resolve();
     return [];
   };
-  return { busy, outcome: pool.run('listFiles(); for (;;) {}', files, signal) };
+  return { busy, outcome: pool.run('acct', 'listFiles(); for (;;) {}', files, signal) };
 }
 
 test('an abort in the middle of a run ends its process at once', async () => {
@@ -52,7 +52,7 @@ test('an abort in the middle of a run ends its process at once', async () => {
 test('an abort before the start runs nothing', async () => {
   const pool = createSandboxPool({ directory });
   await assert.rejects(
-    pool.run('1', async () => null, AbortSignal.abort(new Error('too late'))),
+    pool.run('acct', '1', async () => null, AbortSignal.abort(new Error('too late'))),
     /too late/,
   );
   assert.deepEqual(pool.pids(), []);
@@ -70,7 +70,7 @@ test('close ends running and spare processes, and nothing runs afterwards', asyn
   await refused;
   assert.deepEqual(pids.map(exists), [false, false]);
   await assert.rejects(
-    pool.run('1', async () => null, never()),
+    pool.run('acct', '1', async () => null, never()),
     { code: 'draining' },
   );
 });
@@ -82,12 +82,12 @@ test('more callers than may wait are refused, those who wait get their turn or l
   await busy;
   const leaving = new AbortController();
   const left = assert.rejects(
-    pool.run('2', async () => null, leaving.signal),
+    pool.run('acct', '2', async () => null, leaving.signal),
     /changed my mind/,
   );
-  const waiting = pool.run('3', async () => null, never());
+  const waiting = pool.run('acct', '3', async () => null, never());
   await assert.rejects(
-    pool.run('4', async () => null, never()),
+    pool.run('acct', '4', async () => null, never()),
     { code: 'overloaded' },
   );
   leaving.abort(new Error('changed my mind'));
@@ -98,9 +98,28 @@ test('more callers than may wait are refused, those who wait get their turn or l
   await pool.close();
 });
 
+test('code of one account that never ends leaves a place to another account, whose code runs at once', async () => {
+  const pool = createSandboxPool({ directory, maxRunning: 2, maxWaitingEach: 3 });
+  const enough = new AbortController();
+  const first = busyRun(pool, enough.signal);
+  await first.busy;
+  const waiting = Array.from({ length: 3 }, () => pool.run('acct', 'for (;;) {}', async () => null, enough.signal));
+  const ended = Promise.allSettled([first.outcome, ...waiting]);
+  await assert.rejects(
+    pool.run('acct', '1', async () => null, never()),
+    { code: 'overloaded' },
+  );
+  const other = await pool.run('another', '1 + 1', async () => null, never());
+  assert.equal(other.result, 2);
+  assert.deepEqual(pool.load, { running: 1, waiting: 3, turnedAway: 1 });
+  enough.abort(new Error('enough'));
+  await ended;
+  await pool.close();
+});
+
 test('an unused spare ends by itself', async () => {
   const pool = createSandboxPool({ directory, spareIdleMs: 1 });
-  await pool.run('1', async () => null, never());
+  await pool.run('acct', '1', async () => null, never());
   await until(() => pool.pids().length === 0);
   await pool.close();
 });
@@ -108,7 +127,7 @@ test('an unused spare ends by itself', async () => {
 test('a folder that cannot be made is told as unavailable', async () => {
   const pool = createSandboxPool({ directory: join(fileURLToPath(import.meta.url), 'below-a-file') });
   await assert.rejects(
-    pool.run('1', async () => null, never()),
+    pool.run('acct', '1', async () => null, never()),
     { code: 'unavailable' },
   );
   await pool.close();

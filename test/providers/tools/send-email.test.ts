@@ -1,42 +1,39 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/errors.ts';
-import type { Mail, MailProvider } from '../../../src/providers/mail/port.ts';
+import type { AgentMail } from '../../../src/providers/tools/port.ts';
 import { runTool } from '../../../src/providers/tools/run-tool.ts';
-import { createSendEmail } from '../../../src/providers/tools/send-email.ts';
+import { sendEmail } from '../../../src/providers/tools/send-email.ts';
 import { memoryWorkspace, toolContext } from '../../support/memory-workspace.ts';
 
 function postbox(failure?: Error) {
-  const sent: { mail: Mail; messageId: string }[] = [];
-  const provider: MailProvider = {
-    async send(mail, messageId) {
-      sent.push({ mail, messageId });
+  const sent: object[] = [];
+  const mailer: AgentMail = {
+    async send(mail) {
+      sent.push(mail);
       if (failure) throw failure;
       return { detail: 'posted' };
     },
   };
+  const context = { ...toolContext(memoryWorkspace()), mail: mailer };
   const send = async (args: object) =>
-    (await runTool(createSendEmail(provider), args, toolContext(memoryWorkspace()), (error) => assert.fail(String(error)))) as {
-      result: any;
-      isError: boolean;
-    };
+    (await runTool(sendEmail, args, context, (error) => assert.fail(String(error)))) as { result: any; isError: boolean };
   return { sent, send };
 }
 
 const mail = { to: 'ann@example.com', subject: 'Hi', body: 'Text' };
 
-test('a mail goes out under the id of its call', async () => {
+test('a mail goes out on behalf of the account, and the agent is told how it went', async () => {
   const { sent, send } = postbox();
   assert.deepEqual(await send({ ...mail, to: ' ann@example.com ' }), {
     result: { to: 'ann@example.com', subject: 'Hi', status: 'posted' },
     isError: false,
   });
-  assert.deepEqual(sent, [{ mail: { to: 'ann@example.com', subject: 'Hi', text: 'Text' }, messageId: 'call_1' }]);
+  assert.deepEqual(sent, [{ to: 'ann@example.com', subject: 'Hi', text: 'Text' }]);
 });
 
 test('the tool asks for approval and is never repeated blindly', () => {
-  const tool = createSendEmail({ send: async () => ({ detail: '' }) });
-  assert.deepEqual([tool.highConsequence, tool.repeatable], [true, false]);
+  assert.deepEqual([sendEmail.highConsequence, sendEmail.repeatable], [true, false]);
 });
 
 const bad: [string, object][] = [

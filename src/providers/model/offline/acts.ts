@@ -3,8 +3,10 @@ import { type Conversation, findCall, type PastCall } from './conversation.ts';
 import { listedFiles, pagedText } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
 import { type FileOrder, findAddresses, type MailOrder, type PurchaseOrder, parseAmount } from './orders.ts';
+import { squeeze } from './prompt-tokens.ts';
 
 const longestBodyChars = 100_000;
+const longestSaid = 3000;
 /** How often a person's reason may lead to another try of one order. */
 const mostCorrections = 3;
 
@@ -17,16 +19,25 @@ export function sendMail(talk: Conversation, order: MailOrder, report: string | 
   if ('calls' in text) return text;
   if (text.text === '') return over(`No e-mail was sent to ${order.to}: there is no report or text to send.`);
   const body = order.message === null ? text.text : report === null ? order.message : `${order.message}\n\n${report}`;
-  const heading = /^#\s+(.+)$/m.exec(text.text)?.[1]?.replace(/\\(.)/g, '$1');
+  const heading = text.text
+    .slice(0, longestSaid)
+    .split('\n')
+    .find((line) => line.startsWith('# '))
+    ?.slice(2)
+    .trim()
+    .replace(/\\(.)/g, '$1');
   const subject = (order.subject ?? heading ?? body.split('\n')[0]!).trim().slice(0, 120) || 'Report';
   let to = order.to;
   for (let tries = 0; tries < mostCorrections; tries++) {
     const past = findCall(talk, 'send_email', { to });
     if (past === undefined) return { calls: [{ name: 'send_email', args: { to, subject, body: body.slice(0, longestBodyChars) } }] };
-    if (past.outcome === 'done') return over(`The e-mail "${subject}" to ${to} was handed over.`);
+    if (past.outcome === 'done')
+      return over(`The e-mail "${past.doneWith.subject ?? subject}" to ${past.doneWith.to ?? to} was handed over.${edits(past)}`);
     const other =
       past.outcome === 'rejected'
-        ? findAddresses(past.said).find((address) => findCall(talk, 'send_email', { to: address })?.outcome !== 'rejected')
+        ? findAddresses(past.said.slice(0, longestSaid)).find(
+            (address) => findCall(talk, 'send_email', { to: address })?.outcome !== 'rejected',
+          )
         : undefined;
     if (other === undefined) return over(`The e-mail to ${to} ${undone(past)}`);
     to = other;
@@ -42,12 +53,19 @@ export function buy(talk: Conversation, order: PurchaseOrder): Progress {
     const args = { description: order.description, amount, vendor };
     const past = findCall(talk, 'create_purchase_order', args);
     if (past === undefined) return { calls: [{ name: 'create_purchase_order', args }] };
-    if (past.outcome === 'done') return over(`Ordered ${order.description} from ${vendor} for ${amount}.${waits(past)}`);
+    if (past.outcome === 'done') {
+      const done = { ...args, ...past.doneWith };
+      return over(`Ordered ${done.description} from ${done.vendor} for ${done.amount}.${edits(past)}${waits(past)}`);
+    }
     const other = past.outcome === 'rejected' ? corrected(past.said, amount, vendor) : null;
     if (other === null) return over(`The order of ${what} ${undone(past)}`);
     ({ amount, vendor } = other);
   }
   return over(`${what} was not ordered: it was rejected ${mostCorrections} times.`);
+}
+
+function edits({ args, doneWith }: PastCall): string {
+  return doneWith === args ? '' : ' Whoever approved it had changed it.';
 }
 
 function waits({ said }: PastCall): string {
@@ -92,10 +110,16 @@ function undone(past: PastCall): string {
 }
 
 function reasonOf(said: string): string {
+  const words = squeeze(said.slice(0, longestSaid));
+  const lower = words.toLowerCase();
+  const at = lower.indexOf('reject');
+  const end = lower.indexOf('do not do it again');
+  let reason = words.slice(0, end === -1 ? words.length : end);
+  if (at !== -1) reason = reason.slice(at).replace(/^\w+(?: (?:this|it|by a person)){0,3}/i, '');
   return (
-    said
-      .replace(/^.*?reject\w*(?:\s+(?:this|it|by a person))*\s*[:.-]?\s*/is, '')
-      .replace(/\s*Do not do it again.*$/is, '')
+    reason
+      .replace(/^[\s:.-]{1,4}/, '')
+      .trim()
       .slice(0, 300) || 'no reason given'
   );
 }
@@ -104,7 +128,7 @@ function reasonOf(said: string): string {
 function corrected(said: string, amount: number, vendor: string): { amount: number; vendor: string } | null {
   const reason = reasonOf(said);
   const otherAmount = parseAmount(reason) ?? amount;
-  const otherVendor = /\b(?:from|use|with|at)\s+([A-Z][\w&.-]*(?:\s+[A-Z][\w&.-]*)*)\s+instead\b/.exec(reason)?.[1] ?? vendor;
+  const otherVendor = /\b(?:from|use|with|at) ([A-Z][\w&.-]{0,60}(?: [A-Z][\w&.-]{0,60}){0,4}) instead\b/.exec(reason)?.[1] ?? vendor;
   return otherAmount === amount && otherVendor === vendor ? null : { amount: otherAmount, vendor: otherVendor };
 }
 

@@ -5,9 +5,10 @@
 import { buy, inTurn, reportIn, sendMail, writeOrdered } from './acts.ts';
 import { analyse, compute } from './analysis.ts';
 import { parseArithmetic } from './arithmetic.ts';
+import { abilities, realModel } from './cannot.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
 import { listedFiles } from './gather.ts';
-import { nothing, type Progress } from './job.ts';
+import { nothing, over, type Progress } from './job.ts';
 import { type Orders, parseOrders, withoutMailOrders } from './orders.ts';
 import { writeOutput } from './output-json.ts';
 import { parseWishes, type Wishes } from './wishes.ts';
@@ -17,8 +18,6 @@ export type AgentTurn = { calls: Call[] } | { closing: string };
 const mostTurns = 60;
 const longestClosing = 12_000;
 const honest = '(Written by the offline model: fixed rules, no language model.)';
-const abilities =
-  'The offline model works by fixed rules. It can profile tables (CSV, JSON), summarise texts and web pages in their own sentences, compute, write files you dictate, search where a search endpoint is configured, and send an e-mail or place an order that is stated plainly. For anything else configure a language model.';
 
 export function takeTurn(talk: Conversation): AgentTurn {
   const text = [talk.task, ...talk.guidance].join('\n');
@@ -28,7 +27,10 @@ export function takeTurn(talk: Conversation): AgentTurn {
   const progress = work(talk, text, orders, wishes);
   if (talk.turns >= mostTurns) return { closing: `I stopped after ${mostTurns} turns. ${honest}` };
   if ('calls' in progress) return progress;
-  const said = progress.said.length > 0 ? progress.said : [abilities];
+  const said =
+    progress.said.length > wishes.cannot.length || progress.said.some((words) => !wishes.cannot.includes(words))
+      ? progress.said
+      : [...progress.said, `${abilities} ${realModel}`];
   return { closing: `${said.join('\n').slice(0, longestClosing)}\n${honest}` };
 }
 
@@ -51,7 +53,7 @@ function work(talk: Conversation, text: string, orders: Orders, wishes: Wishes):
     () => writeOutput(talk, analysis.material, said),
     ...orders.purchases.map((order) => () => buy(talk, order)),
     ...orders.mails.map((order) => () => sendMail(talk, order, analysis.report)),
-    () => (unread.length > 0 ? { said: unread } : nothing),
+    () => over(...orders.refused, ...unread, ...(wanted ? [] : wishes.cannot)),
   ]);
 }
 
@@ -75,6 +77,8 @@ function hasFiles(talk: Conversation): boolean | Progress {
 }
 
 function isOrder(text: string): boolean {
-  const { mails, purchases, files, urls, search } = parseOrders(text);
-  return mails.length + purchases.length + files.length + urls.length + parseArithmetic(text).length > 0 || search !== null;
+  const { mails, purchases, files, urls, search, refused } = parseOrders(text);
+  return (
+    refused.length + mails.length + purchases.length + files.length + urls.length + parseArithmetic(text).length > 0 || search !== null
+  );
 }

@@ -3,16 +3,18 @@ import { answerWishes } from './answers.ts';
 import { parseArithmetic } from './arithmetic.ts';
 import { chooseChart, drawChart } from './chart.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
-import { countOf, exact } from './figure.ts';
+import { countOf, exact, safe } from './figure.ts';
 import { findings } from './findings.ts';
 import { type Gathered, gather } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
 import type { Orders } from './orders.ts';
-import { type Material, writeReport, writeSummary } from './report.ts';
+import { type Material, writeNothing, writeReport, writeSummary } from './report.ts';
 import { sandboxValue } from './sandbox-value.ts';
+import { answerTexts } from './text/answers.ts';
+import { textClosing } from './text/report.ts';
 import type { Wishes } from './wishes.ts';
 
-const saidFindings = 8;
+const saidFindings = 16;
 /** A file may have a megabyte; a report that long is not read. */
 const longestFileChars = 900_000;
 
@@ -26,36 +28,43 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
   const answered = answerWishes(talk, wishes, gathered.tables);
   if ('calls' in answered) return { ...none, progress: answered };
   const problems = [
-    ...gathered.absent.map((name) => `There is no ${name} in the workspace.`),
+    ...gathered.absent,
     ...(gathered.searchProblem === null ? [] : [`The web search brought nothing: ${gathered.searchProblem}`]),
   ];
   const { tables, texts, hits, unreadable } = gathered;
   if (tables.length + texts.length + hits.length === 0) {
     const unread = unreadable.map(({ name, reason }) => `${name} was not read: ${reason}`);
-    return {
-      ...none,
-      progress: over(
-        ...problems,
-        ...unread,
-        ...(problems.length + unread.length === 0
-          ? ['There is nothing to analyse: the workspace has no table or text. Add a CSV, JSON or text file and ask again.']
-          : []),
-      ),
-    };
+    const told = [
+      ...problems,
+      ...unread,
+      ...(problems.length + unread.length === 0
+        ? ['There is nothing to analyse: the workspace has no table or text. Add a CSV, TSV, JSON, Markdown or text file and ask again.']
+        : []),
+      ...wishes.cannot,
+    ];
+    // A task that asked for a report gets one, also where all it can say is why there is nothing to report on.
+    return { ...none, progress: write(talk, [writing(wishes.reportPath ?? 'report.md', writeNothing(told))], told) };
   }
 
+  const asked = [talk.task, ...talk.guidance].join('\n');
   const remarks = [
-    ...answered.remarks,
+    ...(tables.length > 0 ? answered.remarks : []),
     ...problems,
+    ...wishes.cannot,
     ...wishes.unread.map((text) => `Not followed, because no rule reads it: "${text.slice(0, 200)}"`),
   ];
   const alone = tables.length === 0 && texts.length === 1 && hits.length === 0;
   const reportPath = wishes.reportPath ?? (alone ? 'summary.md' : 'report.md');
   const charted = tables.map(chooseChart).find((chart) => chart !== null) ?? null;
-  const material: Material = { ...gathered, answers: answered.answers, remarks, chartPath: charted === null ? null : 'chart.svg' };
-  const report = alone ? writeSummary(texts[0]!, remarks) : writeReport(material);
+  const material: Material = {
+    ...gathered,
+    answers: [...answered.answers, ...answerTexts(asked, texts)],
+    remarks,
+    chartPath: charted === null ? null : 'chart.svg',
+  };
+  const report = alone ? writeSummary(texts[0]!, material.answers, remarks) : writeReport(material);
   const files: Call[] = [];
-  if (tables.length > 0) files.push(writing('analysis.json', dataFile(tables, texts)));
+  if (tables.length > 0) files.push(writing('analysis.json', dataFile(tables, gathered.joins, texts)));
   if (charted !== null) files.push(writing('chart.svg', drawChart(charted)));
   files.push(writing(reportPath, report));
   return { ...none, reportPath, report, progress: write(talk, files, closingWords(material)) };
@@ -78,11 +87,12 @@ function writing(path: string, content: string): Call {
   return { name: 'write_file', args: { path, content: content.slice(0, longestFileChars) } };
 }
 
-function dataFile(tables: Gathered['tables'], texts: Gathered['texts']): string {
+function dataFile(tables: Gathered['tables'], joins: Gathered['joins'], texts: Gathered['texts']): string {
   const data = {
     written_by: 'offline model (rules, no language model)',
     tables,
-    texts: texts.map(({ name, summary }) => ({ name, ...summary })),
+    joins,
+    texts: texts.map(({ name, summary, facts }) => ({ name, ...summary, facts })),
   };
   const readable = JSON.stringify(data, null, 2);
   // Cut JSON is no JSON; without the indentation ten profiles always fit.
@@ -101,12 +111,20 @@ function write(talk: Conversation, files: Call[], words: string[]): Progress {
   return over(...words, ...(written.length > 0 ? [`Files written: ${written.toReversed().join(', ')}.`] : []), ...failed);
 }
 
-function closingWords({ tables, texts, unreadable, answers, remarks }: Material): string[] {
+function closingWords({ tables, joins, texts, unreadable, answers, remarks }: Material): string[] {
   const asked = answers.map(({ question, short }) => `${question}: ${short}.`);
   const read = tables.flatMap((table) => [
     `${table.name}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')}.`,
     ...findings(table).slice(0, saidFindings),
   ]);
-  const summaries = texts.map(({ name, summary }) => `${name}: ${summary.sentences.slice(0, 3).join(' ')}`);
-  return [...asked, ...read, ...summaries, ...unreadable.map(({ name, reason }) => `${name} was not read: ${reason}`), ...remarks];
+  const summaries = texts.flatMap(({ name, summary, facts }) => textClosing(name, facts, summary));
+  const together = joins.flatMap(({ remarks: said }) => said.slice(0, saidFindings).map(({ text }) => safe(text)));
+  return [
+    ...asked,
+    ...together,
+    ...read,
+    ...summaries,
+    ...unreadable.map(({ name, reason }) => `${name} was not read: ${reason}`),
+    ...remarks,
+  ];
 }

@@ -1,52 +1,178 @@
-/** Sums asked in words or signs ("what is 17% of 2,340"), turned into JavaScript for the sandbox. */
-import { parseFigure } from './orders.ts';
+/** Sums asked in words or signs ("what is 17% of 2,340"), turned into JavaScript for the sandbox. One pass over the text's characters. */
+import { parseFigure } from './money.ts';
+import { isDigit, isSpace, isWordChar } from './prompt-tokens.ts';
 
 /** `asked` is the expression as people write it, `code` prints and returns its value. */
 export type Arithmetic = { asked: string; code: string };
 
-const asking = /\b(?:what(?:'s| is| are)|how much is|calculate|compute|work out|evaluate|wie viel (?:ist|sind)|berechne)\b/i;
-const number = '\\d[\\d,]{0,20}(?:\\.\\d{1,15})?';
-const operand = `\\({0,5}-?${number}\\){0,5}`;
-const expression = new RegExp(`${operand}(?:\\s*(?:\\*\\*|[*/^+]|\\s-\\s)\\s*${operand})+`, 'g');
+const mostSums = 5;
+const longestSum = 400;
+const longestNumber = 40;
+const asking = new Set(["what's", 'what’s', 'calculate', 'compute', 'evaluate', 'berechne', 'rechne']);
+const askingPairs = new Set(['what is', 'what are', 'how much', 'work out', 'viel ist', 'viel sind', 'was ist', 'was sind']);
+const signWords: Readonly<Record<string, string>> = {
+  plus: '+',
+  minus: '-',
+  times: '*',
+  mal: '*',
+  'multiplied by': '*',
+  'divided by': '/',
+  'geteilt durch': '/',
+};
+const signs: Readonly<Record<string, string>> = {
+  '+': '+',
+  '-': '-',
+  '−': '-',
+  '–': '-',
+  '*': '*',
+  '×': '*',
+  '/': '/',
+  '÷': '/',
+  '^': '**',
+  '**': '**',
+};
+
+type Piece =
+  | { kind: 'number'; value: number; start: number; end: number }
+  | { kind: 'sign'; code: string; start: number; end: number; spaced: boolean }
+  | { kind: 'open' | 'close'; start: number; end: number }
+  | { kind: 'word'; text: string; start: number; end: number };
 
 /** At most five sums of the text; none where nothing is asked. */
 export function parseArithmetic(text: string): Arithmetic[] {
-  if (!asking.test(text)) return [];
+  const pieces = piecesOf(text);
+  if (!isAsked(pieces)) return [];
   const found: Arithmetic[] = [];
-  const percent = new RegExp(`(${number})\\s*(?:%|percent|per cent|prozent)\\s*(?:of|von)\\s*[$€£]?(${number})`, 'gi');
-  const rest = text.replace(percent, (asked, share: string, base: string) => {
-    found.push(arithmetic(asked, `${plain(share)} * ${plain(base)} / 100`));
-    return ' ';
-  });
-  const signs = rest
-    .replace(/\bplus\b/gi, '+')
-    .replace(/\bminus\b|−|–/gi, ' - ')
-    .replace(/\btimes\b|\bmultiplied by\b|×/gi, '*')
-    .replace(/\bdivided by\b|÷/gi, '/');
-  for (const [asked] of signs.matchAll(expression)) {
-    if (!balanced(asked) || /^\d{1,2}\/\d{1,2}\/\d{2,4}$/.test(asked)) continue;
-    const code = asked.replaceAll('^', '**').replace(new RegExp(number, 'g'), plain);
-    // -2 ** 2 is no JavaScript.
-    found.push(arithmetic(asked.trim().replace(/\s+/g, ' '), code.replace(/-(\d[\d.]*)\s*\*\*/g, '(-$1) **')));
+  for (let i = 0; i < pieces.length && found.length < mostSums; ) {
+    const percent = percentAt(text, pieces, i) ?? rootAt(text, pieces, i);
+    if (percent !== null) {
+      found.push(percent.sum);
+      i = percent.next;
+      continue;
+    }
+    const sum = sumAt(text, pieces, i);
+    if (sum.found !== null) found.push(sum.found);
+    i = sum.next;
   }
-  const root = new RegExp(`square root of (${number})`, 'i').exec(rest);
-  if (root !== null) found.push(arithmetic(root[0], `Math.sqrt(${plain(root[1]!)})`));
-  return found.slice(0, 5);
+  return found;
+}
+
+function isAsked(pieces: readonly Piece[]): boolean {
+  return pieces.some((piece, i) => {
+    if (piece.kind !== 'word') return false;
+    const next = pieces[i + 1];
+    return asking.has(piece.text) || (next?.kind === 'word' && askingPairs.has(`${piece.text} ${next.text}`));
+  });
+}
+
+function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  for (let at = 0; at < text.length; ) {
+    const start = at;
+    const char = text[at]!;
+    if (isDigit(char)) {
+      while (isDigit(text[at]) || ((text[at] === ',' || text[at] === '.') && isDigit(text[at + 1]))) at++;
+      const value = at - start > longestNumber || isWordChar(text[at] ?? ' ') ? null : parseFigure(text.slice(start, at));
+      if (value === null) while (at < text.length && isWordChar(text[at]!)) at++;
+      pieces.push(value === null ? { kind: 'word', text: '', start, end: at } : { kind: 'number', value, start, end: at });
+    } else if (isWordChar(char)) {
+      // A point or hyphen within a word makes it a name: 2024-plan.csv is no sum.
+      while (at < text.length && (isWordChar(text[at]!) || (".-'’".includes(text[at]!) && isWordChar(text[at + 1] ?? ' ')))) at++;
+      const word = at - start > longestNumber ? '' : text.slice(start, at).toLowerCase();
+      const last = pieces.at(-1);
+      const pair = last?.kind === 'word' ? signWords[`${last.text} ${word}`] : undefined;
+      if (pair !== undefined) pieces[pieces.length - 1] = { kind: 'sign', code: pair, start: last!.start, end: at, spaced: true };
+      else if (Object.hasOwn(signWords, word)) pieces.push({ kind: 'sign', code: signWords[word]!, start, end: at, spaced: true });
+      else pieces.push({ kind: 'word', text: word, start, end: at });
+    } else {
+      at += text.startsWith('**', at) ? 2 : 1;
+      if (isSpace(char)) continue;
+      const code = signs[text.slice(start, at)];
+      if (char === '(' || char === ')') pieces.push({ kind: char === '(' ? 'open' : 'close', start, end: at });
+      else if (code !== undefined)
+        pieces.push({ kind: 'sign', code, start, end: at, spaced: isSpace(text[start - 1] ?? 'x') && isSpace(text[at] ?? 'x') });
+      else if (!'$€£'.includes(char)) pieces.push({ kind: 'word', text: char, start, end: at });
+    }
+  }
+  return pieces;
+}
+
+type Found = { sum: Arithmetic; next: number };
+
+function percentAt(text: string, pieces: readonly Piece[], i: number): Found | null {
+  const [share, unit] = [pieces[i], pieces[i + 1]];
+  if (share?.kind !== 'number' || unit?.kind !== 'word') return null;
+  const split = unit.text === 'per' && isWord(pieces[i + 2], 'cent');
+  if (!split && !['%', 'percent', 'prozent'].includes(unit.text)) return null;
+  const of = i + (split ? 3 : 2);
+  const base = pieces[of + 1];
+  if ((!isWord(pieces[of], 'of') && !isWord(pieces[of], 'von')) || base?.kind !== 'number') return null;
+  return { sum: arithmetic(text.slice(share.start, base.end), `${share.value} * ${base.value} / 100`), next: of + 2 };
+}
+
+function rootAt(text: string, pieces: readonly Piece[], i: number): Found | null {
+  const base = pieces[i + 3];
+  if (!isWord(pieces[i], 'square') || !isWord(pieces[i + 1], 'root') || !isWord(pieces[i + 2], 'of') || base?.kind !== 'number')
+    return null;
+  return { sum: arithmetic(text.slice(pieces[i]!.start, base.end), `Math.sqrt(${base.value})`), next: i + 4 };
+}
+
+function isWord(piece: Piece | undefined, text: string): boolean {
+  return piece?.kind === 'word' && piece.text === text;
+}
+
+/** The longest sum that begins at piece `i`, and the piece to go on with. A run that is no sum is passed over whole, so no piece is looked at twice. */
+function sumAt(text: string, pieces: readonly Piece[], i: number): { found: Arithmetic | null; next: number } {
+  let code = '';
+  let depth = 0;
+  let operators = 0;
+  let dashes = 0;
+  let slashes = 0;
+  let wantsNumber = true;
+  let negative = false;
+  let at = i;
+  let good = { at: i, code: '', operators: 0 };
+  for (; at < pieces.length; at++) {
+    const piece = pieces[at]!;
+    if (piece.kind === 'word') break;
+    if (piece.kind === 'open' && wantsNumber) {
+      depth++;
+      code += negative ? '-(' : '(';
+      negative = false;
+    } else if (piece.kind === 'close' && !wantsNumber && depth > 0) {
+      depth--;
+      code += ')';
+    } else if (piece.kind === 'number' && wantsNumber) {
+      // -2 ** 2 is no JavaScript.
+      code += negative ? `(-${piece.value})` : String(piece.value);
+      negative = false;
+      wantsNumber = false;
+    } else if (piece.kind === 'sign' && wantsNumber && piece.code === '-' && !negative) negative = true;
+    else if (piece.kind === 'sign' && !wantsNumber) {
+      // "3-4" is a range and "1/2/2024" a date, unless something is computed with them.
+      if (piece.code === '-' && !piece.spaced) dashes++;
+      if (piece.code === '/' && !piece.spaced) slashes++;
+      code += ` ${piece.code} `;
+      operators++;
+      wantsNumber = true;
+    } else break;
+    if (!wantsNumber && depth === 0) good = { at: at + 1, code, operators };
+  }
+  const next = Math.max(at, i + 1);
+  if (good.operators === 0) return { found: null, next };
+  const asked = text.slice(pieces[i]!.start, pieces[good.at - 1]!.end);
+  const isDate =
+    /^\d{1,2}\/\d{1,2}\/\d{2,4}$|^(?:19|20)\d{2}\/\d{2}$/.test(asked) ||
+    (dashes === good.operators && dashes > 0) ||
+    (slashes === 2 && good.operators === 2 && /\/\d{4}$/.test(asked.slice(-5)));
+  if (isDate || asked.length > longestSum) return { found: null, next };
+  return { found: arithmetic(asked, good.code), next };
 }
 
 function arithmetic(asked: string, code: string): Arithmetic {
-  return { asked, code: `const value = Number((${code}).toPrecision(15));\nconsole.log(JSON.stringify(value));\nvalue;` };
-}
-
-function plain(written: string): string {
-  return String(parseFigure(written) ?? 0);
-}
-
-function balanced(text: string): boolean {
-  let depth = 0;
-  for (const char of text) {
-    if (char === '(') depth++;
-    if (char === ')' && --depth < 0) return false;
-  }
-  return depth === 0;
+  const plain = asked
+    .split(/\s/)
+    .filter((part) => part !== '')
+    .join(' ');
+  return { asked: plain, code: `const value = Number((${code}).toPrecision(15));\nconsole.log(JSON.stringify(value));\nvalue;` };
 }

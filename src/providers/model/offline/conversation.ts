@@ -4,7 +4,13 @@ import type { ModelRequest } from '../port.ts';
 export type Call = { name: string; args: Record<string, unknown> };
 
 /** A call that was made. `said` is the result, or the error or rejection, as text. */
-export type PastCall = Call & { outcome: 'done' | 'failed' | 'rejected'; result: unknown; said: string };
+export type PastCall = Call & {
+  outcome: 'done' | 'failed' | 'rejected';
+  result: unknown;
+  said: string;
+  /** What a person put in the place of `args` when approving the call; `args` themselves where nothing was changed. */
+  doneWith: Record<string, unknown>;
+};
 
 export type Conversation = {
   system: string;
@@ -24,16 +30,19 @@ export function readConversation({ system, messages, tools }: ModelRequest): Con
   const past = spoken.flatMap(({ toolCalls }) =>
     toolCalls.map(({ id, name, arguments: args }): PastCall => {
       const answer = results.get(id);
-      const call = { name, args: isRecord(args) ? args : {} };
+      const sent = isRecord(args) ? args : {};
+      const edited = isRecord(answer?.result) && isRecord(answer.result.approved_with_arguments) ? answer.result : null;
+      const call = { name, args: sent, doneWith: (edited?.approved_with_arguments as Record<string, unknown> | undefined) ?? sent };
+      const result = edited === null ? answer?.result : edited.result;
       if (answer === undefined) return { ...call, outcome: 'failed', result: null, said: 'no result came back' };
-      const said = textOf(answer.result);
+      const said = textOf(result);
       const rejected = /\b(?:person|user|human)\b[^.]{0,40}\breject|\brejected by (?:a |the )?(?:person|user|human)/i.test(
         said.slice(0, 200),
       );
       return {
         ...call,
         outcome: rejected && !isReading(name) ? 'rejected' : answer.isError ? 'failed' : 'done',
-        result: answer.result,
+        result,
         said,
       };
     }),

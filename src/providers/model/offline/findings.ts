@@ -1,63 +1,178 @@
 /** What stands out in a profile, in plain sentences. Every figure is the profile's own or a plain share or difference of two of them. */
-import type { TableProfile } from '../../tools/table/table-profile.ts';
-import { addsUp, countOf, exact, keyFigure, mainMeasure, measures, percent, round, safe } from './figure.ts';
+import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import { addsUp, countOf, exact, keyFigure, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
 
 const strong = 0.7;
 /** Share of a column's sum at which a single row is worth a warning. */
 const heavy = 0.1;
 
+/** Remarks that say what the figures are, before those on how good the data are. */
+const telling = new Set(
+  'total planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth column_means row_means counter level join'.split(
+    ' ',
+  ),
+);
+const mostOthers = 6;
+const fewRows = 10;
+/** A profile lists no more groups of one column. */
+const mostGroups = 300;
+const fewestForOutliers = 8;
+const valuesListed = 6;
+
 /** The most telling first. */
 export function findings(profile: TableProfile): string[] {
-  if (profile.rows === 0) return ['The table has no rows.'];
+  if (profile.rows === 0) return emptyTable(profile);
+  const said = profile.remarks.map(({ kind, text }) => ({ kind, text: safe(text) }));
   return [
+    ...said.filter(({ kind }) => kind === 'total').map(({ text }) => text),
     ...totals(profile),
+    ...said.filter(({ kind }) => kind !== 'total' && telling.has(kind)).map(({ text }) => text),
     ...biggestGroups(profile),
+    ...trend(profile),
     ...outliers(profile),
     ...weight(profile),
-    ...trend(profile),
+    ...said.filter(({ kind }) => !telling.has(kind)).map(({ text }) => text),
     ...correlations(profile),
     ...missing(profile),
     ...oddities(profile),
+    ...smallSample(profile),
+  ];
+}
+
+/** Nothing to count: what that may mean, and what to do next. */
+function emptyTable(profile: TableProfile): string[] {
+  const aside = profile.warnings.filter((text) => !/^The (?:file is empty|table has a header)/.test(text)).map(safe);
+  if (profile.column_count === 0)
+    return [
+      'The file is empty: it has no header and no rows.',
+      'Next: check that the export was finished and that the right file was uploaded, then upload it again with its rows.',
+      ...aside,
+    ];
+  const names = profile.columns.slice(0, 12).map(({ name }) => safe(name));
+  return [
+    `The table has a header (${names.join(', ')}) and no rows, so there is nothing to analyse.`,
+    'Next: check the filter or the period of the export, then upload the file again with at least one row of data below the header.',
+    ...aside,
   ];
 }
 
 function totals(profile: TableProfile): string[] {
-  const measure = mainMeasure(profile);
-  if (measure?.numbers === undefined) return [];
-  const { sum, mean, median, min, max, count, quantiles_estimated } = measure.numbers;
+  const main = mainMeasure(profile);
+  if (main === undefined) return [];
+  const others = measures(profile).filter((column) => column !== main);
+  return [...total(main, true), ...others.slice(0, mostOthers).flatMap((column) => total(column, false))];
+}
+
+function total(measure: ColumnProfile, isMain: boolean): string[] {
+  const { sum, mean, median, min, max, count, quantiles_estimated } = measure.numbers!;
+  const unit = measure.unit === undefined ? '' : ` ${safe(measure.unit)}`;
   const name = safe(measure.name);
   const middle = `mean ${round(mean)}, median ${quantiles_estimated ? 'about ' : ''}${round(median)}`;
-  if (!addsUp(measure)) return [`${name} goes from ${exact(min)} to ${exact(max)} over ${countOf(count, 'row')} (${middle}).`];
-  const skewed = median > 0 && mean / median > 1.4 ? ' The mean is well above the median, so a few large values carry the sum.' : '';
-  return [`${name} adds up to ${exact(sum)} over ${countOf(count, 'row')} (${middle}).${skewed}`];
+  if (min === max) return [];
+  if (!addsUp(measure)) return [`${name} goes from ${exact(min)} to ${exact(max)}${unit} over ${countOf(count, 'row')} (${middle}).`];
+  const skewed =
+    isMain && median > 0 && mean / median > 1.4 ? ' The mean is well above the median, so a few large values carry the sum.' : '';
+  const derived = measure.derived === true ? ' (computed row by row; the file has no such column)' : '';
+  return [`${name} adds up to ${exact(sum)}${unit} over ${countOf(count, 'row')} (${middle}).${derived}${skewed}`];
 }
 
 function biggestGroups(profile: TableProfile): string[] {
-  const measure = mainMeasure(profile);
-  return profile.groups.slice(0, 3).flatMap(({ by, values }) => {
-    const [first] = values;
-    if (first === undefined) return [];
-    if (measure?.numbers === undefined) {
-      return [
-        `${safe(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${countOf(profile.rows, 'row')} (${percent(first.rows, profile.rows)}).`,
-      ];
-    }
-    const { name } = measure;
-    const additive = addsUp(measure);
-    const ranked = values
-      .flatMap(({ value, figures }) =>
-        figures[name] === undefined ? [] : [{ value, figure: additive ? figures[name].sum : figures[name].mean }],
-      )
-      .toSorted((a, b) => b.figure - a.figure);
-    const [top, last] = [ranked[0], ranked.at(-1)];
-    if (top === undefined || last === undefined || top === last) return [];
-    const written = additive ? exact : round;
-    const whole = measure.numbers.sum;
-    const share = additive && last.figure >= 0 && whole > 0 ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
+  const main = mainMeasure(profile);
+  const rated = measures(profile).find(
+    (column) => column !== main && /rating|score|satisfaction|zufriedenheit|grade|note|marks?$/i.test(column.name),
+  );
+  return profile.groups.slice(0, 5).flatMap(({ by, values }) => {
+    const own = profile.columns.find(({ name }) => name === by);
+    const counted = countedValues(profile, by, values, own);
+    if (main === undefined) return counted;
+    const listing = values.length <= 12 ? counted : [];
     return [
-      `By ${safe(by)}, ${safe(top.value)} has the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}; ${safe(last.value)} has the smallest: ${written(last.figure)}.`,
+      ...groupFigures(profile, by, values, main, own),
+      ...listing,
+      ...(rated === undefined ? [] : groupFigures(profile, by, values, rated, own)),
     ];
   });
+}
+
+type GroupValues = TableProfile['groups'][number]['values'];
+
+function countedValues(profile: TableProfile, by: string, values: GroupValues, own: ColumnProfile | undefined): string[] {
+  const [first] = values;
+  if (first === undefined) return [];
+  const all =
+    values.length <= valuesListed
+      ? ` In order: ${values.map(({ value, rows }) => `${safe(value)} ${exact(rows)} (${percent(rows, profile.rows)})`).join(', ')}.`
+      : '';
+  const distinct = own === undefined || values.length <= valuesListed ? '' : ` ${safe(by)} has ${exact(own.distinct)} different values.`;
+  const tied = values[1]?.rows === first.rows;
+  if (tied)
+    return [
+      `${safe(by)}: ${values
+        .slice(0, valuesListed)
+        .map(({ value, rows }) => `${safe(value)} ${exact(rows)}`)
+        .join(', ')}${values.length > valuesListed ? ' and more' : ''} (rows).${distinct}`,
+    ];
+  return [
+    `${safe(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${countOf(profile.rows, 'row')} (${percent(first.rows, profile.rows)}).${all}${distinct}`,
+  ];
+}
+
+function groupFigures(
+  profile: TableProfile,
+  by: string,
+  values: GroupValues,
+  measure: ColumnProfile,
+  own: ColumnProfile | undefined,
+): string[] {
+  const { name } = measure;
+  const additive = addsUp(measure);
+  const ranked = values
+    .flatMap(({ value, rows, figures }) =>
+      figures[name] === undefined ? [] : [{ value, rows, figure: additive ? figures[name].sum : figures[name].mean }],
+    )
+    .toSorted((a, b) => b.figure - a.figure);
+  const [top, last] = [ranked[0], ranked.at(-1)];
+  if (top === undefined || last === undefined || top === last || top.figure === last.figure) return [];
+  const tops = ranked.filter(({ figure }) => figure === top.figure).map(({ value }) => safe(value));
+  const lasts = ranked.filter(({ figure }) => figure === last.figure).map(({ value }) => safe(value));
+  const written = additive ? exact : round;
+  const whole = measure.numbers!.sum;
+  const positive = additive && last.figure >= 0 && whole > 0;
+  const share = positive ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
+  // Groups of the longest tables may be cut; what is not there cannot be called the smallest.
+  const complete = values.length < mostGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
+  const smallest = complete ? `; ${listed(lasts, 3)} ${lasts.length === 1 ? 'has' : 'have'} the smallest: ${written(last.figure)}` : '';
+  const each = ranked
+    .slice(0, valuesListed)
+    .map(
+      ({ value, rows, figure }) =>
+        `${safe(value)} ${written(figure)} (${positive ? `${percent(figure, whole)}, ` : ''}${countOf(rows, 'row')})`,
+    );
+  const listing =
+    ranked.length > 2 || measure !== mainMeasure(profile)
+      ? ` ${ranked.length <= valuesListed ? 'In order' : 'The first'}: ${each.join(', ')}.`
+      : ` ${each.join(', ')}.`;
+  const three =
+    positive && ranked.length > valuesListed
+      ? ` The first three together are ${percent(
+          ranked.slice(0, 3).reduce((sum, { figure }) => sum + figure, 0),
+          whole,
+        )}.`
+      : '';
+  const without =
+    own !== undefined && own.missing > 0 && additive
+      ? ` ${countOf(own.missing, 'row')} without a ${safe(by)} ${own.missing === 1 ? 'is' : 'are'} in none of them.`
+      : '';
+  return [
+    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}`,
+  ];
+}
+
+function smallSample(profile: TableProfile): string[] {
+  if (profile.rows >= fewRows) return [];
+  return [
+    `There ${profile.rows === 1 ? 'is' : 'are'} only ${countOf(profile.rows, 'row')}; ${profile.rows === 1 ? 'nothing can be compared' : 'means, shares and changes over so few are no more than a hint'}.`,
+  ];
 }
 
 /** Values three times the interquartile range away always; milder ones only where they are few. */
@@ -65,9 +180,11 @@ function outliers(profile: TableProfile): string[] {
   return measures(profile).flatMap(({ name, numbers }) => {
     const { outliers: found, q1, q3, count } = numbers!;
     const reach = 3 * (q3 - q1);
-    const few = found.count <= Math.max(2, count * 0.02);
+    // Quartiles of a handful of rows say little about what is usual.
+    if (count < fewestForOutliers) return [];
+    const few = count >= 20 && found.count <= Math.max(2, count * 0.02);
     const telling = found.most_extreme.filter(
-      ({ value }) => few || (found.count <= count * 0.1 && (value < q1 - reach || value > q3 + reach)),
+      ({ value }) => few || (found.count <= Math.max(1, count * 0.1) && (value < q1 - reach || value > q3 + reach)),
     );
     return telling.slice(0, 3).map(({ row, value, cells }) => {
       const rest = Object.entries(cells)
@@ -85,6 +202,8 @@ function weight(profile: TableProfile): string[] {
   const top = measure?.numbers?.outliers.most_extreme.find(({ value }) => value === measure.numbers!.max);
   if (
     measure?.numbers === undefined ||
+    !addsUp(measure) ||
+    measure.numbers.count < fewestForOutliers ||
     top === undefined ||
     measure.numbers.min + measure.numbers.sum <= 0 ||
     top.value < measure.numbers.sum * heavy
@@ -113,25 +232,53 @@ function trend(profile: TableProfile): string[] {
   const written = additive ? exact : round;
   const ranked = points.toSorted((a, b) => figureOf(b) - figureOf(a));
   const [top, low] = [ranked[0]!, ranked.at(-1)!];
+  if (figureOf(top) === figureOf(low)) return [];
+  const tiedWith = (figure: number) => {
+    const tied = ranked.filter((point) => figureOf(point) === figure).map((point) => point.period);
+    return tied.length > 3 ? `${tied.slice(0, 3).join(', ')} and ${tied.length - 3} more` : tied.toSorted().join(' and ');
+  };
   const sentences = [
-    `By ${period}, ${what} was highest in ${top.period} (${written(figureOf(top))}) and lowest in ${low.period} (${written(figureOf(low))}).`,
+    `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).`,
   ];
+  const [first, last] = [points[0]!, points.at(-1)!];
+  const [from, to] = [figureOf(first), figureOf(last)];
+  if (from > 0)
+    sentences.push(
+      `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) it changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
+    );
   if (!additive) return sentences;
   const half = Math.floor(points.length / 2);
   const total = (part: typeof points) => part.reduce((sum, point) => sum + figureOf(point), 0);
   const [before, after] = [total(points.slice(0, half)), total(points.slice(-half))];
-  if (before > 0 && after > 0 && Math.abs(after / before - 1) >= 0.1) {
+  if (half >= 3 && before > 0 && after > 0 && Math.abs(after / before - 1) >= 0.1) {
     sentences.push(
       `The last ${half} ${period}s together are ${percent(Math.abs(after - before), before)} ${after > before ? 'above' : 'below'} the first ${half}.`,
     );
   }
-  return sentences;
+  return [...sentences, ...partialPeriods(profile)];
+}
+
+/** A month that the data enter on the 20th is no month to compare with. */
+function partialPeriods({ trend: found, columns }: TableProfile): string[] {
+  const dates = columns.find(({ name }) => name === found?.date_column)?.dates;
+  if (found?.period !== 'month' || dates === undefined || dates.first.length < 10) return [];
+  const from = Number(dates.first.slice(8, 10));
+  const last = new Date(`${dates.last.slice(0, 10)}T00:00:00Z`);
+  const days = new Date(Date.UTC(last.getUTCFullYear(), last.getUTCMonth() + 1, 0)).getUTCDate();
+  const parts = [
+    ...(from > 5 ? [`${dates.first.slice(0, 7)} begins on ${dates.first.slice(0, 10)}`] : []),
+    ...(days - last.getUTCDate() > 5 ? [`${dates.last.slice(0, 7)} ends on ${dates.last.slice(0, 10)}`] : []),
+  ];
+  return parts.length === 0 ? [] : [`The ends of the period may be incomplete months: ${parts.join(' and ')}.`];
 }
 
 function correlations(profile: TableProfile): string[] {
   const known = new Set(measures(profile).map(({ name }) => name));
+  const related = profile.remarks.filter(({ kind }) => kind === 'relation' || kind === 'relation_broken').map(({ text }) => text);
+  const follows = (a: string, b: string) => related.some((text) => text.includes(a) && text.includes(b));
   return profile.correlations
-    .filter(({ columns, r }) => Math.abs(r) >= strong && columns.every((name) => known.has(name)))
+    .filter(({ columns }) => !follows(...columns))
+    .filter(({ columns, r, rows }) => Math.abs(r) >= strong && rows >= 8 && columns.every((name) => known.has(name)))
     .slice(0, 3)
     .map(
       ({ columns: [a, b], r, rows }) =>
@@ -148,11 +295,12 @@ function missing(profile: TableProfile): string[] {
 
 function oddities(profile: TableProfile): string[] {
   const { ragged_rows: ragged } = profile;
+  const told = profile.remarks.some(({ kind }) => kind === 'left_out');
   const mixed = profile.columns
-    .filter(({ unlike }) => unlike !== undefined)
+    .filter(({ unlike, numbers, dates }) => !told && unlike !== undefined && (numbers ?? dates) !== undefined)
     .map(
       ({ name, unlike }) =>
-        `${safe(name)} holds ${exact(unlike!.count)} cells unlike the others (${unlike!.examples.map(safe).join(', ')}).`,
+        `${safe(name)} holds ${exact(unlike!.count)} cells unlike the others (${unlike!.examples.map(safe).join(', ')}); they are left out of its figures.`,
     );
   const uneven =
     ragged.count > 0

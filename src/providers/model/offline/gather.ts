@@ -1,19 +1,24 @@
 /** What to read before anything is written: tables are profiled, texts read page by page, addresses fetched, a question searched. Bounded in files and pages. */
+import type { JoinProfile } from '../../tools/table/join.ts';
+import { looksLikeTable } from '../../tools/table/looks-like-table.ts';
 import type { TableProfile } from '../../tools/table/table-profile.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
+import { fileNamesIn, findMentions, tellMissing } from './file-mentions.ts';
 import type { Orders } from './orders.ts';
 import type { TextMaterial } from './report.ts';
 import { summarise } from './summary.ts';
-import { mentionedFiles } from './wishes.ts';
+import { readFacts } from './text/facts.ts';
 
 export type Hit = { title: string; url: string; snippet: string };
 
 export type Gathered = {
   tables: TableProfile[];
+  /** Pairs of tables with a common key. */
+  joins: JoinProfile[];
   texts: TextMaterial[];
   unreadable: { name: string; reason: string }[];
   hits: Hit[];
-  /** Files that were asked for by name and are not there. */
+  /** Sentences on files that were asked for by name and are not there. */
   absent: string[];
   /** Why a search brought nothing. */
   searchProblem: string | null;
@@ -23,19 +28,30 @@ const mostFiles = 10;
 const mostPages = 8;
 const pagesFollowed = 3;
 const callsAtOnce = 10;
+const mostRelated = 3;
+const comparing =
+  /\b(?:compare|comparison|both|together|join|merge|match|reconcile|against|versus|vs|between|beide|vergleiche?|abgleich|zusammen)\b/;
+/** Four tables give six pairs. */
+const mostPairs = 6;
 const shortestInlineText = 200;
+/** How many characters may stand before the text that a task brings along. */
+const longestLead = 201;
 /** What this model writes itself is no material for it. */
 const ownFiles = /^(?:report|summary)\.md$|^analysis\.json$|^chart\.svg$|^output\.json$/i;
 const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson)$/i;
+const officeFile = /\.(?:pdf|docx?|xlsx?)$/i;
+const officeHint = '. Save it as text, Markdown or CSV and upload that';
 const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar|7z|exe|bin|wasm|parquet|sqlite|db)$/i;
 
 /** The calls that are still to be made, or what they brought. */
 export function gather(talk: Conversation, orders: Orders, ownReport: string | null): { calls: Call[] } | Gathered {
-  const found: Gathered = { tables: [], texts: [], unreadable: [], hits: [], absent: [], searchProblem: null };
+  const found: Gathered = { tables: [], joins: [], texts: [], unreadable: [], hits: [], absent: [], searchProblem: null };
   if (talk.offered.has('list_files') && findCall(talk, 'list_files') === undefined) return { calls: [{ name: 'list_files', args: {} }] };
   const calls: Call[] = [];
   for (const name of chooseFiles(talk, orders, found, ownReport)) calls.push(...readFile(talk, name, found));
   if (calls.length > 0) return { calls: calls.slice(0, callsAtOnce) };
+  const joining = [...relatedTables(talk, found), ...joinTables(talk, found)];
+  if (joining.length > 0) return { calls: joining.slice(0, callsAtOnce) };
   const search = searched(talk, orders.search, found);
   if (search !== null) return { calls: [search] };
   const pages = [...orders.urls, ...found.hits.slice(0, pagesFollowed).map(({ url }) => url)];
@@ -80,19 +96,19 @@ export function pagedText(talk: Conversation, path: string): { call: Call } | { 
 }
 
 function chooseFiles(talk: Conversation, orders: Orders, found: Gathered, ownReport: string | null): string[] {
-  const mentioned = mentionedFiles([talk.task, ...talk.guidance].join('\n'));
+  const asked = [talk.task, ...talk.guidance].join('\n');
   const listed = listedFiles(talk);
   if (listed === null)
-    return mentioned.filter((name) => tableFile.test(name) || /\.(?:txt|md|log|rst|html?)$/i.test(name)).slice(0, mostFiles);
-  const lower = new Set(mentioned.map((name) => name.toLowerCase()));
-  const named = listed.filter((name) => lower.has(name.toLowerCase()));
-  if (named.length > 0) return named.slice(0, mostFiles);
-  const inputs = mentioned.filter(
-    (name) => /\.(?:csv|tsv|json|jsonl|xlsx?|docx?|pdf)$/i.test(name) && !ownFiles.test(name) && !name.includes(' '),
-  );
-  found.absent.push(...inputs.slice(0, 5));
+    return fileNamesIn(asked)
+      .filter((name) => tableFile.test(name) || /\.(?:txt|md|log|rst|html?)$/i.test(name))
+      .slice(0, mostFiles);
+  const inputs = listed.filter((name) => name !== ownReport);
+  const { named, missing } = findMentions(asked, inputs);
+  found.absent.push(...missing.map((each) => tellMissing(each, inputs)));
+  const chosen = [...new Set([...named, ...missing.flatMap(({ instead }) => instead ?? [])])];
+  if (chosen.length > 0) return chosen.slice(0, mostFiles);
   // Who asks about the world outside does not mean the files, unless naming them.
-  if (inputs.length > 0 || orders.urls.length > 0 || orders.search !== null) return [];
+  if (missing.length > 0 || orders.urls.length > 0 || orders.search !== null) return [];
   const rest = listed.filter((name) => !ownFiles.test(name) && name !== ownReport);
   for (const name of rest.slice(mostFiles)) found.unreadable.push({ name, reason: `Only the first ${mostFiles} files are read.` });
   return rest.slice(0, mostFiles);
@@ -103,24 +119,72 @@ function readFile(talk: Conversation, name: string, found: Gathered): Call[] {
     found.unreadable.push({ name, reason: 'The offline model reads tables and texts only.' });
     return [];
   }
-  if (tableFile.test(name) && talk.offered.has('profile_table')) {
-    const past = findCall(talk, 'profile_table', { path: name });
+  // A table within a Markdown text is part of the text.
+  const known = tableFile.test(name) || (!/\.(?:md|markdown)$/i.test(name) && looksLikeTable(firstPage(talk, name)));
+  if (known && talk.offered.has('profile_table')) {
+    const past = talk.past.findLast(
+      (call) => call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined,
+    );
     if (past === undefined) return [{ name: 'profile_table', args: { path: name } }];
     if (past.outcome === 'done' && isProfile(past.result)) {
-      found.tables.push(past.result);
+      found.tables.push(past.result, ...past.result.nested);
       return [];
     }
     // A JSON file that is no table may still be read as text; a broken CSV has been judged.
-    if (!/\.json$/i.test(name)) {
+    if (tableFile.test(name) && !/\.json$/i.test(name)) {
       found.unreadable.push({ name, reason: past.said });
       return [];
     }
   }
   const read = pagedText(talk, name);
   if ('call' in read) return [read.call];
-  if ('reason' in read) found.unreadable.push({ name, reason: read.reason });
+  if ('reason' in read) found.unreadable.push({ name, reason: `${read.reason}${officeFile.test(name) ? officeHint : ''}` });
   else found.texts.push(textMaterial(name, read.text, read.totalChars));
   return [];
+}
+
+/** What was read of a file so far; a table may have any name. */
+function firstPage(talk: Conversation, name: string): string {
+  const past = talk.past.find((call) => call.name === 'read_file' && call.args.path === name && (call.args.offset ?? 0) === 0);
+  return past?.outcome === 'done' ? (textField(past.result, 'text', 'content') ?? '') : '';
+}
+
+/**
+ * A task that names a subject and no file ("what is our stock worth?"), or asks to compare, may mean a file beside the one that it was found in: those with
+ * a common key are read as well.
+ */
+function relatedTables(talk: Conversation, found: Gathered): Call[] {
+  const asked = [talk.task, ...talk.guidance].join('\n').toLowerCase();
+  const [only] = found.tables.filter(({ name }) => talk.past.some(({ args }) => args.path === name));
+  const read = new Set([...found.tables, ...found.texts, ...found.unreadable].map(({ name }) => name));
+  if (only === undefined || only.rows === 0 || [...read].filter((name) => tableFile.test(name)).length !== 1) return [];
+  if (asked.includes(only.name.toLowerCase()) && !comparing.test(asked)) return [];
+  const others = (listedFiles(talk) ?? []).filter((name) => tableFile.test(name) && !ownFiles.test(name) && !read.has(name));
+  if (others.length > mostRelated) return [];
+  const calls: Call[] = [];
+  for (const name of others) {
+    const args = { path: only.name, compare_with: name };
+    const past = findCall(talk, 'profile_table', args);
+    if (past === undefined) calls.push({ name: 'profile_table', args });
+    else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key)) calls.push(...readFile(talk, name, found));
+  }
+  return calls;
+}
+
+/** Each pair of tables is looked at for a common key. */
+function joinTables(talk: Conversation, found: Gathered): Call[] {
+  const names = found.tables
+    .filter(({ name, rows }) => rows > 0 && talk.past.some(({ args }) => args.path === name))
+    .map(({ name }) => name);
+  const pairs = names.flatMap((left, i) => names.slice(i + 1).map((right) => ({ path: left, compare_with: right })));
+  const calls: Call[] = [];
+  for (const args of pairs.slice(0, mostPairs)) {
+    const past = findCall(talk, 'profile_table', args);
+    if (past === undefined) calls.push({ name: 'profile_table', args });
+    else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key))
+      found.joins.push(past.result as unknown as JoinProfile);
+  }
+  return calls;
 }
 
 function searched(talk: Conversation, query: string | null, found: Gathered): Call | null {
@@ -158,13 +222,14 @@ function fetchPage(talk: Conversation, url: string, found: Gathered): Call[] {
 
 /** "Summarise this: …" with the text in the task itself. */
 function inlineText(talk: Conversation): string | null {
-  const match = /^[^\n]{0,200}?(?::|\n)\s*([\s\S]+)$/.exec(talk.task.replace(/https?:\/\/\S+/g, ''));
-  const text = match?.[1]?.trim() ?? '';
+  const task = talk.task.replace(/https?:\/\/\S+/g, '');
+  const at = task.slice(0, longestLead).search(/[:\n]/);
+  const text = at === -1 ? '' : task.slice(at + 1).trim();
   return text.length >= shortestInlineText ? text : null;
 }
 
 function textMaterial(name: string, text: string, totalChars: number): TextMaterial {
-  return { name, summary: summarise(text), totalChars, readChars: text.length };
+  return { name, summary: summarise(text), facts: readFacts(text), text, totalChars, readChars: text.length };
 }
 
 function isProfile(result: unknown): result is TableProfile {

@@ -31,12 +31,15 @@ for (let i = 0; i < text.length; i++) {
   } else cell += char;
 }
 if (cell !== '' || row.length > 0) { row.push(cell); rows.push(row); }
-const names = rows.shift().map((name) => name.trim());
+// Titles may stand above the header.
+const header = rows.findIndex((cells) => [${JSON.stringify(column)}, ${JSON.stringify(by)}].every((name) => cells.some((cell) => cell.trim() === name)));
+const names = rows.splice(0, header + 1).at(-1)?.map((name) => name.trim()) ?? [];
 const at = names.indexOf(${JSON.stringify(column)}), by = names.indexOf(${JSON.stringify(by)});
 if (at < 0 || by < 0) throw new Error('column not found');
 const groups = new Map();
 for (const cells of rows) {
-  const key = (cells[by] ?? '').trim(), written = (cells[at] ?? '').replace(/[^0-9.,()-]/g, '');
+  const key = (cells[by] ?? '').trim(), plus = (cells[at] ?? '').replace(/[^0-9.,()-]/g, ''), written = /\\d-$/.test(plus) ? '-' + plus.slice(0, -1) : plus;
+  if (/^(?:(?:grand |sub)?total|sum|summe|gesamt|zwischensumme|subtotal)\\b/i.test(key)) continue;
   const decimalComma = /,\\d{1,2}\\)?$/.test(written);
   const plain = decimalComma ? written.replaceAll('.', '').replace(',', '.') : written.replaceAll(',', '');
   const value = plain.startsWith('(') ? -Number(plain.replace(/[()]/g, '')) : Number(plain);

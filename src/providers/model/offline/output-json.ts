@@ -1,22 +1,29 @@
-/** output.json by a JSON Schema, filled from known figures by the names of its properties. What is not known is null where that is allowed, else empty or zero. */
+/**
+ * output.json by a JSON Schema, filled from known facts by the names of its properties. What is not known is left out, null or empty where the schema allows
+ * it; a number, an answer yes or no, or a choice is never made up: without it nothing is written.
+ */
 import { Check } from 'typebox/schema';
 import { type Conversation, findCall, isRecord } from './conversation.ts';
-import { mainMeasure } from './figure.ts';
-import { findings } from './findings.ts';
 import type { Gathered } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
+import { type Facts, type KnownRecords, knownFacts, normal } from './output-facts.ts';
 
 type Schema = Record<string, unknown>;
-type Facts = ReadonlyMap<string, unknown>;
 
 const marker = 'output.json must satisfy this JSON Schema:';
 const deepest = 12;
+const mostNodes = 2000;
+const mostRecords = 100;
 
 export function writeOutput(talk: Conversation, material: Gathered | null, said: readonly string[]): Progress {
   const schema = outputSchema(talk.system);
   if (schema === null) return nothing;
   if (!talk.offered.has('write_file')) return notOffered('write_file', 'output.json');
-  const { value, unknown } = fillSchema(schema, knownFacts(material, said));
+  const { value, unknown, invented } = fillSchema(schema, knownFacts(material, said));
+  if (invented.length > 0)
+    return over(
+      `output.json was not written: its schema demands values that I do not know and do not make up: ${invented.slice(0, 20).join(', ')}.`,
+    );
   const gaps =
     unknown.length > 0
       ? [`In output.json these fields are left empty, because I do not know them: ${unknown.slice(0, 20).join(', ')}.`]
@@ -29,10 +36,14 @@ export function writeOutput(talk: Conversation, material: Gathered | null, said:
 }
 
 /** A value of the schema's shape, and the paths of what had to be left empty. It may still miss the schema's finer rules. */
-export function fillSchema(schema: Schema, facts: Facts): { value: unknown; unknown: string[] } {
+export function fillSchema(schema: Schema, facts: Facts): { value: unknown; unknown: string[]; invented: string[] } {
+  const filling: Filling = { root: schema, facts, invented: [], left: mostNodes };
   const unknown: string[] = [];
-  return { value: fill(schema, '', facts, schema, unknown, 0), unknown };
+  return { value: fill(schema, '', filling, unknown, 0), unknown, invented: filling.invented };
 }
+
+/** `left` bounds the work: schemas may refer to themselves. */
+type Filling = { root: Schema; facts: Facts; invented: string[]; left: number };
 
 /** False also for a schema that cannot be read. */
 export function satisfies(schema: Schema, value: unknown): boolean {
@@ -46,141 +57,87 @@ export function satisfies(schema: Schema, value: unknown): boolean {
 function outputSchema(system: string): Schema | null {
   const at = system.indexOf(marker);
   if (at === -1) return null;
-  const text = system
-    .slice(at + marker.length)
-    .trimStart()
-    .replace(/^```(?:json)?\s*/, '');
-  // The schema ends where the text so far is JSON; what follows it is prose.
-  for (let end = text.indexOf('}'); end !== -1; end = text.indexOf('}', end + 1)) {
-    try {
-      const parsed: unknown = JSON.parse(text.slice(0, end + 1));
-      return isRecord(parsed) ? parsed : null;
-    } catch {}
+  const from = system.indexOf('{', at + marker.length);
+  const text = from === -1 ? '' : system.slice(from, objectEnd(system, from));
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isRecord(parsed) ? parsed : null;
+  } catch {
+    return null;
   }
-  return null;
 }
 
-/** Figures by the names a schema may call them, in lower case with underscores. */
-function knownFacts(material: Gathered | null, said: readonly string[]): Facts {
-  const facts = new Map<string, unknown>();
-  const learn = (name: string, value: unknown) => {
-    const key = normal(name);
-    if (!facts.has(key)) facts.set(key, value);
-  };
-  for (const table of material?.tables ?? []) {
-    const main = mainMeasure(table);
-    learn('rows', table.rows);
-    learn('row_count', table.rows);
-    learn(
-      'columns',
-      table.columns.map(({ name }) => name),
-    );
-    learn(
-      'column_names',
-      table.columns.map(({ name }) => name),
-    );
-    learn('column_count', table.column_count);
-    learn(
-      'missing',
-      table.columns.reduce((sum, { missing }) => sum + missing, 0),
-    );
-    for (const name of ['findings', 'insights', 'highlights']) learn(name, findings(table));
-    for (const { name, numbers, missing, dates } of [...(main === undefined ? [] : [main]), ...table.columns]) {
-      learn(`missing_${name}`, missing);
-      if (dates !== undefined) learn(`first_${name}`, dates.first);
-      if (dates !== undefined) learn(`last_${name}`, dates.last);
-      if (numbers === undefined) continue;
-      for (const [word, value] of figureWords(numbers)) {
-        learn(`${word}_${name}`, value);
-        learn(`${name}_${word}`, value);
-        if (name === main?.name) learn(word, value);
-      }
-    }
-    for (const { by, values } of table.groups) {
-      if (main === undefined) continue;
-      const ranked = values
-        .filter(({ figures }) => figures[main.name] !== undefined)
-        .toSorted((a, b) => b.figures[main.name]!.sum - a.figures[main.name]!.sum);
-      const sums = Object.fromEntries(ranked.map(({ value, figures }) => [value, figures[main.name]!.sum]));
-      for (const name of [`top_${by}`, `best_${by}`, `largest_${by}`]) learn(name, ranked[0]?.value);
-      for (const name of [`by_${by}`, `${main.name}_by_${by}`, `sum_${main.name}_by_${by}`, `sum_by_${by}`]) learn(name, sums);
-    }
+/** Where the JSON object that begins at `from` ends; one pass, braces within strings do not count. */
+function objectEnd(text: string, from: number): number {
+  let depth = 0;
+  let quoted = false;
+  for (let at = from; at < text.length; at++) {
+    const char = text[at];
+    if (char === '\\' && quoted) at++;
+    else if (char === '"') quoted = !quoted;
+    else if (!quoted && char === '{') depth++;
+    else if (!quoted && char === '}' && --depth === 0) return at + 1;
   }
-  const texts = material?.texts ?? [];
-  const names = [...(material?.tables ?? []), ...texts].map(({ name }) => name);
-  learn('files', names);
-  learn('file', names[0]);
-  const words = texts.length > 0 ? texts.flatMap(({ summary }) => summary.sentences).join(' ') : said.join(' ');
-  for (const name of ['summary', 'description', 'text', 'result', 'answer']) learn(name, words);
-  learn(
-    'keywords',
-    texts.flatMap(({ summary }) => summary.keywords),
-  );
-  learn(
-    'words',
-    texts.reduce((sum, { summary }) => sum + summary.words, 0),
-  );
-  learn('title', names.length > 0 ? `Report: ${names.join(', ')}` : undefined);
-  return facts;
+  return text.length;
 }
 
-function figureWords(numbers: {
-  sum: number;
-  mean: number;
-  median: number;
-  min: number;
-  max: number;
-  count: number;
-  outliers: { count: number };
-}): [string, number][] {
-  const { sum, mean, median, min, max, count, outliers } = numbers;
-  return [
-    ['sum', sum],
-    ['total', sum],
-    ['mean', mean],
-    ['average', mean],
-    ['avg', mean],
-    ['median', median],
-    ['min', min],
-    ['max', max],
-    ['count', count],
-    ['outliers', outliers.count],
-  ];
-}
-
-function fill(schema: unknown, path: string, facts: Facts, root: Schema, unknown: string[], depth: number): unknown {
-  if (!isRecord(schema) || depth > deepest) return null;
-  if (typeof schema.$ref === 'string') return fill(resolve(root, schema.$ref), path, facts, root, unknown, depth + 1);
+function fill(schema: unknown, path: string, filling: Filling, unknown: string[], depth: number): unknown {
+  if (!isRecord(schema) || depth > deepest || filling.left-- <= 0) return null;
+  const { root, facts } = filling;
+  if (typeof schema.$ref === 'string') return fill(resolve(root, schema.$ref), path, filling, unknown, depth + 1);
   if ('const' in schema) return schema.const;
-  const name = path.split('.').at(-1) ?? '';
-  const fact = facts.get(normal(name));
+  const name = normal(path.split('.').at(-1) ?? '');
+  const fact = facts.get(name);
   if (fact !== undefined && satisfies({ ...schema, $defs: root.$defs, definitions: root.definitions }, fact)) return fact;
   const options = [schema.anyOf, schema.oneOf].find(Array.isArray) as unknown[] | undefined;
   if (options !== undefined)
-    return fill(options.find((option) => isRecord(option) && option.type === 'null') ?? options[0], path, facts, root, unknown, depth + 1);
+    return fill(options.find((option) => isRecord(option) && option.type === 'null') ?? options[0], path, filling, unknown, depth + 1);
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? (isRecord(schema.properties) ? 'object' : undefined)];
-  if (types.includes('object')) return fillObject(schema, path, facts, root, unknown, depth);
-  unknown.push(path === '' ? '(all)' : path);
+  const known = facts.get(`${name}[]`) as KnownRecords | undefined;
+  if (types.includes('array') && known !== undefined && isRecord(schema.items))
+    return records(schema, known, path, filling, unknown, depth);
+  if (types.includes('object')) return fillObject(schema, path, filling, unknown, depth);
+  const named = path === '' ? '(all)' : path;
+  unknown.push(named);
   if (types.includes('null') || types[0] === undefined) return null;
-  if (Array.isArray(schema.enum)) return schema.enum.includes(null) ? null : schema.enum[0];
-  if (types.includes('array'))
-    return Array.from({ length: Math.min(Number(schema.minItems ?? 0), 100) }, () =>
-      fill(schema.items ?? {}, path, facts, root, unknown, depth + 1),
-    );
-  if (types.includes('string')) return '';
-  if (types.includes('boolean')) return false;
-  return typeof schema.minimum === 'number' && schema.minimum > 0 ? schema.minimum : 0;
+  if (Array.isArray(schema.enum) && schema.enum.includes(null)) return null;
+  if (types.includes('array') && Number(schema.minItems ?? 0) <= 0) return [];
+  if (
+    types.includes('string') &&
+    !Array.isArray(schema.enum) &&
+    Number(schema.minLength ?? 0) <= 0 &&
+    schema.pattern === undefined &&
+    schema.format === undefined
+  )
+    return '';
+  filling.invented.push(named);
+  return null;
 }
 
-function fillObject(schema: Schema, path: string, facts: Facts, root: Schema, unknown: string[], depth: number): unknown {
+/** A list whose entries are known: each is filled by its own names. */
+function records(schema: Schema, known: KnownRecords, path: string, filling: Filling, unknown: string[], depth: number): unknown {
+  const most = Math.min(mostRecords, typeof schema.maxItems === 'number' ? schema.maxItems : mostRecords);
+  return known.records.slice(0, most).map((facts) => {
+    const own: Filling = { ...filling, facts };
+    const value = fill(schema.items, path, own, unknown, depth + 1);
+    filling.left = own.left;
+    return value;
+  });
+}
+
+function fillObject(schema: Schema, path: string, filling: Filling, unknown: string[], depth: number): unknown {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required.filter((name): name is string => typeof name === 'string') : [];
   const names = new Set([...Object.keys(properties), ...required]);
   const entries = [...names].flatMap((name): [string, unknown][] => {
     const gaps: string[] = [];
-    const value = fill(properties[name] ?? {}, path === '' ? name : `${path}.${name}`, facts, root, gaps, depth + 1);
+    const before = filling.invented.length;
+    const value = fill(properties[name] ?? {}, path === '' ? name : `${path}.${name}`, filling, gaps, depth + 1);
+    const isRequired = required.includes(name);
     // What is neither known nor required is better left out.
-    if (gaps.length > 0 && !required.includes(name) && !isRecord(value)) return [];
+    if (!isRequired) filling.invented.length = before;
+    if (gaps.length > 0 && !isRequired && !(isRecord(value) && Object.keys(value).length > 0 && filling.invented.length === before))
+      return [];
     unknown.push(...gaps);
     return [[name, value]];
   });
@@ -194,11 +151,4 @@ function resolve(root: Schema, ref: string): unknown {
     .split('/')
     .filter((step) => step !== '');
   return steps.reduce<unknown>((value, step) => (isRecord(value) ? value[step.replaceAll('~1', '/').replaceAll('~0', '~')] : null), root);
-}
-
-function normal(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '_');
 }

@@ -1,7 +1,9 @@
 /** The plan of a task by rules: one agent for nearly everything, and a second one that sends the mail, after the first. */
 import type { AgentType } from '../../tools/port.ts';
 import { parseArithmetic } from './arithmetic.ts';
+import { findMentions } from './file-mentions.ts';
 import { findUrls, parseOrders, withoutMailOrders } from './orders.ts';
+import { isDigit, squeeze } from './prompt-tokens.ts';
 import { parseWishes } from './wishes.ts';
 
 export type PlannedAgent = { type: AgentType; title: string; prompt: string; after: number[] };
@@ -9,33 +11,69 @@ export type PlannedAgent = { type: AgentType; title: string; prompt: string; aft
 /** What a planning request says, read tolerantly. */
 export type PlanningRequest = { task: string; files: string[]; maxAgents: number };
 
-const fileLine = /^\s*[-*]\s+(.+?)\s+\(([^()]*?),?\s*[\d.,]+\s*(?:bytes|B|KB|MB)?\)\s*$/;
-const frame =
-  /^\s*(?:max_agents\s*[:=].*|files in the workspace:?|the workspace is empty\.?|task:?|the last agent must also write output\.json\.?)\s*$/i;
+const frameLines = new Set([
+  'files in the workspace',
+  'files in the workspace:',
+  'the workspace is empty',
+  'the workspace is empty.',
+  'task',
+  'task:',
+]);
+const outputLine = 'the last agent must also write output.json.';
+const mostTitleChars = 80;
 
 export function readPlanningRequest(text: string): PlanningRequest {
+  const lines = text.split('\n');
   // The service's own lines come last; a prompt may hold words like them.
-  const at = text.search(/\n\s*max_agents\s*[:=]\s*\d+(?![\s\S]*\n\s*max_agents\s*[:=])/i);
-  const tail = at === -1 ? text : text.slice(at);
-  const files = tail.split('\n').flatMap((line) => fileLine.exec(line)?.[1] ?? []);
-  const maxAgents = Number(/\bmax_agents\s*[:=]\s*(\d+)/i.exec(tail)?.[1] ?? 1);
-  const lines = text.split('\n').filter((line) => !fileLine.test(line) && !frame.test(line));
-  const task = (at === -1 ? lines.join('\n') : text.slice(0, at)).trim();
+  const at = lines.findLastIndex((line) => limitOf(line) !== null);
+  const tail = at === -1 ? lines : lines.slice(at);
+  const files = tail.flatMap((line) => listedFile(line) ?? []);
+  const maxAgents = at === -1 ? 1 : limitOf(lines[at]!)!;
+  const own = at === -1 ? lines.filter((line) => listedFile(line) === null && !isFrame(line)) : lines.slice(0, at);
+  const task = own.join('\n').trim();
   return { task: task || text.trim(), files, maxAgents: Math.max(1, maxAgents) };
+}
+
+/** The figure of a line "max_agents: 3"; null for any other line. */
+function limitOf(line: string): number | null {
+  const words = line.trim();
+  if (!words.toLowerCase().startsWith('max_agents')) return null;
+  const rest = words.slice('max_agents'.length).trim();
+  return /^[:=]\s?\d{1,6}$/.test(rest.slice(0, 12)) && rest.length <= 12 ? Number(rest.slice(1)) : null;
+}
+
+/** The name in a line "- sales.csv (text/csv, 6000 bytes)"; null for any other line. */
+function listedFile(line: string): string | null {
+  const words = line.trim();
+  if ((!words.startsWith('- ') && !words.startsWith('* ')) || !words.endsWith(')')) return null;
+  const open = words.lastIndexOf('(');
+  if (open < 3 || words.length - open > 200) return null;
+  const inner = words
+    .slice(open + 1, -1)
+    .trim()
+    .toLowerCase();
+  const unit = ['bytes', 'kb', 'mb', 'b'].find((each) => inner.endsWith(each)) ?? '';
+  const size = inner.slice(0, inner.length - unit.length).trimEnd();
+  const name = words.slice(2, open).trim();
+  return isDigit(size.at(-1)) && name !== '' ? name : null;
+}
+
+function isFrame(line: string): boolean {
+  const words = line.trim().toLowerCase();
+  return frameLines.has(words) || words === outputLine || limitOf(line) !== null;
 }
 
 export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents: PlannedAgent[] } {
   const orders = parseOrders(task);
   const work = withoutMailOrders(task);
+  const wishes = parseWishes(work, []);
   const hasWork =
-    parseWishes(work, []).report ||
-    orders.purchases.length + orders.files.length + parseArithmetic(work).length > 0 ||
-    orders.search !== null;
+    wishes.report || orders.purchases.length + orders.files.length + parseArithmetic(work).length > 0 || orders.search !== null;
   const own = orders.mails.filter(({ message }) => message === null);
   // A mail that has its own words needs nobody before it.
   if (own.length > 0 && own.length === orders.mails.length && hasWork && maxAgents >= 2) {
     const first = agent(typeOf(work, files), work);
-    const path = parseWishes(work, []).reportPath;
+    const path = wishes.reportPath;
     const recipients = own.map(({ to }) => to).join(' and ');
     const subject = own[0]!.subject === null ? '' : ` with the subject "${own[0]!.subject}"`;
     return {
@@ -50,11 +88,13 @@ export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents:
       ],
     };
   }
-  return { agents: [orders.mails.length > 0 && !hasWork ? agent('email', task) : agent(typeOf(task, files), task)] };
+  // "Send the summary of sales.csv to …" needs the tools for data, although the mail is all that is ordered.
+  const isMailAlone = orders.mails.length > 0 && !hasWork && findMentions(task, files).named.length === 0;
+  return { agents: [isMailAlone ? agent('email', task) : agent(typeOf(task, files), task)] };
 }
 
 function agent(type: AgentType, prompt: string): PlannedAgent {
-  const title = prompt.replace(/\s+/g, ' ').slice(0, 80).trim();
+  const title = squeeze(prompt.slice(0, 1000)).slice(0, mostTitleChars).trim();
   return { type, title: title || type, prompt: prompt || title, after: [] };
 }
 

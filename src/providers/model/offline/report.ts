@@ -1,15 +1,20 @@
 /** The Markdown report of an analysis: what was read, what stands out, what was asked, and the figures of each file. All figures are the profiles' own. */
-import type { TableProfile } from '../../tools/table/table-profile.ts';
-import { additiveMeasures, countOf, exact, mainMeasure, markdownTable, percent, round, safe } from './figure.ts';
+import type { JoinProfile } from '../../tools/table/join.ts';
+import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import { addsUp, countOf, exact, mainMeasure, markdownTable, measures, percent, round, safe } from './figure.ts';
 import { findings } from './findings.ts';
 import type { TextSummary } from './summary.ts';
+import type { TextFacts } from './text/facts.ts';
+import { emptyText, textParts } from './text/report.ts';
 
-export type TextMaterial = { name: string; summary: TextSummary; totalChars: number; readChars: number };
+export type TextMaterial = { name: string; summary: TextSummary; facts: TextFacts; text: string; totalChars: number; readChars: number };
 /** `short` is for the closing words, `lines` are Markdown. */
 export type Answer = { question: string; short: string; lines: string[] };
 
 export type Material = {
   tables: TableProfile[];
+  /** Pairs of tables with a common key. */
+  joins: JoinProfile[];
   texts: TextMaterial[];
   /** Files that could not be read, with the reason. */
   unreadable: { name: string; reason: string }[];
@@ -26,24 +31,24 @@ export const signature =
   '*Written by the offline model: by fixed rules, without a language model. Figures come from profile_table and code_exec; sentences of texts are copied, not rephrased.*';
 
 const groupRows = 20;
-const groupColumns = 3;
+const groupColumns = 4;
 
 export function writeReport(material: Material): string {
-  const { tables, texts, unreadable, hits, answers, remarks, chartPath } = material;
+  const { tables, joins, texts, unreadable, hits, answers, remarks, chartPath } = material;
   const names = [...tables, ...texts].map(({ name }) => safe(name));
   const parts = [
     `# Report: ${names.length === 0 ? 'search results' : names.slice(0, 4).join(', ')}${names.length > 4 ? ` and ${names.length - 4} more` : ''}`,
     `## What was read\n\n${[...tables.map(describeTable), ...texts.map(describeText), ...unreadable.map(({ name, reason }) => `- ${safe(name)}: not read. ${safe(reason)}`)].join('\n')}`,
   ];
-  if (answers.length > 0)
-    parts.push(`## What was asked\n\n${answers.map(({ question, lines }) => `**${safe(question)}**\n\n${lines.join('\n')}`).join('\n\n')}`);
+  parts.push(...answerParts(answers));
+  if (joins.length > 0)
+    parts.push(`## The files together\n\n${joins.map(({ remarks: said }) => bullets(said.map(({ text }) => safe(text)))).join('\n\n')}`);
   if (tables.length > 0)
     parts.push(
       `## What stands out\n\n${tables.map((table) => (tables.length > 1 ? `### ${safe(table.name)}\n\n` : '') + bullets(findings(table))).join('\n\n')}`,
     );
   if (chartPath !== null) parts.push(`![Chart](${chartPath})`);
-  for (const { name, summary } of texts)
-    parts.push(`## ${safe(name)} in its own sentences\n\n${bullets(summary.sentences.map(safe))}${keywordLine(summary)}`);
+  for (const text of texts) parts.push(textSection(text));
   if (hits.length > 0)
     parts.push(
       `## Found by search\n\n${bullets(hits.map(({ title, url, snippet }) => `${safe(title)} (${safe(url)}): ${safe(snippet)}`))}`,
@@ -54,23 +59,34 @@ export function writeReport(material: Material): string {
   return parts.join('\n\n');
 }
 
-/** The report of a single text: its summary and nothing else. */
-export function writeSummary({ name, summary, totalChars, readChars }: TextMaterial, remarks: string[]): string {
-  const parts = [
-    `# Summary of ${safe(name)}`,
-    describeText({ name, summary, totalChars, readChars }),
-    summary.sentences.length > 0 ? bullets(summary.sentences.map(safe)) : 'The text holds no sentences.',
-  ];
-  const keywords = keywordLine(summary).trim();
-  if (keywords !== '') parts.push(keywords);
-  if (remarks.length > 0) parts.push(bullets(remarks.map(safe)));
+/** The report of a single text. */
+export function writeSummary(text: TextMaterial, answers: Answer[], remarks: string[]): string {
+  const parts = [`# Summary of ${safe(text.name)}`, describeText(text), ...answerParts(answers), textSection(text)];
+  if (remarks.length > 0) parts.push(`## Remarks\n\n${bullets(remarks.map(safe))}`);
   return [...parts, `---\n\n${signature}\n`].join('\n\n');
+}
+
+/** The report where nothing could be read: why, and nothing else. */
+export function writeNothing(reasons: string[]): string {
+  return ['# Report: nothing was read', bullets(reasons.map(safe)), `---\n\n${signature}\n`].join('\n\n');
+}
+
+function answerParts(answers: Answer[]): string[] {
+  if (answers.length === 0) return [];
+  return [`## What was asked\n\n${answers.map(({ question, lines }) => `**${safe(question)}**\n\n${lines.join('\n')}`).join('\n\n')}`];
+}
+
+function textSection({ name, summary, facts }: TextMaterial): string {
+  if (facts.kind === 'empty') return `## ${safe(name)}\n\n${safe(emptyText(name))}`;
+  const sentences = summary.sentences.length > 0 ? bullets(summary.sentences.map(safe)) : 'The text holds no sentences.';
+  const own = facts.log === null ? [`## ${safe(name)} in its own sentences\n\n${sentences}${keywordLine(summary)}`] : [];
+  return [...own, `## What ${safe(name)} holds`, ...textParts(facts)].join('\n\n');
 }
 
 function describeTable(table: TableProfile): string {
   const form =
-    table.format === 'json'
-      ? 'JSON'
+    table.format !== 'csv'
+      ? { json: 'JSON', log: 'access log' }[table.format]
       : `text separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' }[table.delimiter ?? ','] ?? 'commas'}`;
   return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}, ${table.encoding}).`;
 }
@@ -84,6 +100,7 @@ function tableSection(table: TableProfile): string {
   const parts = [`## Figures of ${safe(table.name)}`, 'Row numbers count the rows below the header.', columnTable(table)];
   const numeric = table.columns.filter(({ numbers }) => numbers !== undefined);
   if (numeric.length > 0) parts.push('### Numbers', numberTable(table));
+  if (table.columns.some(({ by_unit }) => by_unit !== undefined)) parts.push('### Mixed units', unitTable(table));
   const outliers = numeric.filter(({ numbers }) => numbers!.outliers.count > 0);
   if (outliers.length > 0) parts.push('### Outliers', outlierTable(table));
   for (const group of table.groups) parts.push(`### By ${safe(group.by)}`, groupTable(table, group));
@@ -94,30 +111,39 @@ function tableSection(table: TableProfile): string {
 }
 
 function columnTable(table: TableProfile): string {
-  const rows = table.columns.map(({ name, type, missing, distinct, distinct_estimated, frequent, dates, unit }) => [
+  const rows = table.columns.map(({ name, type, role, derived, missing, distinct, distinct_estimated, frequent, dates, unit, range }) => [
     safe(name),
-    unit === undefined ? type : `${type} (${safe(unit)})`,
+    typeText(type, role, unit, derived),
     table.rows === 0 ? exact(missing) : `${exact(missing)} (${percent(missing, table.rows)})`,
     `${distinct_estimated ? 'about ' : ''}${exact(distinct)}`,
     dates !== undefined
       ? `${dates.first} to ${dates.last}`
-      : (frequent ?? [])
-          .slice(0, 3)
-          .map(({ value, count }) => `${safe(value.slice(0, 40))} (${exact(count)})`)
-          .join(', '),
+      : range !== undefined
+        ? `${range.min} to ${range.max}`
+        : (frequent ?? [])
+            .slice(0, 3)
+            .map(({ value, count }) => `${safe(value.slice(0, 40))} (${exact(count)})`)
+            .join(', '),
   ]);
   return markdownTable(['Column', 'Type', 'Missing', 'Distinct', 'Values'], rows);
 }
 
+function typeText(type: string, role: string, unit: string | undefined, derived: boolean | undefined): string {
+  if (derived === true) return 'computed';
+  const kind = type === 'mixed' ? 'mixed' : role === 'identifier' || role === 'year' || role === 'code' ? role : type;
+  return unit === undefined ? kind : `${kind} (${safe(unit)})`;
+}
+
 function numberTable(table: TableProfile): string {
-  const rows = table.columns.flatMap(({ name, numbers }) => {
+  const rows = table.columns.flatMap(({ name, role, numbers }) => {
     if (numbers === undefined) return [];
     const about = numbers.quantiles_estimated ? 'about ' : '';
     const { sum, mean, median, min, min_row, max, max_row, standard_deviation, q1, q3 } = numbers;
     return [
       [
         safe(name),
-        exact(sum),
+        // A sum of prices, rates or balances means nothing.
+        role === 'measure' ? exact(sum) : '',
         round(mean),
         about + round(median),
         `${exact(min)} (row ${min_row})`,
@@ -149,15 +175,21 @@ function outlierTable(table: TableProfile): string {
 
 function groupTable(table: TableProfile, { by, values }: TableProfile['groups'][number]): string {
   const columns = figureColumns(table);
-  const head = [safe(by), 'Rows', ...columns.flatMap((name) => [`${safe(name)}: sum`, 'mean', 'median'])];
+  const head = [
+    safe(by),
+    'Rows',
+    ...columns.flatMap((column) =>
+      addsUp(column) ? [`${safe(column.name)}: sum`, 'mean', 'median'] : [`${safe(column.name)}: mean`, 'median'],
+    ),
+  ];
   const rows = values.slice(0, groupRows).map(({ value, rows: count, figures }) => [
     safe(value),
     exact(count),
-    ...columns.flatMap((name) => {
-      const found = figures[name];
-      return found === undefined
-        ? ['', '', '']
-        : [exact(found.sum), round(found.mean), found.median === undefined ? '' : round(found.median)];
+    ...columns.flatMap((column) => {
+      const found = figures[column.name];
+      if (found === undefined) return addsUp(column) ? ['', '', ''] : ['', ''];
+      const middle = [round(found.mean), found.median === undefined ? '' : round(found.median)];
+      return addsUp(column) ? [exact(found.sum), ...middle] : middle;
     }),
   ]);
   return (
@@ -171,19 +203,36 @@ function trendTable(table: TableProfile): string {
   const rows = points.map(({ period, rows: count, figures }) => [
     period,
     exact(count),
-    ...columns.map((name) => (figures[name] === undefined ? '' : exact(figures[name].sum))),
+    ...columns.map((column) => {
+      const found = figures[column.name];
+      return found === undefined ? '' : addsUp(column) ? exact(found.sum) : round(found.mean);
+    }),
   ]);
-  return markdownTable(['Period', 'Rows', ...columns.map((name) => `${safe(name)}: sum`)], rows);
+  return markdownTable(['Period', 'Rows', ...columns.map((column) => `${safe(column.name)}: ${addsUp(column) ? 'sum' : 'mean'}`)], rows);
 }
 
-function figureColumns(table: TableProfile): string[] {
+function unitTable(table: TableProfile): string {
+  const rows = table.columns.flatMap(({ name, role, by_unit }) =>
+    (by_unit ?? []).map(({ unit, count, sum, min, max }) => [
+      safe(name),
+      unit === '' ? '(none)' : safe(unit),
+      exact(count),
+      role === 'measure' ? exact(sum) : '',
+      exact(min),
+      exact(max),
+    ]),
+  );
+  return markdownTable(['Column', 'Unit', 'Rows', 'Sum', 'Smallest', 'Largest'], rows);
+}
+
+/** The measures a reader wants by group and period: the main one, then what adds up, then rates. */
+function figureColumns(table: TableProfile): ColumnProfile[] {
   const named = new Set(table.groups.flatMap(({ values }) => values.flatMap(({ figures }) => Object.keys(figures))));
   for (const { figures } of table.trend?.points ?? []) for (const name of Object.keys(figures)) named.add(name);
   const main = mainMeasure(table);
-  const others = additiveMeasures(table).filter((column) => column !== main);
-  return [...(main === undefined ? [] : [main]), ...others]
-    .map(({ name }) => name)
-    .filter((name) => named.has(name))
+  const others = measures(table).filter((column) => column !== main);
+  return [...(main === undefined ? [] : [main]), ...others.filter(addsUp), ...others.filter((column) => !addsUp(column))]
+    .filter(({ name }) => named.has(name))
     .slice(0, groupColumns);
 }
 

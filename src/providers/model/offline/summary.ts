@@ -1,5 +1,8 @@
 /** A faithful summary: the most telling sentences of a text, copied, in their order. Nothing is rephrased, so nothing can be invented. */
 
+import { sentencesOf } from './sentences.ts';
+import { readUnits } from './text/units.ts';
+
 export type TextSummary = { sentences: string[]; words: number; sentenceCount: number; keywords: string[] };
 
 const stopWords = new Set(
@@ -10,7 +13,6 @@ const stopWords = new Set(
     'nicht noch nur oder sehr sein sich sie sind so über um und uns unter von vor war was wenn werden wie wir wird zu zum zur'
   ).split(' '),
 );
-const abbreviation = /(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|z\.B|d\.h|bzw|ca|Nr|No|Inc|Ltd|Co|approx|usw)|\b[A-Z]|\b\d{1,2})\.$/;
 const mostSentencesRead = 3000;
 const longestSentence = 600;
 
@@ -21,7 +23,11 @@ export function summarise(text: string, most = 6): TextSummary {
   const frequency = new Map<string, number>();
   for (const bag of bags) for (const word of new Set(bag)) frequency.set(word, (frequency.get(word) ?? 0) + 1);
   const scores = bags.map((bag, i) => score(bag, i, frequency, sentences));
-  const wanted = Math.min(most, Math.max(1, Math.ceil(sentences.length / 4)));
+  // A third of a short text, and a few sentences more of a long one.
+  const wanted = Math.min(
+    most + Math.min(6, Math.floor(sentences.length / 40)),
+    Math.max(1, Math.ceil(sentences.length / (sentences.length <= 6 ? 2 : 3))),
+  );
   const chosen: number[] = [];
   while (chosen.length < wanted) {
     const next = best(scores, bags, chosen);
@@ -41,26 +47,12 @@ export function summarise(text: string, most = 6): TextSummary {
   };
 }
 
-/** Sentences with their white space evened out. Headings, list items and paragraphs end sentences too. */
+/** Sentences with their white space evened out. Headings, fields and tables are none. */
 export function splitSentences(text: string): string[] {
-  const sentences: string[] = [];
-  for (const block of text.split(/\r?\n\s*\r?\n|\r?\n(?=\s*(?:[-*•#>]|\d+[.)])\s)/)) {
-    // Headings announce; they do not say.
-    if (/^\s*#{1,6}\s/.test(block) && !/\n/.test(block.trim())) continue;
-    const flat = block
-      .replace(/^\s*(?:#{1,6}\s[^\n]*\n|[-*•>]\s+)/, '')
-      .replace(/\s+/g, ' ')
-      .trim();
-    let from = 0;
-    for (const match of flat.matchAll(/[.!?…]["'”’»)]*(?=\s+["'“„«(]?[\p{Lu}\p{N}])/gu)) {
-      const end = match.index + match[0].length;
-      if (match[0][0] === '.' && abbreviation.test(flat.slice(from, match.index + 1))) continue;
-      sentences.push(flat.slice(from, end).trim());
-      from = end;
-    }
-    if (from < flat.length) sentences.push(flat.slice(from).trim());
-  }
-  return sentences.filter((sentence) => sentence.length > 1);
+  return readUnits(text)
+    .filter(({ kind }) => kind === 'sentence' || kind === 'item' || kind === 'speech' || kind === 'quote')
+    .flatMap(({ kind, text: words }) => (kind === 'sentence' ? [words] : sentencesOf(words)))
+    .filter((sentence) => sentence.length > 1);
 }
 
 /** Frequent words make a sentence telling; so does standing first. Very short and very long ones say less for their room. */
@@ -68,7 +60,7 @@ function score(bag: string[], index: number, frequency: Map<string, number>, sen
   if (bag.length === 0 || sentences[index]!.length > longestSentence) return 0;
   const weight = [...new Set(bag)].reduce((sum, word) => sum + Math.log(1 + frequency.get(word)!), 0) / Math.sqrt(bag.length + 4);
   const position = index === 0 ? 1.5 : index < sentences.length * 0.1 ? 1.2 : index === sentences.length - 1 ? 1.1 : 1;
-  const isSentence = /[.!?…]["'”’»)]*$/.test(sentences[index]!) ? 1 : 0.5;
+  const isSentence = /[.!?…]["'”’»)]?$/.test(sentences[index]!.slice(-3)) ? 1 : 0.5;
   return weight * position * isSentence;
 }
 
@@ -89,6 +81,7 @@ function best(scores: number[], bags: string[][], chosen: number[]): number {
   return winner;
 }
 
-function contentWords(sentence: string): string[] {
+/** Words that carry meaning, in lower case. */
+export function contentWords(sentence: string): string[] {
   return (sentence.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu) ?? []).filter((word) => word.length > 2 && !stopWords.has(word));
 }

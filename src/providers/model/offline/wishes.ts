@@ -1,4 +1,6 @@
-/** What task and guidance ask of a report: which files, which figures, what to look at, under which name. Pure; later wishes win. */
+/** What task and guidance ask of a report: which figures, what to look at, under which name. Pure and linear; later wishes win. */
+import { cannotDo } from './cannot.ts';
+import { endsSentence, readTokens, squeeze, type Token } from './prompt-tokens.ts';
 
 export type FigureKind = 'sum' | 'mean' | 'median' | 'count' | 'min' | 'max';
 
@@ -12,95 +14,234 @@ export type Wishes = {
   /** "focus on region North": a column, where named, and a value. */
   focus: { column: string | null; value: string }[];
   reportPath: string | null;
+  /** Sentences on what was asked and no rule can do. */
+  cannot: string[];
   /** Guidance that no rule could read. */
   unread: string[];
 };
 
-const reportWords =
-  /\b(?:analy[sz]e|analysis|analyse|analysieren?|profile|summar(?:y|i[sz]e)|zusammenfass\w*|fasse|report|bericht|stands? out|insights?|findings|explore|describe|overview|statistics|trends?|outliers?|compare|explain|look at|read|review|tell me|examine|investigate|evaluate)\b/i;
-/** A file called findings.md asks for nothing. */
-const fileName = /[\w-]+\.[a-z]\w{1,4}\b/gi;
-const kinds: [FigureKind, RegExp][] = [
-  ['median', /\bmedians?\b/i],
-  ['mean', /\b(?:averages?|means?|durchschnitt)\b/i],
-  ['sum', /\b(?:sums?|totals?|summe)\b/i],
-  ['count', /\b(?:counts?|number of (?:rows|records|entries)|how many)\b/i],
-  ['max', /\b(?:max(?:imum)?|highest|largest)\b/i],
-  ['min', /\b(?:min(?:imum)?|lowest|smallest)\b/i],
+const words = (list: string) => new Set(list.split(' '));
+const reportWords = words(
+  'analysis profile summary summaries report reports bericht insight insights findings explore describe overview statistics trend trends outlier outliers compare comparison explain read review examine investigate evaluate fasse extract list identify highlight minutes decisions deadlines differences vergleiche übersicht erkläre lies',
+);
+const reportStems = ['analys', 'analyz', 'summari', 'zusammenfass'];
+const reportPairs = new Set([
+  'stand out',
+  'stands out',
+  'look at',
+  'look into',
+  'tell me',
+  'tell us',
+  'action items',
+  'action points',
+  'what changed',
+]);
+const figureWords: readonly [FigureKind, ReadonlySet<string>][] = [
+  ['median', words('median medians')],
+  ['mean', words('average averages mean means durchschnitt')],
+  ['sum', words('sum sums total totals summe')],
+  ['count', words('count counts')],
+  ['max', words('max maximum highest largest')],
+  ['min', words('min minimum lowest smallest')],
 ];
-const word = `["'\`]?([\\w][\\w.-]*(?: \\(\\d\\))?)["'\`]?`;
+const superlatives = words('most highest largest biggest best lowest least smallest top meiste meisten');
+const owning = words('has had have sold sells made makes brought hat is was');
+const clauseJoints = words('tell write also median mean average sum total count max min');
+const noColumn = words('by per for is in and of was are');
+const mostClauseTokens = 80;
+const mostFigures = 12;
+const mostFocus = 12;
+const longestAsked = 120;
 
 export function parseWishes(task: string, guidance: readonly string[]): Wishes {
-  const wishes: Wishes = { report: reportWords.test(task.replace(fileName, ' ')), figures: [], focus: [], reportPath: null, unread: [] };
-  readInto(wishes, task);
-  for (const text of guidance) {
-    if (readInto(wishes, text)) continue;
-    wishes.unread.push(text);
-  }
+  const tokens = readTokens(task);
+  const wishes: Wishes = { report: asksForReport(tokens), figures: [], focus: [], reportPath: null, cannot: cannotDo(task), unread: [] };
+  readInto(wishes, task, tokens);
+  for (const text of guidance) if (!readInto(wishes, text, readTokens(text))) wishes.unread.push(text);
   return wishes;
 }
 
-/** File names a text mentions. */
-export function mentionedFiles(text: string): string[] {
-  return [
-    ...new Set(
-      (
-        text.replace(/https?:\/\/\S+|[\w.+-]+@[\w.-]+/g, ' ').match(/[\w()-][\w ()-]*?\.[A-Za-z]\w{1,7}\b|[\w-]+(?:\.[\w-]+)+/g) ?? []
-      ).flatMap((name) => [name, name.split(' ').at(-1)!]),
-    ),
-  ];
+/** A file called findings.md asks for nothing: it is one token. */
+function asksForReport(tokens: readonly Token[]): boolean {
+  return tokens.some(
+    ({ kind, lower }, i) =>
+      kind === 'word' &&
+      (reportWords.has(lower) ||
+        (!lower.includes('.') && reportStems.some((stem) => lower.startsWith(stem))) ||
+        reportPairs.has(`${lower} ${tokens[i + 1]?.lower ?? ''}`)),
+  );
 }
 
 /** False when the text held no wish at all. */
-function readInto(wishes: Wishes, text: string): boolean {
-  const figures = parseFigures(text);
-  wishes.figures.push(...figures);
-  const focus = [
-    ...text.matchAll(
-      new RegExp(
-        `\\b(?:focus|concentrate)(?: only| mainly)? on\\s+(?:the\\s+)?${word}(?:\\s+(?:is\\s+|=\\s*|only\\s+)?["'\`]?([\\p{L}\\p{N}][\\p{L}\\p{N} _-]*?)["'\`]?)?(?=[.,;!?\\n]|\\s+(?:and|in|when|please)\\b|$)`,
-        'giu',
-      ),
-    ),
-  ];
-  for (const [, first, second] of focus)
-    wishes.focus.push(second ? { column: first!, value: second.trim() } : { column: null, value: first! });
-  const named =
-    /\b(?:write|save|put|store|call|name|deliver)\b[^.\n]{0,80}?\b(?:it|report|analysis|summary|results?|findings|everything)\b[^.\n]{0,80}?["'`]?\b([\w-]+\.(?:md|markdown|txt))\b/i.exec(
-      text,
-    );
-  if (named !== null) wishes.reportPath = named[1]!;
-  return figures.length > 0 || focus.length > 0 || named !== null;
+function readInto(wishes: Wishes, text: string, tokens: readonly Token[]): boolean {
+  const figures = figuresIn(text, tokens);
+  wishes.figures = [...wishes.figures, ...figures].slice(0, mostFigures);
+  const focus = focusIn(text, tokens);
+  wishes.focus.push(...focus);
+  const path = reportPathIn(tokens);
+  if (path !== null) wishes.reportPath = path;
+  return figures.length > 0 || focus.length > 0 || path !== null;
 }
 
-function parseFigures(text: string): FigureWish[] {
-  const found: FigureWish[] = [];
-  const clauses = text.split(
-    /[.;!?](?=\s|$)|\n|,?\s+(?:and|then)\s+(?=(?:the\s+)?(?:tell|write|also|median|mean|average|sum|total|count|max|min)\b)/i,
-  );
-  for (const clause of clauses) {
-    const by = new RegExp(`\\b(?:by|per|for each|grouped by|nach|je)\\s+(?:the\\s+)?${word}`, 'i').exec(clause)?.[1] ?? null;
-    const which =
-      /\b(?:which|what|welche[rsn]?)\s+([\w-]+)\s+(?:has|had|have|sold|sells|made|makes|brought|hat|is|was)\b[^?]{0,80}?\b(?:most|highest|largest|biggest|best|lowest|least|smallest|top|meisten?)\b(?:\s+(?!by\b)(\w+))?/i.exec(
-        clause,
-      );
-    if (which !== null && by === null) {
-      // Who leads is seen in the sums by group, in order.
-      found.push({ kind: 'sum', column: null, by: which[1]!, asked: clause.trim().slice(0, 120) });
-      continue;
-    }
-    for (const [kind, rule] of kinds) {
-      const match = rule.exec(clause);
-      if (match === null) continue;
-      const rest = clause.slice(match.index + match[0].length);
-      const column =
-        new RegExp(
-          `^\\s+(?:value\\s+)?(?:(?:of|in|for|von|der|des)\\s+)?(?:the\\s+|all\\s+)?(?:column\\s+)?(?!by\\b|per\\b|for\\b|is\\b|in\\b|and\\b)${word}`,
-          'i',
-        ).exec(rest)?.[1] ?? null;
-      if (column === null && by === null) continue;
-      found.push({ kind, column, by, asked: clause.trim().slice(0, 120) });
+function focusIn(text: string, tokens: readonly Token[]): Wishes['focus'] {
+  const found: Wishes['focus'] = [];
+  for (let i = 0; i < tokens.length && found.length < mostFocus; i++) {
+    if (tokens[i]!.lower !== 'focus' && tokens[i]!.lower !== 'concentrate') continue;
+    let at = i + 1;
+    while (at < i + 3 && ['only', 'mainly'].includes(tokens[at]?.lower ?? '')) at++;
+    if (tokens[at]?.lower !== 'on') continue;
+    at++;
+    if (tokens[at]?.lower === 'the') at++;
+    const first = nameToken(tokens[at]);
+    if (first === null) continue;
+    at++;
+    while (at < tokens.length && ['is', '=', 'only'].includes(tokens[at]!.lower) && at < i + 10) at++;
+    const from = at;
+    while (
+      at < from + 6 &&
+      at < tokens.length &&
+      nameToken(tokens[at]) !== null &&
+      !['and', 'in', 'when', 'please'].includes(tokens[at]!.lower)
+    )
+      at++;
+    if (at === from) found.push({ column: null, value: first });
+    else
+      found.push({
+        column: first,
+        value: at === from + 1 ? tokens[from]!.text : squeeze(text.slice(tokens[from]!.start, tokens[at - 1]!.end)),
+      });
+  }
+  return found;
+}
+
+const writingVerbs = words('write save put store call name deliver schreibe speichere create');
+const reportNouns = words('it report analysis summary result results findings everything bericht zusammenfassung ergebnis them');
+const nameLeads = words('to as into in called named under file it als unter nach namens : with');
+
+/** "save the report as findings.md". A name that is only mentioned is none: it must follow "to", "as" and the like. */
+function reportPathIn(tokens: readonly Token[]): string | null {
+  for (let i = 0; i < tokens.length; i++) {
+    if (!writingVerbs.has(tokens[i]!.lower)) continue;
+    let noun = false;
+    for (let at = i + 1; at < tokens.length && at < i + 30 && !endsSentence(tokens, at); at++) {
+      const { lower, text, kind } = tokens[at]!;
+      noun ||= reportNouns.has(lower);
+      if ((kind !== 'word' && kind !== 'quoted') || !isReportName(text)) continue;
+      let before = at - 1;
+      while (before > i && ['file', 'the', 'a', 'new', 'markdown', 'text'].includes(tokens[before]!.lower)) before--;
+      // "write findings.md with the results": the verb's own object.
+      const own = before === i && tokens[at + 1]?.lower === 'with';
+      if ((noun && (nameLeads.has(tokens[before]!.lower) || ['file'].includes(tokens[at - 1]!.lower))) || own) return text;
     }
   }
-  return found.slice(0, 12);
+  return null;
+}
+
+function isReportName(text: string): boolean {
+  return text.length <= 100 && /^[\p{L}\p{N}_][\p{L}\p{N}_ .-]*$/u.test(text) && /\.(?:md|markdown|txt)$/i.test(text.slice(-9));
+}
+
+function figuresIn(text: string, tokens: readonly Token[]): FigureWish[] {
+  const found: FigureWish[] = [];
+  for (const [from, to] of clausesOf(tokens)) {
+    if (found.length >= mostFigures) break;
+    found.push(...clauseFigures(text, tokens, from, to));
+  }
+  return found.slice(0, mostFigures);
+}
+
+/** Sentences, cut again where "and" begins another request, and after 80 tokens. */
+function clausesOf(tokens: readonly Token[]): [number, number][] {
+  const clauses: [number, number][] = [];
+  let from = 0;
+  const close = (to: number, next: number) => {
+    if (to > from) clauses.push([from, to]);
+    from = next;
+  };
+  for (let i = 0; i < tokens.length; i++) {
+    if (endsSentence(tokens, i) || i - from >= mostClauseTokens) close(i, i + 1);
+    else if (tokens[i]!.lower === 'and' || tokens[i]!.lower === 'then') {
+      const next = tokens[i + 1]?.lower === 'the' ? tokens[i + 2] : tokens[i + 1];
+      if (clauseJoints.has(next?.lower ?? '')) close(i, i + 1);
+    }
+  }
+  close(tokens.length, tokens.length);
+  return clauses;
+}
+
+function clauseFigures(text: string, tokens: readonly Token[], from: number, to: number): FigureWish[] {
+  const asked = squeeze(text.slice(tokens[from]!.start, Math.min(tokens[to - 1]!.end, tokens[from]!.start + 4 * longestAsked))).slice(
+    0,
+    longestAsked,
+  );
+  const by = groupingIn(tokens, from, to);
+  const which = by === null ? leaderAsked(tokens, from, to) : null;
+  // Who leads is seen in the sums by group, in order.
+  if (which !== null) return [{ kind: 'sum', column: null, by: which, asked }];
+  const found: FigureWish[] = [];
+  for (const [kind, names] of figureWords) {
+    const end = kindEnd(tokens, from, to, kind, names);
+    if (end === 0) continue;
+    const column = columnAt(tokens, end, to);
+    if (column === null && by === null) continue;
+    found.push({ kind, column, by, asked });
+  }
+  return found;
+}
+
+function kindEnd(tokens: readonly Token[], from: number, to: number, kind: FigureKind, names: ReadonlySet<string>): number {
+  for (let at = from; at < to; at++) {
+    const { lower } = tokens[at]!;
+    if (names.has(lower)) return at + 1;
+    if (kind !== 'count') continue;
+    const [next, afterNext] = [tokens[at + 1]?.lower, tokens[at + 2]?.lower ?? ''];
+    if (lower === 'how' && next === 'many') return at + 2;
+    if (lower === 'number' && next === 'of' && ['rows', 'records', 'entries'].includes(afterNext)) return at + 3;
+  }
+  return 0;
+}
+
+function columnAt(tokens: readonly Token[], from: number, to: number): string | null {
+  let at = from;
+  const skip = (...names: string[]) => {
+    if (at < to && names.includes(tokens[at]!.lower)) at++;
+  };
+  skip('value', 'number');
+  skip('of', 'in', 'for', 'von', 'der', 'des');
+  skip('the', 'all', 'column');
+  skip('column');
+  if (at >= to) return null;
+  const name = nameToken(tokens[at]);
+  return name === null || noColumn.has(tokens[at]!.lower) ? null : name;
+}
+
+function groupingIn(tokens: readonly Token[], from: number, to: number): string | null {
+  for (let at = from; at < to; at++) {
+    const { lower } = tokens[at]!;
+    let next = at + 1;
+    if (lower === 'for' && tokens[next]?.lower === 'each') next++;
+    else if (lower !== 'by' && lower !== 'per' && lower !== 'nach' && lower !== 'je') continue;
+    while (next < at + 4 && ['the', 'each'].includes(tokens[next]?.lower ?? '')) next++;
+    const name = next < to ? nameToken(tokens[next]) : null;
+    if (name !== null) return name;
+  }
+  return null;
+}
+
+/** "which region has the highest amount": the region; null where no such question is asked. */
+function leaderAsked(tokens: readonly Token[], from: number, to: number): string | null {
+  for (let at = from; at + 2 < to; at++) {
+    if (!['which', 'what', 'welche', 'welcher', 'welches', 'welchen'].includes(tokens[at]!.lower)) continue;
+    const name = nameToken(tokens[at + 1]);
+    if (name === null || !owning.has(tokens[at + 2]!.lower)) continue;
+    const end = Math.min(to, at + 20);
+    for (let next = at + 3; next < end; next++) if (superlatives.has(tokens[next]!.lower)) return name;
+  }
+  return null;
+}
+
+/** A column or a value as a text names it: a word, a figure or a quoted span. */
+function nameToken(token: Token | undefined): string | null {
+  if (token === undefined || (token.kind !== 'word' && token.kind !== 'quoted' && token.kind !== 'figure')) return null;
+  return token.text.length > 100 ? null : token.text;
 }

@@ -1,9 +1,11 @@
 /**
  * Runs code in sandbox processes, each used once. A spare waits started, so that a run begins in milliseconds; at most `maxRunning`
- * run at a time and at most `maxWaiting` callers wait their turn. Owns every process it starts: after `close` none is left.
+ * run at a time, of one account at most `maxRunningEach`, and waiting accounts take turns. Owns every process it starts: after `close`
+ * none is left.
  */
 import { mkdir } from 'node:fs/promises';
 import { AppError } from '../../../errors.ts';
+import { FairGate } from '../../../fair-queue.ts';
 import { ToolError } from '../port.ts';
 import { type SandboxProcess, startSandboxProcess } from './process.ts';
 import { type FileCall, maxLineChars, type ParentLine, type SandboxOutcome, sandboxLimits } from './protocol.ts';
@@ -14,32 +16,39 @@ export type SandboxFiles = (call: FileCall) => Promise<unknown>;
 
 export type SandboxPool = {
   /**
-   * Runs `code` in a process of its own, which is gone when this settles. Failures of the code are in the result; rejects with
-   * `overloaded` when too many wait, `unavailable` when no process can be started, and with the signal's reason when it is aborted.
+   * Runs `code` of an account in a process of its own, which is gone when this settles. Failures of the code are in the result; rejects
+   * with `overloaded` when too many wait or no place has become free in time, `unavailable` when no process can be started, and with the
+   * signal's reason when it is aborted.
    */
-  run(code: string, files: SandboxFiles, signal: AbortSignal): Promise<SandboxResult>;
+  run(accountId: string, code: string, files: SandboxFiles, signal: AbortSignal): Promise<SandboxResult>;
   /** Kills what runs and waits; resolves when every process is gone. */
   close(): Promise<void>;
   /** Process ids of the children alive now. */
   pids(): number[];
+  /** For metrics. */
+  readonly load: { running: number; waiting: number; turnedAway: number };
 };
 
 export type SandboxPoolOptions = {
   /** An empty folder for the children to stand in; made when it is missing. */
   directory: string;
   maxRunning?: number;
+  /** Of one account. Default: one place fewer than there are, so that another account finds one. */
+  maxRunningEach?: number;
   maxWaiting?: number;
+  maxWaitingEach?: number;
+  maxWaitMs?: number;
   /** Life of an unused spare. */
   spareIdleMs?: number;
   timeMs?: number;
 };
 
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
-  const { directory, maxRunning = 2, maxWaiting = 32, spareIdleMs = 60_000, timeMs = sandboxLimits.timeMs } = options;
+  const { directory, maxRunning = 2, spareIdleMs = 60_000, timeMs = sandboxLimits.timeMs } = options;
+  const { maxRunningEach = Math.max(1, maxRunning - 1), maxWaiting = 256, maxWaitingEach = 64, maxWaitMs = 100_000 } = options;
+  const gate = new FairGate({ maxRunning, maxRunningEach, maxWaiting, maxWaitingEach, maxWaitMs, full: tooMuchCode, retryAfterS: 5 });
   const alive = new Set<SandboxProcess>();
-  const waiting: (() => void)[] = [];
   const closing = new AbortController();
-  let running = 0;
   let spare: { process: SandboxProcess; idle: NodeJS.Timeout } | null = null;
 
   async function start(): Promise<SandboxProcess> {
@@ -79,43 +88,17 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     return taken.process;
   }
 
-  async function enter(signal: AbortSignal): Promise<void> {
-    if (running < maxRunning) return void running++;
-    if (waiting.length >= maxWaiting)
-      throw new AppError('overloaded', 'Too much code is waiting to run; try again later', { retryAfterS: 5 });
-    await new Promise<void>((resolve, reject) => {
-      const turn = () => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = () => {
-        waiting.splice(waiting.indexOf(turn), 1);
-        reject(signal.reason);
-      };
-      waiting.push(turn);
-      signal.addEventListener('abort', leave, { once: true });
-    });
-  }
-
-  /** The place is handed on, so that nobody can slip in between. */
-  function exit(): void {
-    const next = waiting.shift();
-    if (next) next();
-    else running--;
-  }
-
   return {
-    async run(code, files, callerSignal) {
+    async run(accountId, code, files, callerSignal) {
       const signal = AbortSignal.any([callerSignal, closing.signal]);
-      signal.throwIfAborted();
-      await enter(signal);
+      const leave = await gate.enter(accountId, signal);
       try {
         const process = takeSpare() ?? (await start());
         // Started now, while this run computes: the next one finds it ready. A spare that cannot start is reported by the run that needs it.
-        if (running < maxRunning || waiting.length > 0) keepSpare().catch(() => {});
+        if (gate.size.running < maxRunning || gate.size.waiting > 0) keepSpare().catch(() => {});
         return await converse(process, code, files, signal, timeMs);
       } finally {
-        exit();
+        leave();
         keepSpare().catch(() => {});
       }
     },
@@ -124,6 +107,9 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       await Promise.all([...alive].map((process) => process.kill()));
     },
     pids: () => [...alive].map((process) => process.pid),
+    get load() {
+      return { ...gate.size, turnedAway: gate.turnedAway };
+    },
   };
 }
 
@@ -181,6 +167,7 @@ async function answerTo(call: FileCall, files: SandboxFiles): Promise<ParentLine
   }
 }
 
+const tooMuchCode = 'Too much code is waiting to run; try again later';
 const unavailable = (cause: unknown) => new AppError('unavailable', 'The sandbox cannot run code now', { cause });
 const crashed = 'stopped: the code needed more memory or processor time than it may use';
 const stopped = (timeMs: number) => `stopped: the time limit of ${timeMs / 1000} s was reached`;

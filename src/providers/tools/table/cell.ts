@@ -3,8 +3,27 @@
 /** CSV gives texts; JSON gives numbers and booleans too. `null` is a cell that is not there. */
 export type Cell = string | number | boolean | null;
 
-const missingWords = new Set(['', '-', '--', '–', '—', 'na', 'n/a', '#n/a', 'nan', 'null']);
-const longestMissingWord = 4;
+const missingWords = new Set([
+  '',
+  '-',
+  '--',
+  '–',
+  '—',
+  'na',
+  'n/a',
+  'n.a.',
+  'k.a.',
+  '#n/a',
+  'nan',
+  'null',
+  'none',
+  '?',
+  '#ref!',
+  '#div/0!',
+  '#value!',
+  '#name?',
+]);
+const longestMissingWord = 7;
 
 export function isMissing(cell: Cell): boolean {
   if (cell === null) return true;
@@ -13,6 +32,21 @@ export function isMissing(cell: Cell): boolean {
   if (cell.length > longestMissingWord + 16) return false;
   const word = cell.trim();
   return word.length <= longestMissingWord && missingWords.has(word.toLowerCase());
+}
+
+/** A missing cell in which something is written all the same, such as n/a. */
+export function isPlaceholder(cell: Cell): boolean {
+  return typeof cell === 'string' && isMissing(cell) && cell.trim() !== '';
+}
+
+/** A cell that a spreadsheet would compute, or take for a command: =SUM(A1:A3), @SUM(…), +cmd|…. */
+export function isFormula(cell: Cell): boolean {
+  if (typeof cell !== 'string' || cell.length < 2) return false;
+  const text = cell[0] === ' ' || cell[0] === "'" ? cell.trimStart().replace(/^'/, '') : cell;
+  const next = text[1] ?? '';
+  if (text[0] === '=') return /[A-Za-z0-9(+\-"'$]/.test(next);
+  if (text[0] === '@') return /^@[A-Z]+\(/.test(text.slice(0, 40));
+  return (text[0] === '+' || text[0] === '-') && /^[+-][A-Za-z]+[(|!]/.test(text.slice(0, 40));
 }
 
 const truths = new Map<string, boolean>([

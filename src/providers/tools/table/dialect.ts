@@ -28,17 +28,30 @@ export function detectDialect(sample: string): Dialect {
       : ranked.find((each) => each.delimiter === declared[1])!;
   const rows = best.rows;
   let skippedRows = declared === null ? 0 : 1;
-  // A title or notes above the header are narrower than the table.
-  if (best.width > 1 && rows.length > 2) {
-    while (
-      skippedRows < Math.min(farthestHeader, rows.length - 1) &&
-      rows[skippedRows]!.length === 1 &&
-      rows[skippedRows + 1]!.length <= best.width
-    )
-      skippedRows++;
-  }
+  if (best.width > 1 && rows.length > 2) skippedRows = Math.max(skippedRows, linesAbove(rows, best.width, skippedRows));
   const first = rows[skippedRows];
   return { delimiter: best.delimiter, skippedRows, hasHeader: first !== undefined && looksLikeHeader(first, rows.slice(skippedRows + 1)) };
+}
+
+/** How many rows stand before the header: titles, notes and particulars fill fewer cells than the table's rows do. */
+function linesAbove(rows: string[][], width: number, from: number): number {
+  const filled = rows.map((row) => row.reduce((count, cell) => count + (cell === '' ? 0 : 1), 0));
+  const usual = mode(filled.slice(from));
+  const narrow = (at: number) => {
+    const row = rows[at]!;
+    if (row.length === 1 && width > 1) return rows[at + 1]!.length <= width;
+    if (row[0]!.startsWith('#') && row.length < width) return true;
+    return width >= 3 && filled[at]! < 0.6 * usual && filled[at]! <= 2;
+  };
+  let at = from;
+  while (at < Math.min(farthestHeader, rows.length - 1) && narrow(at)) at++;
+  return at < rows.length - 1 && (rows[at]!.length > 1 || at === from) ? at : from;
+}
+
+function mode(values: number[]): number {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most), [0, 0])[0];
 }
 
 /** Names for the columns: the header's, made unique, or column_1, column_2 … `notes` say what was changed. */
@@ -51,20 +64,32 @@ export function columnNames(header: readonly string[], hasHeader: boolean): { na
     };
   const taken = new Set<string>();
   const repeated = new Set<string>();
+  const nextNumber = new Map<string, number>();
   let unnamed = 0;
   const names = header.map((cell, i) => {
     const given = cell.trim().slice(0, 120);
     if (given === '') unnamed++;
     const base = given === '' ? `column_${i + 1}` : given;
     let name = base;
-    for (let n = 2; taken.has(name); n++) name = `${base} (${n})`;
-    if (name !== base) repeated.add(base);
+    if (taken.has(name)) {
+      // Where the last search for this name ended: without it equal names would be tried again and again from 2.
+      let n = nextNumber.get(base) ?? 2;
+      while (taken.has(`${base} (${n})`)) n++;
+      name = `${base} (${n})`;
+      nextNumber.set(base, n + 1);
+      repeated.add(base);
+    }
     taken.add(name);
     return name;
   });
   if (unnamed > 0) notes.push(`${unnamed} columns have no name in the header; they are called by their position.`);
   if (repeated.size > 0) notes.push(`Column names that occur more than once are numbered: ${[...repeated].slice(0, 5).join(', ')}.`);
   return { names, notes };
+}
+
+/** The rows of the sample, for telling tables from other texts. */
+export function sampleWidths(sample: string, delimiter: Delimiter): string[][] {
+  return sampleCells(sample, delimiter);
 }
 
 /** The rows of the sample split quickly and with respect for quotes; only their shape matters here. */
@@ -120,11 +145,27 @@ function shapeOf(rows: string[][]): { width: number; score: number } {
 function looksLikeHeader(first: string[], rest: string[][]): boolean {
   const filled = first.filter((cell) => !isMissing(cell));
   if (filled.length === 0) return false;
-  const values = filled.filter(isValue);
-  if (values.length === 0) return true;
+  // "no" is the name of a column of numbers more often than an answer: an answer stands above answers.
+  const answers = (at: number) => rest.slice(0, 20).some((row) => row[at] !== undefined && parseBoolean(row[at]) !== null);
+  const values = first.filter((cell, at) => !isMissing(cell) && (parseBoolean(cell) === null ? isValue(cell) : answers(at)));
+  if (values.length === 0) return !recurs(first, rest);
   if (values.length === filled.length) return false;
-  const years = values.every((cell) => /^(19|20)\d\d$/.test(cell.trim()));
-  return years && new Set(filled).size === filled.length && rest.length > 0;
+  // Texts beside years or months (region, 2023, 2024, Jan 2025) name columns of figures; beside other values they are a row of data.
+  const periods = values.every((cell) => /^(19|20)\d\d$/.test(cell.trim()) || parseDate(cell, 'day_first')?.coarse === true);
+  if (periods && new Set(filled).size === filled.length && rest.length > 0) return true;
+  return values.length * 4 <= filled.length && rest.some((row) => valuesOf(row) > values.length * 2);
+}
+
+function valuesOf(row: string[]): number {
+  return row.filter((cell) => !isMissing(cell) && isValue(cell)).length;
+}
+
+/** A name of a column does not come again below it; rows that repeat the whole header do not count. */
+function recurs(first: string[], rest: string[][]): boolean {
+  if (rest.length < 4) return false;
+  const below = rest.filter((row) => !row.every((cell, i) => cell === first[i]));
+  const again = first.filter((cell, i) => cell !== '' && below.some((row) => row[i] === cell)).length;
+  return again > 0 && again * 2 >= first.length;
 }
 
 function isValue(cell: string): boolean {

@@ -3,7 +3,12 @@ import type { TableProfile } from './table-profile.ts';
 
 type Step = (profile: TableProfile) => string | null;
 
+/** What the lists within a JSON file may take of the room together. */
+const nestedShare = 0.5;
+const longestRemark = 700;
+
 const steps: Step[] = [
+  (profile) => keepRemarks(profile, 40),
   (profile) => keepGroupValues(profile, 20),
   (profile) => keepGroupings(profile, 4),
   (profile) => keepGroupValues(profile, 10),
@@ -11,6 +16,7 @@ const steps: Step[] = [
   (profile) => keepTrend(profile, 60),
   (profile) => keepFrequent(profile, 4),
   (profile) => dropContext(profile),
+  (profile) => keepRemarks(profile, 15),
   (profile) => keepGroupings(profile, 0),
   (profile) => dropTrend(profile),
   (profile) => keepColumns(profile, 100),
@@ -22,12 +28,20 @@ const steps: Step[] = [
 /** The profile, or one with less in it whose JSON is at most `maxBytes` of UTF-8. */
 export function fitProfile(profile: TableProfile, maxBytes: number): TableProfile {
   const fitted = structuredClone(profile);
+  for (const remark of fitted.remarks) if (remark.text.length > longestRemark) remark.text = `${remark.text.slice(0, longestRemark - 1)}…`;
+  const room = Math.floor((maxBytes * nestedShare) / Math.max(fitted.nested.length, 1));
+  fitted.nested = fitted.nested.map((each) => fitProfile(each, room));
   for (const step of steps) {
     if (Buffer.byteLength(JSON.stringify(fitted)) <= maxBytes) break;
     const note = step(fitted);
     if (note !== null) fitted.trimmed.push(note);
   }
   return fitted;
+}
+
+function keepRemarks(profile: TableProfile, most: number): string | null {
+  const left = profile.remarks.splice(most).length;
+  return left > 0 ? `remarks: ${left} of the last kinds` : null;
 }
 
 function keepGroupValues(profile: TableProfile, most: number): string | null {

@@ -42,6 +42,47 @@ export async function eachJsonRecord(
   cutter.end();
 }
 
+/**
+ * The whole of a file that is small enough for memory: its JSON value, or the list of its records where it is JSON lines. Rejects with `ToolError` on text
+ * that is not JSON.
+ */
+export async function wholeJson(source: Readable, encoding: Encoding, shape: JsonShape, signal?: AbortSignal): Promise<unknown> {
+  const decoder = new TextDecoder(encoding);
+  const pieces: string[] = [];
+  for await (const chunk of paced(source, signal)) pieces.push(decoder.decode(chunk, { stream: true }));
+  pieces.push(decoder.decode());
+  const text = pieces.join('');
+  if (isShallow(text)) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // JSON lines, or broken: the cutter tells which, and where.
+    }
+  }
+  const records: unknown[] = [];
+  const cutter = new RecordCutter(shape, (record) => records.push(record));
+  cutter.add(text);
+  cutter.end();
+  return records;
+}
+
+/** Values nested deeper than any table are not parsed whole: code that walks them would run out of stack. */
+function isShallow(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 92) i++;
+      else if (code === 34) inString = false;
+    } else if (code === 34) inString = true;
+    else if (code === 123 || code === 91) {
+      if (++depth > deepestNesting) return false;
+    } else if (code === 125 || code === 93) depth--;
+  }
+  return true;
+}
+
 /** Follows strings and brackets; knows nothing else of JSON. Each cut piece goes through JSON.parse, which judges it. */
 class RecordCutter {
   readonly #onRecord: (record: unknown) => void;

@@ -1,39 +1,59 @@
 /**
- * Numbers as people write them: 1,234.56 and 1.234,56, currency signs, percent, negatives in parentheses.
+ * Numbers as people write them: 1,234.56 and 1.234,56, 1 234, currency signs, units, percent, negatives in parentheses or with the sign behind.
  * Which of the two styles a column is written in is decided by the whole column (survey.ts): "1,234" alone does not say.
+ * Scanned by hand: each cell is read once, whatever it holds.
  */
 import type { Cell } from './cell.ts';
 
 /** What stands before the decimals: 1,234.56 is `dot`, 1.234,56 is `comma`. */
 export type NumberStyle = 'dot' | 'comma';
 
-/** `decimals` is how many were written, so that sums can be exact; `unit` is a currency or `%`, empty without one. */
+/** `decimals` is how many were written, so that sums can be exact; `unit` is a currency, a unit of measure or `%`, empty without one. */
 export type ParsedNumber = { value: number; decimals: number; unit: string };
 
-const plain = /^-?(?:0|[1-9]\d{0,14})(?:\.(\d{1,12}))?$/;
-const currency = 'US\\$|A\\$|C\\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD|SEK|NOK|DKK|PLN|kr';
-const wrapped = new RegExp(`^(${currency})?\\s*(.*?)\\s*(${currency}|%)?$`);
-const digits = {
-  dot: /^(?:(?:0|[1-9]\d*)|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+)?(?:\.(\d*))?(?:[eE][+-]?\d{1,3})?$/,
-  comma: /^(?:(?:0|[1-9]\d*)|[1-9]\d{0,2}(?:\.\d{3})+|[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+)?(?:,(\d*))?(?:[eE][+-]?\d{1,3})?$/,
-};
 const longestNumber = 40;
 const mostExactDigits = 15;
+const currencies = new Map<string, string>(
+  (
+    '$ $|US$ $|USD $|A$ A$|C$ C$|CA$ C$|AU$ A$|€ €|EUR €|Euro €|euro €|£ £|GBP £|¥ ¥|JPY ¥|₹ ₹|INR ₹|Rs ₹|CHF CHF|Fr. CHF|CAD C$|AUD A$|SEK SEK|NOK NOK|DKK DKK|PLN PLN|zł PLN|' +
+    'CZK CZK|Kč CZK|HUF HUF|BRL BRL|R$ BRL|CNY CNY|TRY TRY|₺ TRY|ZAR ZAR|BTC BTC|ETH ETH|USDT USDT|kr kr|kr. kr'
+  )
+    .split('|')
+    .map((pair) => pair.split(' ') as [string, string]),
+);
+const measures = new Set(
+  (
+    '% ‰ kg g mg t lb lbs oz km m cm mm mi ft in m² m2 m³ m3 ha l L ml cl h hr hrs hours Std min mins sec s ms d days Tage W kW MW kWh MWh Wh V mV A mA Ω Hz kHz MHz ' +
+    '°C °F °K K °C/h bar mbar hPa kPa Pa rpm kB KB MB GB TB kbit Mbit Mbps km/h mph m/s pcs pc Stk Stk. Stück St pts pt dB lx ppm kcal px'
+  ).split(' '),
+);
 
 /** Reads a cell as a number; null when it is none. Numbers with leading zeros or more digits than a number holds exactly are codes, not numbers. */
 export function parseNumber(cell: Cell, style: NumberStyle): ParsedNumber | null {
   if (typeof cell === 'number') return fromNumber(cell);
-  if (typeof cell !== 'string' || cell.length === 0 || cell.length > longestNumber) return null;
-  if (style === 'dot') {
-    const quick = plain.exec(cell);
-    if (quick !== null) return { value: Number(cell), decimals: quick[1]?.length ?? 0, unit: '' };
-  }
-  return parseDressed(cell.trim(), style);
+  if (typeof cell !== 'string' || cell.length === 0 || cell.length > longestNumber + 20) return null;
+  const text = cell.trim();
+  if (text.length === 0 || text.length > longestNumber) return null;
+  return parseDressed(text, style);
+}
+
+/** As `parseNumber`; a cell that only the other style can read, such as 12,50 among 3.75, is read in that. */
+export function parseEither(cell: Cell, style: NumberStyle): ParsedNumber | null {
+  return parseNumber(cell, style) ?? (typeof cell === 'string' ? parseNumber(cell, style === 'dot' ? 'comma' : 'dot') : null);
 }
 
 /** True for texts of digits that are no quantity: zip codes, phone numbers, long identifiers. */
 export function isDigitCode(cell: Cell): boolean {
-  return typeof cell === 'string' && /^\s*(?:0\d+|\d{16,40})\s*$/.test(cell);
+  if (typeof cell !== 'string' || cell.length > 60) return false;
+  const text = cell.trim();
+  if (text.length < 2 || text.length > 40) return false;
+  for (let i = 0; i < text.length; i++) if (!isDigit(text.charCodeAt(i))) return false;
+  return text[0] === '0' || text.length > mostExactDigits;
+}
+
+/** The currency's sign for its code or sign; undefined for anything else. */
+export function currencyOf(text: string): string | undefined {
+  return currencies.get(text);
 }
 
 function fromNumber(value: number): ParsedNumber | null {
@@ -45,42 +65,122 @@ function fromNumber(value: number): ParsedNumber | null {
   return { value, decimals, unit: '' };
 }
 
-function parseDressed(text: string, style: NumberStyle): ParsedNumber | null {
-  // No currency has a name this long, and most texts do: a cheap no.
-  if (/[A-Za-z]{4}/.test(text)) return null;
-  const code = text.charCodeAt(0);
-  const inParentheses = code === 40 && text.endsWith(')');
-  let body = (inParentheses ? text.slice(1, -1).trim() : text).replace('−', '-');
-  let sign = inParentheses ? -1 : 1;
+function parseDressed(written: string, style: NumberStyle): ParsedNumber | null {
+  let text = written;
+  // Spreadsheets put an apostrophe before what shall stay text.
+  if (text[0] === "'" || text[0] === '’') text = text.slice(1).trimStart();
+  let negative = false;
+  if (text[0] === '(' && text.endsWith(')')) {
+    negative = true;
+    text = text.slice(1, -1).trim();
+  }
+  let signed = false;
+  const takeSign = () => {
+    if (signed || (text[0] !== '-' && text[0] !== '−' && text[0] !== '+' && text[0] !== '–')) return;
+    signed = true;
+    if (text[0] !== '+') negative = !negative;
+    text = text.slice(1).trimStart();
+  };
+  takeSign();
+  let start = 0;
+  while (start < text.length && !isDigit(text.charCodeAt(start)) && text[start] !== '.' && text[start] !== ',' && text[start] !== '-')
+    start++;
   let unit = '';
-  const before = /^[+-]/.exec(body);
-  if (before !== null) {
-    if (before[0] === '-') sign = -sign;
-    body = body.slice(1).trimStart();
+  if (start > 0) {
+    // "Fr. 5": the sign's own dot is no decimal mark.
+    if (text[start] === '.' && !isDigit(text.charCodeAt(start + 1))) start++;
+    const known = currencies.get(text.slice(0, start).trim());
+    if (known === undefined) return null;
+    unit = known;
+    text = text.slice(start).trimStart();
+    takeSign();
   }
-  const parts = wrapped.exec(body);
-  if (parts === null) return null;
-  unit = parts[1] ?? parts[3] ?? '';
-  let inner = parts[2]!;
-  // "$-5": the sign after the currency.
-  if (before === null && parts[1] !== undefined && inner.startsWith('-')) {
-    sign = -sign;
-    inner = inner.slice(1);
+  let end = text.length;
+  while (end > 0 && !isDigit(text.charCodeAt(end - 1))) end--;
+  if (end === 0) return null;
+  let tail = text.slice(end);
+  let body = text.slice(0, end);
+  if (tail[0] === '.' || tail[0] === ',') {
+    // "5." and "100,-" are whole numbers.
+    const rest = tail.slice(1).trimStart();
+    tail = rest[0] === '-' || rest[0] === '–' || rest[0] === '—' ? rest.replace(/^[-–—]{1,2}/, '') : rest;
   }
-  const match = digits[style].exec(inner);
-  if (match === null || !/\d/.test(inner) || (match[1] === undefined && countDigits(inner) > mostExactDigits)) return null;
-  const normal = style === 'dot' ? inner.replace(/[, \u00a0\u202f'’]/g, '') : inner.replace(/[. \u00a0\u202f'’]/g, '').replace(',', '.');
-  const value = Number(normal);
+  tail = tail.trim();
+  if (tail[0] === '-' || tail[0] === '−') {
+    if (signed) return null;
+    negative = !negative;
+    tail = tail.slice(1).trim();
+  }
+  if (tail.endsWith('-')) {
+    if (signed) return null;
+    negative = !negative;
+    tail = tail.slice(0, -1).trim();
+  }
+  // "12 m²" and "3 m2" end in a digit or a sign of their own.
+  if (tail === '' && (body.endsWith(' m2') || body.endsWith(' m3'))) {
+    tail = body.slice(-2);
+    body = body.slice(0, -3);
+  }
+  if (tail !== '') {
+    if (unit !== '') return null;
+    const known = currencies.get(tail) ?? (measures.has(tail) ? tail : undefined);
+    if (known === undefined) return null;
+    unit = known;
+  }
+  const read = readDigits(body, style);
+  if (read === null) return null;
+  const value = Number(read.normal);
   if (!Number.isFinite(value)) return null;
-  const decimals = /[eE]/.test(inner) ? mostExactDigits : (match[1]?.length ?? 0);
-  return { value: value === 0 ? 0 : sign * value, decimals, unit };
+  return { value: value === 0 ? 0 : negative ? -value : value, decimals: read.decimals, unit };
 }
 
-function countDigits(text: string): number {
-  let count = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code >= 48 && code <= 57) count++;
+/** The digits in the form JavaScript reads; null where they are grouped in a way no number is. */
+function readDigits(body: string, style: NumberStyle): { normal: string; decimals: number } | null {
+  const mark = style === 'dot' ? '.' : ',';
+  let exponentAt = body.search(/[eE]/);
+  if (exponentAt < 0) exponentAt = body.length;
+  const exponent = body.slice(exponentAt + 1);
+  if (exponentAt < body.length && !/^[+-]?\d{1,3}$/.test(exponent)) return null;
+  const mantissa = body.slice(0, exponentAt);
+  const markAt = mantissa.indexOf(mark);
+  const whole = markAt < 0 ? mantissa : mantissa.slice(0, markAt);
+  const fraction = markAt < 0 ? '' : mantissa.slice(markAt + 1);
+  for (let i = 0; i < fraction.length; i++) if (!isDigit(fraction.charCodeAt(i))) return null;
+  let digits = '';
+  let group = 0;
+  let groups = 0;
+  let separator = '';
+  for (const char of whole) {
+    if (isDigit(char.charCodeAt(0))) {
+      digits += char;
+      group++;
+      continue;
+    }
+    const kind = separatorOf(char, mark);
+    if (kind === null || (separator !== '' && separator !== kind)) return null;
+    if (groups === 0 ? group < 1 || group > 3 : group !== 3) return null;
+    separator = kind;
+    groups++;
+    group = 0;
   }
-  return count;
+  if (groups > 0 && group !== 3) return null;
+  if (digits.length + fraction.length === 0) return null;
+  if (digits.length > 1 && digits[0] === '0') return null;
+  if (fraction === '' && digits.length > mostExactDigits) return null;
+  const exact = exponentAt < body.length ? mostExactDigits : fraction.length;
+  return {
+    normal: `${digits === '' ? '0' : digits}.${fraction === '' ? '0' : fraction}e${exponent === '' ? '0' : exponent}`,
+    decimals: exact,
+  };
+}
+
+/** Which kind of thousands separator the character is; null when it is none. */
+function separatorOf(char: string, mark: string): string | null {
+  if (char === ' ' || char === '\u00a0' || char === '\u202f' || char === '\u2009') return ' ';
+  if (char === "'" || char === '’') return "'";
+  return (char === '.' || char === ',') && char !== mark ? char : null;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }

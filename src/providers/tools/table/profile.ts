@@ -1,45 +1,83 @@
 /**
- * Profiles a table in two streamed readings: the first finds out what each column is (survey.ts), the second takes the figures. Memory is bounded by
- * the budgets below, not by the file.
+ * Profiles a table in two readings: the first finds out what each column is (survey.ts), the second takes the figures. A table that is small enough is kept
+ * in memory for both, and its rows are compared with one another (remarks.ts); a longer one is streamed. Memory is bounded by budgets, not by the file.
  */
 import type { Readable } from 'node:stream';
 import { Breakdown, type RowNumbers } from './breakdown.ts';
 import { type Cell, cellText, isMissing } from './cell.ts';
+import { type ColumnPlan, readNumber } from './column-evidence.ts';
+import { ColumnReading } from './column-reading.ts';
 import { Correlations } from './correlation.ts';
 import { UnclosedQuote } from './csv-rows.ts';
-import { dateText, parseDate } from './date-format.ts';
 import { countKey, shownKey } from './frequent-values.ts';
-import { NumberColumn } from './number-column.ts';
-import { parseNumber } from './number-format.ts';
-import { type ColumnPlan, type Survey, surveyTable } from './survey.ts';
-import type { ColumnProfile, TableProfile, TrendProfile } from './table-profile.ts';
-import { openTable, type TableSource } from './table-source.ts';
+import { groupingPlans, productPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
+import { remarksOf } from './remarks.ts';
+import { loadRows, type Rows } from './rows.ts';
+import { type AsideKind, asideKind, describeAside, findTotals, isPlainTotal } from './set-aside.ts';
+import { type Survey, Surveying, surveyTable } from './survey.ts';
+import type { TableProfile, TrendProfile } from './table-profile.ts';
+import { openTables, type TableSource } from './table-source.ts';
 
 /** Values kept for exact quartiles, over all columns: 24 MB. */
 const valueBudget = 3_000_000;
 const medianRows = 100_000;
 const mostBrokenDown = 8;
-const mostGroupings = 6;
-const mostGroups = 40;
+const mostGroups = 300;
 const mostPeriods = 9_000;
 const correlated = 12;
-const frequentCandidates = 200;
-const frequentShown = 10;
 const contextCells = 8;
-const dayMs = 86_400_000;
+const asideRowsKept = 1000;
 
 /**
- * Reads the table that `open` gives (called three to five times) and says what is in it. Throws `ToolError`, in words for the agent, when it is
+ * Reads the table that `open` gives (called two to five times) and says what is in it. Throws `ToolError`, in words for the agent, when it is
  * no table or cannot be read as one.
  */
 export async function profileTable(open: () => Promise<Readable>, name: string, signal?: AbortSignal): Promise<TableProfile> {
-  const source = await openTable(open, name, signal);
-  const survey = await surveyTrusted(source, signal);
+  const [main, ...others] = await openTables(open, name, signal);
+  const profile = await profileSource(main!.source, main!.path === '' ? name : `${name}: ${main!.path}`, signal);
+  for (const { path, source } of others) profile.nested.push(await profileSource(source, `${name}: ${path}`, signal));
+  return profile;
+}
+
+/** The rows and plans of a table in memory, totals and the like set aside; null when the table is too long. */
+export async function readRows(source: TableSource, signal?: AbortSignal): Promise<TableInMemory | null> {
+  const all = await trusting(source, () => loadRows(source, signal));
+  if (all === null) return null;
+  const aside: Aside = new Map();
+  const rows: Rows = { cells: [], numbers: [] };
+  for (const [i, cells] of all.cells.entries()) {
+    const kind = asideKind(cells, source.names);
+    if (kind !== null) note(aside, kind, all.numbers[i]!);
+    else {
+      rows.cells.push(cells);
+      rows.numbers.push(all.numbers[i]!);
+    }
+  }
+  let survey = surveyRows(source, rows);
+  const totals = findTotals(rows, survey.columns);
+  if (totals.length > 0) {
+    const at = new Set(totals.map((total) => total.at));
+    rows.cells = rows.cells.filter((_, i) => !at.has(i));
+    rows.numbers = rows.numbers.filter((_, i) => !at.has(i));
+    survey = surveyRows(source, rows);
+  }
+  return { rows, survey, aside, totals: totals.map(({ text }) => text) };
+}
+
+export type TableInMemory = { rows: Rows; survey: Survey; aside: Aside; totals: string[] };
+type Aside = Map<AsideKind, number[]>;
+
+async function profileSource(source: TableSource, name: string, signal?: AbortSignal): Promise<TableProfile> {
+  const memory = await readRows(source, signal);
+  const aside: Aside = memory?.aside ?? new Map();
+  const survey = memory?.survey ?? (await surveyTable(withoutAside(source, aside), signal));
   const reading = new Reading(survey);
-  await source.eachRow((cells, row) => reading.add(cells, row), signal);
+  if (memory !== null) for (const [i, cells] of memory.rows.cells.entries()) reading.add(cells, memory.rows.numbers[i]!);
+  else await withoutAside(source, new Map()).eachRow((cells, row) => reading.add(cells, row), signal);
   const { rows, ragged, columnCount, warnings } = survey;
   if (rows === 0) warnings.unshift(columnCount === 0 ? 'The file is empty.' : 'The table has a header and no rows.');
-  return {
+  const totals = (memory?.totals ?? []).filter((text) => text !== '').map((text) => ({ kind: 'total', text }));
+  const profile: TableProfile = {
     name,
     format: source.format,
     encoding: source.encoding,
@@ -49,20 +87,51 @@ export async function profileTable(open: () => Promise<Readable>, name: string, 
     rows,
     column_count: columnCount,
     ragged_rows: ragged,
-    warnings: [...source.notes, ...warnings],
+    warnings: [...source.notes, ...describeAside(aside), ...warnings],
     ...reading.result(),
     trimmed: [],
+    remarks: [],
+    nested: [],
   };
+  if (memory === null)
+    profile.warnings.push(
+      'The table is too long for comparing its rows: duplicates, gaps and columns that follow from others were not looked for.',
+    );
+  profile.remarks = [...totals, ...(memory === null || rows === 0 ? [] : remarksOf(memory, profile, source.inherited ?? []))];
+  return profile;
+}
+
+function surveyRows(source: TableSource, rows: Rows): Survey {
+  const surveying = new Surveying(source);
+  for (const [i, cells] of rows.cells.entries()) surveying.add(cells, rows.numbers[i]!);
+  return surveying.result();
+}
+
+/** The table without the rows that are no records, for tables that are streamed. */
+function withoutAside(source: TableSource, aside: Aside): TableSource {
+  const eachRow: TableSource['eachRow'] = (visit, signal) =>
+    source.eachRow((cells, row) => {
+      const kind = asideKind(cells, source.names) ?? (isPlainTotal(cells) ? 'total' : null);
+      if (kind === null) visit(cells, row);
+      else note(aside, kind, row);
+    }, signal);
+  return Object.create(source, { eachRow: { value: eachRow } }) as TableSource;
+}
+
+function note(aside: Aside, kind: AsideKind, row: number): void {
+  const rows = aside.get(kind) ?? [];
+  aside.set(kind, rows);
+  if (rows.length < asideRowsKept) rows.push(row);
 }
 
 /** A quote that never closes swallows the rest of the file; then quotes are not trusted at all. */
-async function surveyTrusted(source: TableSource, signal?: AbortSignal): Promise<Survey> {
+async function trusting<T>(source: TableSource, read: () => Promise<T>): Promise<T> {
   try {
-    return await surveyTable(source, signal);
+    return await read();
   } catch (error) {
     if (!(error instanceof UnclosedQuote)) throw error;
     source.ignoreQuotes(error);
-    return surveyTable(source, signal);
+    return read();
   }
 }
 
@@ -70,31 +139,52 @@ async function surveyTrusted(source: TableSource, signal?: AbortSignal): Promise
 class Reading {
   readonly #survey: Survey;
   readonly #columns: ColumnReading[];
-  readonly #broken: ColumnReading[];
-  readonly #groupings: { plan: ColumnPlan; breakdown: Breakdown }[];
+  readonly #groupings: { plan: ColumnPlan; breakdown: Breakdown; names: Map<string, string> }[];
   readonly #trend: { plan: ColumnPlan; period: TrendProfile['period']; breakdown: Breakdown } | null;
   readonly #correlations: Correlations;
   readonly #correlated: Float64Array;
   readonly #row: RowNumbers;
+  readonly #units: Map<number, ColumnPlan>;
+  readonly #product: { column: ColumnReading; quantity: ColumnPlan; price: ColumnPlan } | null;
+  readonly #broken: Set<ColumnReading>;
   /** The row in hand, for the context of extremes. */
   #cells: readonly Cell[] = [];
 
   constructor(survey: Survey) {
     this.#survey = survey;
+    this.#units = unitColumns(survey);
+    const isMixed = (plan: ColumnPlan) => plan.units.size > 1 || this.#units.has(plan.index);
     const numeric = survey.columns.filter((plan) => plan.reads === 'number').length;
     const room = Math.floor(valueBudget / Math.max(numeric, 1));
-    this.#columns = survey.columns.map((plan) => new ColumnReading(plan, room));
-    const numbers = this.#columns.filter(({ plan }) => plan.reads === 'number');
-    this.#broken = numbers.slice(0, mostBrokenDown);
-    const names = this.#broken.map(({ plan }) => plan.name);
+    this.#columns = survey.columns.map((plan) => new ColumnReading(plan, room, plan.reads === 'number' && isMixed(plan)));
+    const product = productPlans(survey, isMixed);
+    if (product === null) this.#product = null;
+    else {
+      const { name, quantity, price } = product;
+      const plan: ColumnPlan = {
+        ...price,
+        name,
+        index: -1,
+        role: 'measure',
+        type: 'number',
+        filled: Math.min(price.filled, quantity.filled),
+        unlike: 0,
+        leftOut: [],
+      };
+      this.#product = { column: new ColumnReading(plan, room, false, true), quantity, price };
+    }
+    const numbers = this.#columns.filter(({ plan, mixed }) => plan.reads === 'number' && !mixed);
+    const broken = [...(this.#product === null ? [] : [this.#product.column]), ...numbers].slice(0, mostBrokenDown);
+    this.#broken = new Set(broken);
+    const names = broken.map(({ plan }) => plan.name);
     const keepValues = survey.rows <= medianRows;
-    this.#groupings = survey.columns
-      .filter((plan) => canGroup(plan, survey.rows))
-      .slice(0, mostGroupings)
-      .map((plan) => ({ plan, breakdown: new Breakdown(names, mostGroups, keepValues) }));
-    const dates = survey.columns.find((plan) => plan.type === 'date');
-    this.#trend =
-      dates === undefined ? null : { plan: dates, period: periodOf(dates), breakdown: new Breakdown(names, mostPeriods, false) };
+    this.#groupings = groupingPlans(survey).map((plan) => ({
+      plan,
+      breakdown: new Breakdown(names, mostGroups, keepValues),
+      names: spellingsOf(plan),
+    }));
+    const trend = trendPlan(survey);
+    this.#trend = trend === null ? null : { ...trend, breakdown: new Breakdown(names, mostPeriods, false) };
     this.#correlations = new Correlations(numbers.slice(0, correlated).map(({ plan }) => plan.name));
     this.#correlated = new Float64Array(Math.min(numbers.length, correlated));
     this.#row = { values: new Float64Array(names.length), decimals: new Uint8Array(names.length) };
@@ -102,47 +192,61 @@ class Reading {
 
   add(cells: readonly Cell[], row: number): void {
     this.#cells = cells;
-    let at = 0;
+    let correlated = 0;
+    let broken = 0;
+    const keep = (value: { value: number; decimals: number } | null) => {
+      this.#row.values[broken] = value?.value ?? Number.NaN;
+      this.#row.decimals[broken++] = value?.decimals ?? 0;
+    };
+    if (this.#product !== null) keep(this.#addProduct(cells, row));
     for (const column of this.#columns) {
       const cell = cells[column.plan.index] ?? null;
       if (column.plan.reads !== 'number') {
         column.add(cell);
         continue;
       }
-      const parsed = column.addNumber(cell, row, this.#context);
-      const value = parsed === null ? Number.NaN : parsed.value;
-      if (at < this.#correlated.length) this.#correlated[at] = value;
-      if (at < this.#broken.length) {
-        this.#row.values[at] = value;
-        this.#row.decimals[at] = parsed?.decimals ?? 0;
-      }
-      at++;
+      const unitOf = this.#units.get(column.plan.index);
+      const unit = unitOf === undefined ? null : cellText(cells[unitOf.index] ?? null, 20);
+      const parsed = column.addNumber(cell, row, this.#context, unit);
+      if (column.mixed) continue;
+      if (correlated < this.#correlated.length) this.#correlated[correlated++] = parsed?.value ?? Number.NaN;
+      if (this.#broken.has(column)) keep(parsed);
     }
     this.#correlations.add(this.#correlated);
-    for (const { plan, breakdown } of this.#groupings) {
+    for (const { plan, breakdown, names } of this.#groupings) {
       const cell = cells[plan.index] ?? null;
-      if (!isMissing(cell)) breakdown.add(countKey(cell), this.#row);
+      if (isMissing(cell)) continue;
+      const key = countKey(cell);
+      breakdown.add(names.get(key) ?? key, this.#row);
     }
     if (this.#trend !== null) {
       const { plan, period, breakdown } = this.#trend;
-      const date = parseDate(cells[plan.index] ?? null, plan.order);
-      if (date !== null) breakdown.add(dateText(date.ms, false).slice(0, periodChars[period]), this.#row);
+      const date = plan.readDate(cells[plan.index] ?? null);
+      if (date !== null) breakdown.add(periodKey(date.ms, period), this.#row);
     }
   }
 
   result(): Pick<TableProfile, 'columns' | 'groups' | 'trend' | 'correlations'> {
+    const { rows } = this.#survey;
     return {
-      columns: this.#columns.map((column) => column.profile(this.#survey.rows)),
+      columns: [...this.#columns, ...(this.#product === null ? [] : [this.#product.column])].map((column) => column.profile(rows)),
       groups: this.#groupings.map(({ plan, breakdown }) => ({
         by: plan.name,
         values: breakdown
           .entries()
-          .map(({ key, rows, figures }) => ({ value: shownKey(key), rows, figures }))
+          .map(({ key, rows: count, figures }) => ({ value: shownKey(key), rows: count, figures }))
           .sort((a, b) => b.rows - a.rows || (a.value < b.value ? -1 : 1)),
       })),
       trend: this.#trendResult(),
       correlations: this.#correlations.strongest(),
     };
+  }
+
+  #addProduct(cells: readonly Cell[], row: number): { value: number; decimals: number } | null {
+    const { column, quantity, price } = this.#product!;
+    const product = multiplied(quantity, price, cells);
+    if (product !== null) column.addValue(product.value, product.decimals, row, this.#context);
+    return product;
   }
 
   #trendResult(): TrendProfile | null {
@@ -158,88 +262,21 @@ class Reading {
     );
 }
 
-/** One column in the second reading. */
-class ColumnReading {
-  readonly plan: ColumnPlan;
-  readonly #numbers: NumberColumn | null;
-  /** Candidates for the most frequent values, counted exactly; null where the survey's counts are exact already. */
-  readonly #recount: Map<string, number> | null;
-  #dates = { firstMs: Infinity, lastMs: -Infinity, count: 0, hasTime: false };
-
-  constructor(plan: ColumnPlan, room: number) {
-    this.plan = plan;
-    this.#numbers = plan.reads === 'number' ? new NumberColumn(plan.filled - plan.unlike, room) : null;
-    const listed = plan.reads === 'text' || plan.reads === 'boolean';
-    this.#recount = listed && !plan.values.exact ? new Map(plan.values.top(frequentCandidates).map(({ key }) => [key, 0])) : null;
-  }
-
-  addNumber(cell: Cell, row: number, context: () => Record<string, string>): { value: number; decimals: number } | null {
-    if (isMissing(cell)) return null;
-    const parsed = parseNumber(cell, this.plan.style);
-    if (parsed !== null) this.#numbers!.add(parsed.value, parsed.decimals, row, context);
-    return parsed;
-  }
-
-  add(cell: Cell): void {
-    if (isMissing(cell)) return;
-    if (this.plan.reads === 'date') {
-      const date = parseDate(cell, this.plan.order);
-      if (date === null) return;
-      const dates = this.#dates;
-      dates.count++;
-      if (date.ms < dates.firstMs) dates.firstMs = date.ms;
-      if (date.ms > dates.lastMs) dates.lastMs = date.ms;
-      dates.hasTime ||= date.hasTime;
-    } else if (this.#recount !== null) {
-      const key = countKey(cell);
-      const count = this.#recount.get(key);
-      if (count !== undefined) this.#recount.set(key, count + 1);
-    }
-  }
-
-  profile(rows: number): ColumnProfile {
-    const { name, type, reads, filled, values, unit, unlike, examples } = this.plan;
-    const profile: ColumnProfile = {
-      name,
-      type,
-      missing: rows - filled,
-      distinct: Math.min(values.distinct, filled),
-      distinct_estimated: !values.exact,
-    };
-    if (unit !== '') profile.unit = unit;
-    const numbers = this.#numbers?.profile();
-    if (numbers) profile.numbers = numbers;
-    if (this.#dates.count > 0) {
-      const { firstMs, lastMs, count, hasTime } = this.#dates;
-      profile.dates = { first: dateText(firstMs, hasTime), last: dateText(lastMs, hasTime), count };
-    }
-    if (reads === 'text' || reads === 'boolean') profile.frequent = this.#frequent();
-    if (type === 'mixed') profile.unlike = { count: unlike, examples };
-    return profile;
-  }
-
-  #frequent(): { value: string; count: number }[] {
-    const counted =
-      this.#recount === null
-        ? this.plan.values.top(frequentShown)
-        : [...this.#recount]
-            .map(([key, count]) => ({ key, count }))
-            .sort((a, b) => b.count - a.count)
-            .slice(0, frequentShown);
-    return counted.map(({ key, count }) => ({ value: shownKey(key), count }));
-  }
+/** The product of two cells, exact to the decimals that both were written with; null where one of them is no number. */
+export function multiplied(a: ColumnPlan, b: ColumnPlan, cells: readonly Cell[]): { value: number; decimals: number } | null {
+  const first = numberAt(a, cells);
+  const second = numberAt(b, cells);
+  if (first === null || second === null) return null;
+  const decimals = Math.min(first.decimals + second.decimals, 12);
+  return { value: Number((first.value * second.value).toFixed(decimals)), decimals };
 }
 
-/** Few values, each of them often: worth figures of their own. */
-function canGroup({ type, filled, values }: ColumnPlan, rows: number): boolean {
-  if ((type !== 'text' && type !== 'boolean') || !values.exact) return false;
-  return values.distinct >= 2 && values.distinct <= mostGroups && values.distinct <= Math.max(2, filled / 2) && rows >= 4;
+function numberAt(plan: ColumnPlan, cells: readonly Cell[]): ReturnType<typeof readNumber> {
+  return readNumber(plan, cells[plan.index] ?? null);
 }
 
-const periodChars = { day: 10, month: 7, year: 4 } as const;
-
-/** Days for up to two months, months for up to ten years, else years. */
-function periodOf({ range }: ColumnPlan): TrendProfile['period'] {
-  const days = range === null ? 0 : (range.lastMs - range.firstMs) / dayMs;
-  return days <= 62 ? 'day' : days <= 3660 ? 'month' : 'year';
+function periodKey(ms: number, period: TrendProfile['period']): string {
+  const text = new Date(ms).toISOString();
+  if (period === 'quarter') return `${text.slice(0, 4)} Q${Math.ceil(Number(text.slice(5, 7)) / 3)}`;
+  return period === 'hour' ? `${text.slice(0, 10)} ${text.slice(11, 13)}:00` : text.slice(0, { day: 10, month: 7, year: 4 }[period]);
 }

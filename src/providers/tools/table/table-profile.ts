@@ -1,10 +1,12 @@
 /** What a table's profile says. This is the JSON that agents read, hence its names. Rows are numbered from 1; the header is not counted. */
 
+import type { ColumnRole } from './column-role.ts';
+
 export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'mixed' | 'empty';
 
 export type TableProfile = {
   name: string;
-  format: 'csv' | 'json';
+  format: 'csv' | 'json' | 'log';
   encoding: string;
   /** Null for JSON. */
   delimiter: string | null;
@@ -23,16 +25,32 @@ export type TableProfile = {
   correlations: { columns: [string, string]; r: number; rows: number }[];
   /** What was left out to fit the size of a result, in words. */
   trimmed: string[];
+  /** What comparing the rows brought: totals, duplicates, gaps, columns that follow from others …, in words; the most telling first within a kind. */
+  remarks: Remark[];
+  /** Lists within the records of a JSON file, unrolled: the lines of orders, for instance. */
+  nested: TableProfile[];
 };
+
+export type Remark = { kind: string; text: string };
 
 export type ColumnProfile = {
   name: string;
   type: ColumnType;
+  /** What the column is there for; only measures are worth adding up. */
+  role: ColumnRole;
+  /** True for a column that the profile computed from two others. */
+  derived?: true;
   missing: number;
   distinct: number;
   distinct_estimated: boolean;
   /** The currency or % that the numbers carry. */
   unit?: string;
+  /** Smallest and largest of whole numbers that are no quantity, such as years. */
+  range?: { min: number; max: number };
+  /** Where units or currencies are mixed: figures of each, which are never added together. */
+  by_unit?: { unit: string; count: number; sum: number; min: number; max: number }[];
+  /** Cells of a column of numbers or dates that are none, with how often each text occurs; they are left out of its figures. */
+  left_out?: { value: string; count: number }[];
   numbers?: NumberProfile;
   dates?: { first: string; last: string; count: number };
   /** The most frequent values; counts are exact. */
@@ -76,6 +94,6 @@ export type GroupProfile = { by: string; values: { value: string; rows: number; 
 
 export type TrendProfile = {
   date_column: string;
-  period: 'day' | 'month' | 'year';
+  period: 'hour' | 'day' | 'month' | 'quarter' | 'year';
   points: { period: string; rows: number; figures: Record<string, Figures> }[];
 };

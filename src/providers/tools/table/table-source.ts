@@ -5,17 +5,21 @@ import type { Cell } from './cell.ts';
 import { eachCsvRow, type UnclosedQuote } from './csv-rows.ts';
 import { columnNames, type Delimiter, detectDialect } from './dialect.ts';
 import { type Encoding, inspectText } from './encoding.ts';
-import { detectJsonShape, eachJsonRecord } from './json-records.ts';
+import { detectJsonShape, eachJsonRecord, wholeJson } from './json-records.ts';
+import { type JsonTable, tablesInJson } from './json-tables.ts';
+import { eachLogRow, webLogColumns } from './web-log.ts';
 
 /** `row` counts data rows from 1; the header is not counted. `cells` may be shorter or longer than the columns are many. */
 export type RowVisitor = (cells: readonly Cell[], row: number) => void;
 
 export type TableSource = {
-  readonly format: 'csv' | 'json';
+  readonly format: 'csv' | 'json' | 'log';
   readonly encoding: Encoding;
   readonly delimiter: Delimiter | null;
   readonly hasHeader: boolean;
   readonly sizeBytes: number;
+  /** Columns that entries of a list have from the record around it. */
+  readonly inherited?: readonly string[];
   /** What was found odd, in words; readings add to it. */
   readonly notes: Set<string>;
   /** The columns' names; complete after the first reading. */
@@ -28,13 +32,68 @@ export type TableSource = {
 
 const mostColumns = 16_384;
 const deepestFlattening = 3;
+/** JSON up to this size is read whole, so that lists within its records can be unrolled. */
+const mostWholeBytes = 8 * 1024 * 1024;
 const swallowed = 'Some quoted cells hold line breaks and delimiters like whole rows; a quote before them may never be closed.';
 
-/** Looks at the file and says how to read it. Throws `ToolError` for a file that is no table. `open` is called once per reading. */
-export async function openTable(open: () => Promise<Readable>, name: string, signal?: AbortSignal): Promise<TableSource> {
+/**
+ * Looks at the file and says how to read it: one table, or several where a JSON file holds several lists. Throws `ToolError` for a file that is no table.
+ * `open` is called once per reading.
+ */
+export async function openTables(
+  open: () => Promise<Readable>,
+  name: string,
+  signal?: AbortSignal,
+): Promise<{ path: string; source: TableSource }[]> {
   const { encoding, sizeBytes, sample, warnings } = await inspectText(await open(), name, signal);
   const common = { encoding, sizeBytes, notes: new Set(warnings) };
-  return isJson(name, sample) ? jsonTable(open, sample, common) : csvTable(open, sample, common);
+  const logColumns = isJson(name, sample) ? null : webLogColumns(sample);
+  if (logColumns !== null) return [{ path: '', source: logTable(open, logColumns, common) }];
+  if (!isJson(name, sample)) return [{ path: '', source: csvTable(open, sample, common) }];
+  if (sizeBytes <= mostWholeBytes) {
+    const tables = tablesInJson(await wholeJson(await open(), encoding, detectJsonShape(sample), signal));
+    if (tables !== null)
+      return tables.map((table) => ({ path: table.path, source: memoryTable(table, { ...common, notes: new Set(warnings) }) }));
+  }
+  return [{ path: '', source: jsonTable(open, sample, common) }];
+}
+
+/** An access log. Its numbers are texts here, as in CSV. */
+function logTable(open: () => Promise<Readable>, names: string[], common: Common): TableSource {
+  return {
+    ...common,
+    format: 'log',
+    delimiter: null,
+    hasHeader: true,
+    names,
+    ignoreQuotes() {},
+    async eachRow(visit, signal) {
+      let row = 0;
+      const { otherLines } = await eachLogRow(await open(), common.encoding, (cells) => visit(cells, ++row), signal);
+      common.notes.add('Read as the access log of a web server.');
+      if (otherLines > 0)
+        common.notes.add(`${otherLines} ${otherLines === 1 ? 'line is' : 'lines are'} not in the form of the log and left out.`);
+    },
+  };
+}
+
+/** A table that was read already. */
+function memoryTable({ names, rows, notes, inherited }: JsonTable, common: Common): TableSource {
+  if (names.length > mostColumns)
+    throw new ToolError(`The records have more than ${mostColumns} different fields; this is no table that can be read.`);
+  for (const note of notes) common.notes.add(note);
+  return {
+    ...common,
+    format: 'json',
+    delimiter: null,
+    hasHeader: true,
+    names,
+    inherited,
+    ignoreQuotes() {},
+    async eachRow(visit) {
+      for (const [i, cells] of rows.entries()) visit(cells, i + 1);
+    },
+  };
 }
 
 type Common = { encoding: Encoding; sizeBytes: number; notes: Set<string> };

@@ -1,14 +1,15 @@
 /** A small agent loop: the offline model with the service's real tools over a workspace in memory. Approval is a function; mails land in an array. */
 import assert from 'node:assert/strict';
+import type { Authority } from '../../../../src/authority.ts';
 import { offlineModel } from '../../../../src/providers/model/embedded.ts';
 import type { ModelMessage } from '../../../../src/providers/model/port.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
 import { createCatalogue } from '../../../../src/providers/tools/catalogue.ts';
-import type { AgentType } from '../../../../src/providers/tools/port.ts';
+import type { AgentMail, AgentType } from '../../../../src/providers/tools/port.ts';
 import { profileTableTool } from '../../../../src/providers/tools/profile-table.ts';
 import { runTool } from '../../../../src/providers/tools/run-tool.ts';
 import type { SandboxPool } from '../../../../src/providers/tools/sandbox/pool.ts';
-import { type MemoryWorkspace, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+import { everything, type MemoryWorkspace, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 
 export type LoopOptions = {
   files?: Record<string, string | Uint8Array>;
@@ -17,6 +18,8 @@ export type LoopOptions = {
   system?: string;
   /** Tools that this agent is not offered. */
   without?: string[];
+  /** What the task may do; default: everything. */
+  authority?: Authority;
   /** The reason for which a person rejects a call; null approves. */
   reject?: (name: string, args: Record<string, unknown>) => string | null;
   /** The error with which a call fails; null lets it run. */
@@ -39,25 +42,27 @@ const mostTurns = 80;
 export async function runAgent(task: string, options: LoopOptions = {}): Promise<LoopResult> {
   const workspace = memoryWorkspace(options.files ?? {});
   const mails: LoopResult['mails'] = [];
+  const mail: AgentMail = { send: async (sent) => ({ detail: `kept ${mails.push(sent)}` }) };
   const catalogue = createCatalogue({
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
     searchUrl: options.searchUrl ?? null,
-    mail: { send: async (mail) => ({ detail: `kept ${mails.push(mail)}` }) },
     sandbox: options.sandbox ?? noSandbox,
     profileTable: profileTableTool,
   });
   const type = options.type ?? 'analyst';
-  const tools = catalogue.offersFor(type).filter(({ name }) => !options.without?.includes(name));
+  const authority = options.authority ?? everything;
+  const withheld = catalogue.withheldFrom(type, authority);
+  const tools = catalogue.offersFor(type, authority).filter(({ name }) => !options.without?.includes(name));
   const messages: ModelMessage[] = [{ role: 'user', text: task }];
   const calls: LoopResult['calls'] = [];
   const model = offlineModel();
   for (let turn = 0; turn < mostTurns; turn++) {
     const said = options.guidance?.[turn];
     if (said !== undefined) messages.push({ role: 'user', text: `A person says: ${said}` });
-    const request = { system: options.system ?? '', messages, tools, maxOutputTokens: 4000 };
+    const request = { system: options.system ?? '', messages, tools, withheld, maxOutputTokens: 4000 };
     const reply = await model.turn(request, { signal: new AbortController().signal, idempotencyKey: String(turn) });
     assert.equal(reply.costMillicents, 0);
-    assert.ok(reply.inputTokens > 0 && reply.outputTokens > 0);
+    assert.deepEqual([reply.inputTokens, reply.outputTokens], [0, 0], 'no tokens are used, so none are counted');
     messages.push({ role: 'assistant', text: reply.text, toolCalls: reply.toolCalls });
     if (reply.toolCalls.length === 0) return { summary: reply.text, workspace, calls, mails, turns: turn + 1 };
     for (const { id, name, arguments: sent } of reply.toolCalls) {
@@ -77,7 +82,7 @@ export async function runAgent(task: string, options: LoopOptions = {}): Promise
         messages.push({ role: 'tool', callId: id, name, result: { error: failed }, isError: true });
       } else {
         const tool = catalogue.get(name)!;
-        const outcome = await runTool(tool, args, toolContext(workspace), (defect) => assert.fail(String(defect)));
+        const outcome = await runTool(tool, args, { ...toolContext(workspace), mail }, (defect) => assert.fail(String(defect)));
         messages.push({ role: 'tool', callId: id, name, ...outcome });
       }
     }
@@ -85,4 +90,9 @@ export async function runAgent(task: string, options: LoopOptions = {}): Promise
   assert.fail(`no end after ${mostTurns} turns`);
 }
 
-const noSandbox: SandboxPool = { run: () => assert.fail('no sandbox is expected here'), close: async () => {}, pids: () => [] };
+const noSandbox: SandboxPool = {
+  run: () => assert.fail('no sandbox is expected here'),
+  close: async () => {},
+  pids: () => [],
+  load: { running: 0, waiting: 0, turnedAway: 0 },
+};

@@ -156,11 +156,13 @@ test('ages are compared by their mean, never added up', async () => {
 });
 
 test('a missing file, an empty workspace and a damaged table are told plainly', async () => {
-  assert.match((await runAgent('Analyse sales.csv', { files: {} })).summary, /There is no sales\.csv/);
+  const missing = await runAgent('Analyse sales.csv', { files: { 'sale.csv.txt': 'One. Two.', 'costs.csv': 'a\n1\n' } });
+  for (const text of [missing.summary, missing.workspace.text('report.md')])
+    assert.match(text, /There is no sales\.csv in the workspace\..*costs\.csv/);
   assert.match((await runAgent('Analyse the data')).summary, /nothing to analyse/);
   const { summary, workspace } = await runAgent('Analyse scan.csv', { files: { 'scan.csv': Buffer.from('%PDF-1.4 nothing') } });
   assert.match(summary, /scan\.csv was not read: .*PDF/);
-  assert.equal(workspace.files.has('report.md'), false);
+  assert.match(workspace.text('report.md'), /nothing was read[\s\S]*scan\.csv was not read/);
 });
 
 test('nothing in a hostile table becomes markup of the report or the chart', async () => {
@@ -185,14 +187,14 @@ test('without the tools it needs it says so and makes no call that is not offere
 test('output.json satisfies the schema, with known figures where names match and null where nothing is known', async () => {
   const schema = {
     type: 'object',
-    required: ['rows', 'sum_amount', 'top_region', 'columns', 'mood', 'score'],
+    required: ['rows', 'sum_amount', 'top_region', 'columns', 'mood', 'note'],
     properties: {
       rows: { type: 'integer' },
       sum_amount: { type: 'number' },
       top_region: { type: 'string' },
       columns: { type: 'array', items: { type: 'string' } },
       mood: { type: ['string', 'null'] },
-      score: { type: 'number', minimum: 1 },
+      note: { type: 'string' },
       unasked: { type: 'string' },
     },
     additionalProperties: false,
@@ -206,9 +208,44 @@ test('output.json satisfies the schema, with known figures where names match and
     top_region: 'North',
     columns: sales.split('\n')[0]!.split(','),
     mood: null,
-    score: 1,
+    note: '',
   });
-  assert.match(summary, /left empty, because I do not know them: mood, score/);
+  assert.match(summary, /left empty, because I do not know them: mood, note/);
+});
+
+test('a number, an answer or a choice that is not known is never made up for output.json', async () => {
+  for (const type of [
+    { type: 'number' },
+    { type: 'integer', minimum: 1 },
+    { type: 'boolean' },
+    { enum: ['low', 'high'], type: 'string' },
+  ]) {
+    const schema = { type: 'object', required: ['risk'], properties: { risk: type } };
+    const system = `output.json must satisfy this JSON Schema:\n${JSON.stringify(schema)}`;
+    const { workspace, summary } = await runAgent('Analyse sales.csv', { files: { 'sales.csv': sales }, system });
+    assert.equal(workspace.files.has('output.json'), false);
+    assert.match(summary, /output\.json was not written: .*do not make up: risk/);
+  }
+});
+
+test('lists of records in output.json are filled from the facts of a text by the names of the schema', async () => {
+  const entry = {
+    type: 'object',
+    required: ['owner', 'task', 'due_date'],
+    properties: { owner: { type: ['string', 'null'] }, task: { type: 'string' }, due_date: { type: ['string', 'null'], format: 'date' } },
+  };
+  const properties = { decisions: { type: 'array', items: { type: 'string' } }, action_items: { type: 'array', items: entry } };
+  const schema = { type: 'object', required: ['decisions', 'action_items'], properties };
+  const text = '# Minutes 3 May 2024\n\nWe agreed to buy a boat.\n\n## Actions\n- Ann: call Bob by 10 May\n- Paint the mast\n';
+  const system = `output.json must satisfy this JSON Schema:\n${JSON.stringify(schema)}`;
+  const { workspace } = await runAgent('Summarise m.md', { files: { 'm.md': text }, system });
+  assert.deepEqual(JSON.parse(workspace.text('output.json')), {
+    decisions: ['We agreed to buy a boat.'],
+    action_items: [
+      { owner: 'Ann', task: 'Ann: call Bob by 10 May', due_date: '2024-05-10' },
+      { owner: null, task: 'Paint the mast', due_date: null },
+    ],
+  });
 });
 
 test('a schema that cannot be filled truthfully is refused in words', async () => {
@@ -216,5 +253,22 @@ test('a schema that cannot be filled truthfully is refused in words', async () =
     'output.json must satisfy this JSON Schema: {"type":"object","required":["code"],"properties":{"code":{"type":"string","pattern":"^[A-Z]{9}$"}}}';
   const { workspace, summary } = await runAgent('Analyse sales.csv', { files: { 'sales.csv': sales }, system });
   assert.equal(workspace.files.has('output.json'), false);
-  assert.match(summary, /cannot fill its schema/);
+  assert.match(summary, /output\.json was not written: .*code/);
+});
+
+test('a tool that the task may not use is not called, and the closing words say which scope it needs', async () => {
+  const authority = { mode: 'live', scopes: ['tasks.write', 'workspaces.read'], ownsWorkspace: false } as const;
+  const { summary, calls } = await runAgent('Order 3 licences from Acme for 120 dollars', { authority });
+  assert.ok(!calls.some(({ name }) => name === 'create_purchase_order'));
+  assert.match(summary, /create_purchase_order needs the scope commerce\.write, which was not granted/);
+  const files = { 'sales.csv': 'a,b\n1,2\n' };
+  const blind = await runAgent('Summarise the file', { files, authority: { ...authority, scopes: [] } });
+  assert.deepEqual(
+    blind.calls.map(({ name }) => name),
+    ['finish'],
+  );
+  assert.match(blind.summary, /workspaces\.read/);
+  const mute = await runAgent('Analyse sales.csv', { files, authority });
+  assert.ok(!mute.calls.some(({ name }) => name === 'write_file'));
+  assert.match(mute.summary, /write_file needs the scope workspaces\.write/);
 });

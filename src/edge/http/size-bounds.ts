@@ -1,0 +1,67 @@
+/**
+ * Looks at the lengths of lists and texts before anything else is checked. A validator looks at every item of a list before it says that the list is too
+ * long, and notes what is wrong with each; a caller's list must not decide how long that takes.
+ */
+import type { Issue } from '../../errors.ts';
+import { plural } from './issues.ts';
+
+/** What is a little too long is left to the validator, which then tells all that is wrong with the body. */
+const someItems = 100;
+const someChars = 10_000;
+
+type Schema = {
+  maxItems?: number;
+  maxLength?: number;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  anyOf?: Schema[];
+  allOf?: Schema[];
+};
+
+/** What is much longer than `schema` allows, the first ones; lists that are too long are not looked into. */
+export function sizeIssues(schema: unknown, value: unknown, maxIssues: number): Issue[] {
+  const issues: Issue[] = [];
+  look(schema as Schema, value, ['body'], issues, maxIssues);
+  return issues;
+}
+
+function look(schema: Schema, value: unknown, loc: string[], issues: Issue[], maxIssues: number): void {
+  if (issues.length >= maxIssues) return;
+  if (typeof value === 'string') {
+    const { maxLength } = schema;
+    // A schema counts code points, of one or two units each.
+    if (maxLength !== undefined && value.length > maxLength * 2 + someChars)
+      issues.push(issue(loc, 'string_too_long', `String should have at most ${maxLength} ${plural(maxLength)}`, maxLength));
+  } else if (Array.isArray(value)) {
+    const { maxItems, items } = schema;
+    if (maxItems !== undefined && value.length > maxItems + someItems)
+      issues.push(issue(loc, 'too_long', `List should have at most ${maxItems} items`, maxItems));
+    else if (items !== undefined)
+      for (let i = 0; i < value.length && issues.length < maxIssues; i++) look(items, value[i], [...loc, String(i)], issues, maxIssues);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, part] of Object.entries(schema.properties ?? {}))
+      if (Object.hasOwn(value, name)) look(part, (value as Record<string, unknown>)[name], [...loc, name], issues, maxIssues);
+  }
+  for (const part of schema.allOf ?? []) look(part, value, loc, issues, maxIssues);
+  if (schema.anyOf !== undefined) lookAtBranches(schema.anyOf, value, loc, issues, maxIssues);
+}
+
+/** Too long only where it is too long for every branch. */
+function lookAtBranches(branches: Schema[], value: unknown, loc: string[], issues: Issue[], maxIssues: number): void {
+  let fewest: Issue[] | null = null;
+  for (const branch of branches) {
+    const found: Issue[] = [];
+    look(branch, value, loc, found, maxIssues);
+    if (takes(branch, value) && (fewest === null || found.length < fewest.length)) fewest = found;
+  }
+  issues.push(...(fewest ?? []));
+}
+
+function takes(branch: Schema & { type?: string }, value: unknown): boolean {
+  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return branch.type === undefined || branch.type === type;
+}
+
+function issue(loc: string[], type: string, msg: string, max: number): Issue {
+  return { loc, msg, type, input: null, ctx: { max_length: max } };
+}

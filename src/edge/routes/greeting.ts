@@ -1,0 +1,62 @@
+/** What is served at the service's own address: what this is and where to go on, to a browser as a page and to a program as JSON. */
+import Type from 'typebox';
+import { type AnyRoute, route } from '../http/route.ts';
+import { answer } from './answer.ts';
+import { page } from './html-page.ts';
+
+const about = 'Runs natural-language tasks with AI agents, and streams every step.';
+
+const bodyOf = (version: string) => `<p>${about}</p>
+<ul>
+  <li><a href="/docs">API reference</a>, with a first task to try</li>
+  <li><a href="/v1/openapi.json">OpenAPI description</a></li>
+  <li><a href="/health">Health of this service</a></li>
+</ul>
+<p class="quiet">Version ${version}</p>`;
+
+const Greeting = Type.Object(
+  {
+    name: Type.Literal('troupe'),
+    description: Type.String(),
+    version: Type.String(),
+    docs: Type.String(),
+    openapi: Type.String(),
+    health: Type.String(),
+  },
+  { title: 'Greeting' },
+);
+
+/** @param publicUrl what addresses of this service begin with */
+export function greetingRoutes({ version, publicUrl }: { version: string; publicUrl: string }): AnyRoute[] {
+  const shown = page('Troupe', bodyOf(version), 200);
+  const greeting = {
+    name: 'troupe' as const,
+    description: about,
+    version,
+    docs: `${publicUrl}/docs`,
+    openapi: `${publicUrl}/v1/openapi.json`,
+    health: `${publicUrl}/health`,
+  };
+  return [
+    route({
+      method: 'GET',
+      path: '/',
+      summary: 'What this service is',
+      description: 'To a browser, which asks for `text/html`, a page.',
+      scope: null,
+      extension: true,
+      responses: { 200: Greeting },
+      handler: ({ request }) =>
+        wantsPage(request.header('accept'))
+          ? { ...shown, headers: { ...shown.headers, Vary: 'Accept' } }
+          : answer(200, greeting, { Vary: 'Accept' }),
+    }),
+  ];
+}
+
+/** Browsers name `text/html` first; programs name JSON, or take anything. */
+function wantsPage(accept: string): boolean {
+  const html = accept.indexOf('text/html');
+  const json = accept.indexOf('application/json');
+  return html !== -1 && (json === -1 || html < json);
+}

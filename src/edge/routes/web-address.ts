@@ -1,0 +1,11 @@
+/** Addresses to which people are sent from here. */
+
+export const webAddressRule = 'Give an https URL, or an http one of this very machine (127.0.0.1, [::1], localhost), without a user';
+
+/** https anywhere, http on loopback alone. A user in it is refused: `https://bank.example@evil.example` reads like another host. */
+export function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== '' || password !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && /^(127(\.\d+){3}|\[::1\]|localhost)$/.test(hostname));
+}

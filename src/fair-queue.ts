@@ -1,0 +1,259 @@
+/**
+ * Shares a few places between accounts. Whoever waits stands in the line of his account; a free place goes to the next account in turn, so
+ * one account with much to do delays another by the length of one piece of its work, not of all. `FairQueue` is the pure data structure,
+ * `FairGate` lets asynchronous work pass through it.
+ *
+ * F1 No more than `maxRunning` run, of one account no more than `maxRunningEach`.
+ * F2 While a place is free, nobody waits whose account may have one.
+ * F3 Items of one account run in the order in which they came.
+ * F4 While an account waits and may have a place, no other account gets two places before it gets one.
+ * F5 No more than `maxWaiting` wait, of one account no more than `maxWaitingEach`. Where all places to wait are taken, the newest item of
+ *    the account with the most waiting items is turned away: an account with little to do finds room.
+ */
+import { AppError } from './errors.ts';
+
+export type FairQueueOptions = {
+  /** Places in all. */
+  maxRunning: number;
+  /** Places of one account. Fewer than `maxRunning` leaves others one at once. Default: as many as there are. */
+  maxRunningEach?: number;
+  /** Default: no bound. */
+  maxWaiting?: number;
+  maxWaitingEach?: number;
+};
+
+type Line<T> = { readonly account: string; readonly items: Set<T>; running: number };
+
+/** Items are told apart by identity: one that waits must not be added again. What belongs to no account has the account ''. */
+export class FairQueue<T> {
+  readonly #lines = new Map<string, Line<T>>();
+  /** Those whose next item may run as soon as a place is free, in turn. */
+  readonly #ready = new Set<Line<T>>();
+  #maxRunning: number;
+  #maxRunningEach: number;
+  readonly #maxWaiting: number;
+  readonly #maxWaitingEach: number;
+  #running = 0;
+  #waiting = 0;
+
+  constructor({ maxRunning, maxRunningEach = maxRunning, maxWaiting = Infinity, maxWaitingEach = maxWaiting }: FairQueueOptions) {
+    this.#maxRunning = maxRunning;
+    this.#maxRunningEach = maxRunningEach;
+    this.#maxWaiting = maxWaiting;
+    this.#maxWaitingEach = maxWaitingEach;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  runningOf(account: string): number {
+    return this.#lines.get(account)?.running ?? 0;
+  }
+
+  waitingOf(account: string): number {
+    return this.#lines.get(account)?.items.size ?? 0;
+  }
+
+  /** Lets an item wait; call `take` next. Returns the item that is turned away for it (F5), perhaps the item itself; null where there is room. */
+  add(account: string, item: T): T | null {
+    if (this.waitingOf(account) >= this.#maxWaitingEach) return item;
+    let turnedAway: T | null = null;
+    if (this.#waiting >= this.#maxWaiting) {
+      const longest = this.#longest();
+      if (longest === null || longest.items.size <= this.waitingOf(account) + 1) return item;
+      turnedAway = [...longest.items].at(-1)!;
+      this.remove(longest.account, turnedAway);
+    }
+    const line = this.#lineOf(account);
+    line.items.add(item);
+    this.#waiting++;
+    this.#settle(line);
+    return turnedAway;
+  }
+
+  /** Gives the next item a place; null where none is free or nobody may have one. Call `finish` when it has ended. */
+  take(): { account: string; item: T } | null {
+    if (this.#running >= this.#maxRunning) return null;
+    const [line] = this.#ready;
+    if (line === undefined) return null;
+    const [item] = line.items as Set<T> & Iterable<T>;
+    line.items.delete(item!);
+    this.#waiting--;
+    line.running++;
+    this.#running++;
+    // At the end of the round again, should more of it wait.
+    this.#ready.delete(line);
+    this.#settle(line);
+    return { account: line.account, item: item! };
+  }
+
+  /** Takes a place where one is free and nobody waits for it. False: use `add`. */
+  takeFree(account: string): boolean {
+    if (this.#running >= this.#maxRunning || this.#ready.size > 0 || this.runningOf(account) >= this.#maxRunningEach) return false;
+    this.#lineOf(account).running++;
+    this.#running++;
+    return true;
+  }
+
+  /** An item of this account has given its place back. Call `take` next. */
+  finish(account: string): void {
+    const line = this.#lines.get(account);
+    if (line === undefined || line.running === 0) throw new Error('A place was given back that nobody had');
+    line.running--;
+    this.#running--;
+    this.#settle(line);
+  }
+
+  /** It waits no longer. False where it did not. */
+  remove(account: string, item: T): boolean {
+    const line = this.#lines.get(account);
+    if (line === undefined || !line.items.delete(item)) return false;
+    this.#waiting--;
+    this.#settle(line);
+    return true;
+  }
+
+  /** Changes how many places there are. Nothing that runs is taken from anybody. Call `take` next. */
+  resize(maxRunning: number, maxRunningEach: number): void {
+    this.#maxRunning = maxRunning;
+    this.#maxRunningEach = maxRunningEach;
+    for (const line of [...this.#lines.values()]) this.#settle(line);
+  }
+
+  /** Forgets all that wait, and returns them. */
+  clear(): T[] {
+    const all = [...this.#lines.values()].flatMap(({ items }) => [...items]);
+    for (const line of [...this.#lines.values()]) {
+      line.items.clear();
+      this.#settle(line);
+    }
+    this.#waiting = 0;
+    return all;
+  }
+
+  #lineOf(account: string): Line<T> {
+    let line = this.#lines.get(account);
+    if (line === undefined) this.#lines.set(account, (line = { account, items: new Set(), running: 0 }));
+    return line;
+  }
+
+  #settle(line: Line<T>): void {
+    // A line that is ready already keeps its turn.
+    if (line.items.size > 0 && line.running < this.#maxRunningEach) this.#ready.add(line);
+    else this.#ready.delete(line);
+    if (line.items.size === 0 && line.running === 0) this.#lines.delete(line.account);
+  }
+
+  /** Looked for only where all places to wait are taken: as many steps as accounts wait, and these are no more than such places. */
+  #longest(): Line<T> | null {
+    let longest: Line<T> | null = null;
+    for (const line of this.#lines.values()) if (line.items.size > (longest?.items.size ?? 0)) longest = line;
+    return longest;
+  }
+}
+
+export type FairGateOptions = FairQueueOptions & {
+  /** In line. Default: as long as it takes. */
+  maxWaitMs?: number;
+  /** What whoever is turned away is told, as `overloaded`. */
+  full: string;
+  /** Default 2. */
+  retryAfterS?: number;
+};
+
+type Waiting = { enter(): void; turnAway(): void };
+
+export class FairGate {
+  /** For metrics: those turned away since the start. */
+  turnedAway = 0;
+  readonly #queue: FairQueue<Waiting>;
+  readonly #maxWaitMs: number | undefined;
+  /** Made once: whoever is turned away costs as little as possible. */
+  readonly #full: AppError;
+
+  constructor({ maxWaitMs, full, retryAfterS = 2, ...options }: FairGateOptions) {
+    this.#queue = new FairQueue(options);
+    this.#maxWaitMs = maxWaitMs;
+    this.#full = new AppError('overloaded', full, { retryAfterS });
+  }
+
+  get size(): { running: number; waiting: number } {
+    return { running: this.#queue.running, waiting: this.#queue.waiting };
+  }
+
+  resize(maxRunning: number, maxRunningEach: number): void {
+    this.#queue.resize(maxRunning, maxRunningEach);
+    this.#next();
+  }
+
+  /** Runs `work` when it is the account's turn. Rejects with what it rejects with, or as `enter` does. */
+  async pass<T>(account: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const leave = await this.enter(account, signal);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Resolves with what gives the place back, to be called once; later calls do nothing. Rejects `overloaded` when the lines are full or
+   * too slow, and with the signal's reason when it is aborted while waiting.
+   */
+  async enter(account: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
+    if (!this.#queue.takeFree(account)) await this.#turn(account, signal);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#queue.finish(account);
+      this.#next();
+    };
+  }
+
+  #turn(account: string, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const waiting: Waiting = {
+        enter() {
+          end();
+          resolve();
+        },
+        turnAway: () => {
+          end();
+          this.turnedAway++;
+          reject(this.#full);
+        },
+      };
+      const leave = () => this.#queue.remove(account, waiting);
+      const onAbort = () => {
+        leave();
+        end();
+        reject(signal!.reason);
+      };
+      const timer =
+        this.#maxWaitMs === undefined
+          ? undefined
+          : setTimeout(() => {
+              leave();
+              waiting.turnAway();
+            }, this.#maxWaitMs);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#queue.add(account, waiting)?.turnAway();
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    for (let next = this.#queue.take(); next !== null; next = this.#queue.take()) next.item.enter();
+  }
+}

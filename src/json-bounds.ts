@@ -1,0 +1,42 @@
+/**
+ * Counts what a JSON text is made of before it is parsed. A parser works in one go, and many small values cost it far more than their bytes: a MiB of
+ * `[],[],` takes it as long as ten of text. Takes the text in pieces; what is no JSON is counted somehow and left for the parser to refuse.
+ */
+export type JsonLimits = {
+  maxDepth: number;
+  /** Values and names in all. */
+  maxValues: number;
+};
+
+export class JsonBounds {
+  readonly #limits: JsonLimits;
+  /** Why `take` answered false. */
+  isTooDeep = false;
+  #depth = 0;
+  #values = 0;
+  #inString = false;
+  #escaped = false;
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+  }
+
+  /** False once the text is nested too deeply or holds too many values. Bytes above 0x7f never equal one of those looked at. */
+  take(bytes: Uint8Array): boolean {
+    const { maxDepth, maxValues } = this.#limits;
+    for (let i = 0; i < bytes.length; i++) {
+      const byte = bytes[i]!;
+      if (this.#inString) {
+        if (this.#escaped) this.#escaped = false;
+        else if (byte === 0x5c) this.#escaped = true;
+        else if (byte === 0x22) this.#inString = false;
+      } else if (byte === 0x22) this.#inString = true;
+      else if (byte === 0x5b || byte === 0x7b) {
+        this.isTooDeep = ++this.#depth > maxDepth;
+        if (this.isTooDeep || ++this.#values > maxValues) return false;
+      } else if (byte === 0x5d || byte === 0x7d) this.#depth--;
+      else if ((byte === 0x2c || byte === 0x3a) && ++this.#values > maxValues) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,23 @@
+/** Invoices are drawn in the computing processes. */
+
+import type { PrintedInvoice } from '../edge/routes/invoice-pdf.ts';
+import { AppError } from '../errors.ts';
+import { type Compute, type Job, JobStopped } from '../providers/compute/port.ts';
+import type { InvoiceRow } from '../storage/entities/checkout.ts';
+
+const pdfJob: Job<{ invoice: PrintedInvoice; customer: string }, Uint8Array> = {
+  name: 'invoice_pdf',
+  module: new URL('../edge/routes/invoice-pdf.ts', import.meta.url),
+  timeMs: 10_000,
+};
+
+export async function invoicePdf(compute: Compute, row: InvoiceRow, customer: string): Promise<Uint8Array> {
+  const { accountId, id, plan, billingPeriod, amountMinor, status, createdAt, periodStart, periodEnd, lines } = row;
+  const invoice = { id, plan, billingPeriod, amountMinor, status, createdAt, periodStart, periodEnd, lines };
+  try {
+    return await compute.run(pdfJob, { invoice, customer }, { account: accountId });
+  } catch (error) {
+    if (error instanceof JobStopped) throw new AppError('unavailable', 'The invoice could not be drawn', { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The program of a computing process. It knows no secret: its environment is empty. It loads a job's module when the job is first run and keeps it;
+ * nothing in here is trusted to end in time, the node kills it from outside.
+ */
+import { Readable } from 'node:stream';
+import { AppError, type ErrorCode } from '../../errors.ts';
+import { ToolError } from '../tools/port.ts';
+import type { JobFunction } from './port.ts';
+import type { PlainError, ToChild, ToParent } from './protocol.ts';
+
+/** An error of the caller's source, so that the caller gets its own error back. */
+const ofSource = new WeakSet<Error>();
+
+const never = new AbortController().signal;
+let sources = 0;
+/** Waits for the node's answer to the one question under way. */
+let answered: ((answer: ToChild) => void) | null = null;
+let asking: Promise<unknown> = Promise.resolve();
+
+process.on('message', (message: ToChild) => {
+  if (message.op === 'run') void run(message.module, message.input);
+  else answered?.(message);
+});
+// The node has ended.
+process.on('disconnect', () => process.exit(0));
+say({ op: 'ready' });
+
+async function run(module: string, input: unknown): Promise<void> {
+  const before = process.cpuUsage();
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  try {
+    const { default: work } = (await import(module)) as { default: JobFunction<unknown, unknown> };
+    const result = await work(input, { open, signal: never });
+    say({ op: 'done', result, cpuMs: cpuMs() });
+  } catch (error) {
+    say({ op: 'threw', error: plain(error), cpuMs: cpuMs() });
+  }
+}
+
+async function open(): Promise<Readable> {
+  const source = sources++;
+  await ask({ op: 'open', source });
+  return Readable.from(pieces(source), { objectMode: false, highWaterMark: 64 * 1024 });
+}
+
+async function* pieces(source: number): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      const answer = await ask({ op: 'read', source });
+      if (answer.op !== 'piece' || answer.bytes === null) return;
+      yield answer.bytes;
+    }
+  } finally {
+    say({ op: 'close', source });
+  }
+}
+
+/** One question at a time, since answers carry no number. */
+function ask(question: ToParent): Promise<ToChild> {
+  const answer = asking.then(() => {
+    return new Promise<ToChild>((resolve, reject) => {
+      answered = (message) => {
+        answered = null;
+        if (message.op === 'failed') reject(revived(message.error));
+        else resolve(message);
+      };
+      say(question);
+    });
+  });
+  asking = answer.catch(() => {});
+  return answer;
+}
+
+function revived({ name, message, code }: PlainError): Error {
+  const error =
+    name === 'ToolError' ? new ToolError(message) : code === undefined ? new Error(message) : new AppError(code as ErrorCode, message);
+  ofSource.add(error);
+  return error;
+}
+
+function plain(thrown: unknown): PlainError {
+  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) };
+  const { name, message, stack } = thrown;
+  const error: PlainError = { name, message, ofSource: ofSource.has(thrown) };
+  if (stack !== undefined) error.stack = stack;
+  if (thrown instanceof AppError) error.code = thrown.code;
+  return error;
+}
+
+function say(message: ToParent): void {
+  process.send!(message);
+}

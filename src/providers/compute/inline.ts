@@ -1,0 +1,15 @@
+/** Runs jobs where they are asked for, without any bound: for programs that serve nobody else, such as tests. */
+import { Readable } from 'node:stream';
+import type { Compute, JobFunction } from './port.ts';
+
+export const inlineCompute: Compute = {
+  async run(job, input, { signal, open }) {
+    signal?.throwIfAborted();
+    const { default: work } = (await import(job.module.href)) as { default: JobFunction<unknown, never> };
+    const source = async () => {
+      const stream = await open!();
+      return stream instanceof Readable ? stream : new Readable().wrap(stream);
+    };
+    return work(input, { open: source, signal: signal ?? new AbortController().signal });
+  },
+};

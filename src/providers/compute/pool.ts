@@ -1,0 +1,129 @@
+/**
+ * The computing processes of a node: started on first use, at most `processes`, gone after a while without work. Owns every process it starts:
+ * after `close` none is left.
+ *
+ * C1 A job that breaks a limit ends with its process; no other job was in it.
+ * C2 Accounts take turns, and none has all processes: work of one account delays another's by one job at most.
+ * C3 Long jobs never have all processes, and one account has one long job at a time.
+ * C4 What waits is bounded, by account and in all.
+ */
+import { CountBy, Distribution } from '../../counts.ts';
+import { AppError } from '../../errors.ts';
+import { FairGate } from '../../fair-queue.ts';
+import { type Compute, type Job, JobStopped, type RunOptions } from './port.ts';
+import { ComputeProcess } from './process.ts';
+
+export type ComputePoolOptions = {
+  processes?: number;
+  /** JavaScript heap of one process. */
+  heapMb?: number;
+  maxWaitingOfAccount?: number;
+  maxWaiting?: number;
+  /** Life of a process without work. */
+  idleMs?: number;
+  startMs?: number;
+};
+
+const longMs = 15_000;
+const outcomes = { time: 'stopped_time', memory: 'stopped_memory', crash: 'stopped_crash' } as const;
+const boundsS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+
+export class ComputeStats {
+  readonly jobs = new CountBy(['job', 'outcome']);
+  readonly durationS = new Distribution(boundsS);
+  readonly waitS = new Distribution(boundsS);
+}
+
+export class ComputePool implements Compute {
+  readonly stats = new ComputeStats();
+  readonly #limits: { heapMb: number; startMs: number };
+  readonly #idleMs: number;
+  readonly #gate: FairGate;
+  readonly #longGate: FairGate;
+  readonly #alive = new Set<ComputeProcess>();
+  readonly #idle: { process: ComputeProcess; timer: NodeJS.Timeout }[] = [];
+  readonly #closing = new AbortController();
+
+  constructor(options: ComputePoolOptions = {}) {
+    const { processes = 3, heapMb = 256, idleMs = 30_000, startMs = 30_000 } = options;
+    this.#limits = { heapMb, startMs };
+    this.#idleMs = idleMs;
+    const waiting = { maxWaiting: options.maxWaiting ?? 1_024, maxWaitingEach: options.maxWaitingOfAccount ?? 256 };
+    const turnedAway = { full: 'Too much waits to be computed; try again later', retryAfterS: 5 };
+    const allButOne = Math.max(1, processes - 1);
+    this.#gate = new FairGate({ maxRunning: processes, maxRunningEach: allButOne, ...waiting, ...turnedAway });
+    this.#longGate = new FairGate({ maxRunning: allButOne, maxRunningEach: 1, ...waiting, ...turnedAway });
+  }
+
+  get size(): { running: number; waiting: number; processes: number } {
+    const { running, waiting } = this.#gate.size;
+    return { running, waiting: waiting + this.#longGate.size.waiting, processes: this.#alive.size };
+  }
+
+  async run<Input, Result>(job: Job<Input, Result>, input: Input, { account, signal, open }: RunOptions): Promise<Result> {
+    const ends = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const sinceMs = performance.now();
+    const leaves: (() => void)[] = [];
+    try {
+      if (job.timeMs > longMs) leaves.push(await this.#longGate.enter(account, ends));
+      leaves.push(await this.#gate.enter(account, ends));
+      this.stats.waitS.note((performance.now() - sinceMs) / 1_000);
+      const result = await this.#perform(job as Job<never, unknown>, input, ends, open);
+      this.stats.jobs.add([job.name, 'done']);
+      return result as Result;
+    } catch (error) {
+      this.stats.jobs.add([job.name, ends.aborted ? 'aborted' : outcomeOf(error)]);
+      // The end of a process may be heard before the signal that ended it.
+      throw ends.aborted ? ends.reason : error;
+    } finally {
+      for (const leave of leaves) leave();
+    }
+  }
+
+  /** Ends what runs and waits; resolves when every process is gone. */
+  async close(): Promise<void> {
+    this.#closing.abort(new AppError('draining', 'The service is stopping'));
+    for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
+    await Promise.all([...this.#alive].map((process) => process.kill()));
+  }
+
+  async #perform(job: Job<never, unknown>, input: unknown, signal: AbortSignal, open: RunOptions['open']): Promise<unknown> {
+    const beganAtMs = performance.now();
+    const process = this.#takeProcess();
+    try {
+      await process.ready;
+      return await process.run({ job, input, signal, ...(open && { open }) });
+    } finally {
+      this.stats.durationS.note((performance.now() - beganAtMs) / 1_000);
+      if (process.usable && !this.#closing.signal.aborted) this.#keep(process);
+      else await process.kill();
+    }
+  }
+
+  #takeProcess(): ComputeProcess {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      clearTimeout(idle.timer);
+      idle.process.hold(true);
+      if (idle.process.usable) return idle.process;
+    }
+    const process = new ComputeProcess(this.#limits);
+    this.#alive.add(process);
+    void process.gone.then(() => this.#alive.delete(process));
+    return process;
+  }
+
+  #keep(process: ComputeProcess): void {
+    process.hold(false);
+    const drop = () => {
+      const at = this.#idle.findIndex((idle) => idle.process === process);
+      if (at >= 0) this.#idle.splice(at, 1);
+      void process.kill();
+    };
+    this.#idle.push({ process, timer: setTimeout(drop, this.#idleMs).unref() });
+  }
+}
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof JobStopped) return outcomes[error.reason];
+  return error instanceof AppError && error.code === 'overloaded' ? 'overloaded' : 'failed';
+}

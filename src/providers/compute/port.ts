@@ -1,0 +1,60 @@
+/**
+ * Computing over what a caller, a file or a model sent. It happens apart from the node's event loop, bounded in time and memory, so that one
+ * input can neither stop the node nor keep its neighbours waiting.
+ */
+import type { Readable } from 'node:stream';
+
+/**
+ * A kind of work. `module` names a file whose default export is a `JobFunction`; it is loaded where the work is done, on first use. Input and
+ * result are copied by structured clone: plain data and byte arrays.
+ */
+export type Job<Input, Result> = {
+  /** For metrics and messages. */
+  readonly name: string;
+  readonly module: URL;
+  /** Processor time that one run may take; by the clock it may take four times as long. A job of more than 15 s counts as long, see `Compute`. */
+  readonly timeMs: number;
+  readonly types?: (input: Input) => Result;
+};
+
+/** What a job's module exports as default. Errors it throws reach the caller with their class, where that is `ToolError` or `AppError`, and their message. */
+export type JobFunction<Input, Result> = (input: Input, context: JobContext) => Result | Promise<Result>;
+
+export type JobContext = {
+  /** Opens the caller's source once more, from its start. Its bytes come in pieces as they are read. */
+  open(): Promise<Readable>;
+  /** Aborted when nobody waits for the result any more. A process that computes is ended then; only work in the node's own thread has to look. */
+  readonly signal: AbortSignal;
+};
+
+export type RunOptions = {
+  /** Whose work it is: accounts take turns. */
+  account: string;
+  /** Ends the work, whether it waits or runs. */
+  signal?: AbortSignal;
+  /** The source behind `JobContext.open`. */
+  open?: () => Promise<NodeJS.ReadableStream>;
+};
+
+/** Why a run was ended from outside. */
+export type StopReason = 'time' | 'memory' | 'crash';
+
+/** The job needed more time or memory than it may use. It would again: do not repeat it. */
+export class JobStopped extends Error {
+  override name = 'JobStopped';
+  readonly reason: StopReason;
+
+  constructor(message: string, reason: StopReason) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface Compute {
+  /**
+   * Runs the job and resolves with its result. Runs wait for a free place, in turns by account; one account never has all places, and long jobs
+   * never take all of them. Rejects with what the job throws, with `JobStopped`, with `overloaded` when too many wait, with `unavailable` when
+   * no process can be started, with `draining` when the node stops, and with the signal's reason when it is aborted.
+   */
+  run<Input, Result>(job: Job<Input, Result>, input: Input, options: RunOptions): Promise<Result>;
+}

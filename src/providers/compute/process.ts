@@ -1,0 +1,211 @@
+/**
+ * One computing process. Processes and not threads: a thread that allocates past its limit within one built-in function (a join, a growing map,
+ * JSON.parse) takes the whole node down with it. Limits of time and memory are set from outside; a process that broke one is not used again.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { AppError, type ErrorCode } from '../../errors.ts';
+import { ToolError } from '../tools/port.ts';
+import { type Job, JobStopped } from './port.ts';
+import type { PlainError, ToChild, ToParent } from './protocol.ts';
+import { SentSources } from './sent-sources.ts';
+
+export type ProcessLimits = {
+  /** Of JavaScript objects. What lies outside of them (buffers, code, Node itself) may take `extraMb` besides. */
+  heapMb: number;
+  startMs: number;
+};
+
+export type ProcessRun = {
+  job: Job<never, unknown>;
+  input: unknown;
+  signal: AbortSignal;
+  open?: () => Promise<NodeJS.ReadableStream>;
+};
+
+const programFile = fileURLToPath(new URL('./child.ts', import.meta.url));
+const extraMb = 350;
+/** Processor time after which a process is replaced, and after which the system ends one whose node was killed while it computed. */
+const maxCpuMs = 60_000;
+const orphanCpuS = 300;
+/** Below the node's own priority: where cores are few, requests go first. */
+const niceness = 5;
+/** On a busy machine a job gets its time later, but not for ever: so many times its limit by the clock. */
+const patience = 4;
+
+export class ComputeProcess {
+  /** Settles when it takes jobs; rejects with `unavailable` when it cannot be started. */
+  readonly ready: Promise<void>;
+  readonly gone: Promise<void>;
+  readonly #child: ChildProcess;
+  #usable = true;
+  #isGone = false;
+  #cpuMs = 0;
+  #onMessage: (message: ToParent) => void = () => {};
+  #onGone: () => void = () => {};
+
+  constructor(limits: ProcessLimits) {
+    this.#child = spawnChild(limits.heapMb);
+    const lastWords = tailOf(this.#child);
+    this.gone = new Promise((resolve) => {
+      const end = () => {
+        this.#usable = false;
+        this.#isGone = true;
+        resolve();
+        this.#onGone();
+      };
+      this.#child.once('exit', end);
+      this.#child.once('error', end);
+    });
+    this.ready = new Promise<void>((resolve, reject) => {
+      const fail = () => {
+        reject(new AppError('unavailable', 'No process for computing can be started', { cause: new Error(lastWords()) }));
+        void this.kill();
+      };
+      const timer = setTimeout(fail, limits.startMs);
+      this.#onGone = fail;
+      this.#onMessage = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      void this.gone.then(() => clearTimeout(timer));
+    });
+    // The run that needs it hears of a failure; one that is stopped before must not end the node.
+    this.ready.catch(() => {});
+    this.#child.on('message', (message) => this.#onMessage(message as ToParent));
+  }
+
+  /** Whether it may be given another job. */
+  get usable(): boolean {
+    return this.#usable && this.#cpuMs < maxCpuMs;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Runs one job; one at a time, once it is ready. A job that takes too long, or whose signal is aborted, ends the process. */
+  async run({ job, input, signal, open }: ProcessRun): Promise<unknown> {
+    const sources = new SentSources(open, (message) => this.#say(message));
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const stop = (reason: unknown) => {
+      reject(reason);
+      void this.kill();
+    };
+    const onAbort = () => stop(signal.reason);
+    const timeLeft = this.#timer(job.timeMs);
+    const look = () => {
+      const leftMs = timeLeft();
+      if (leftMs > 0) timer = setTimeout(look, leftMs);
+      else stop(new JobStopped(`${job.name} took longer than ${job.timeMs / 1000} s`, 'time'));
+    };
+    let timer = setTimeout(look, job.timeMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#onGone = () => reject(this.#stopped(job));
+    this.#onMessage = (message) => {
+      if (message.op === 'done' || message.op === 'threw') this.#cpuMs += message.cpuMs;
+      if (message.op === 'done') resolve(message.result);
+      else if (message.op === 'threw') reject((message.error.ofSource && sources.failure) || revived(message.error));
+      else if (message.op !== 'ready') sources.answer(message);
+    };
+    try {
+      if (signal.aborted) onAbort();
+      else if (this.#isGone) reject(this.#stopped(job));
+      else this.#say({ op: 'run', module: job.module.href, input });
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.#onGone = this.#onMessage = () => {};
+      sources.close();
+    }
+  }
+
+  /** What is left of `timeMs` of processor time, where the system tells it, else by the clock. */
+  #timer(timeMs: number): () => number {
+    const beganAtMs = performance.now();
+    const beganCpuMs = cpuMsOf(this.pid);
+    return () => {
+      const wallMs = performance.now() - beganAtMs;
+      const cpuMs = cpuMsOf(this.pid);
+      const usedMs = cpuMs === null || beganCpuMs === null || wallMs >= timeMs * patience ? wallMs : cpuMs - beganCpuMs;
+      // The system counts in steps of 10 ms.
+      return usedMs + 10 >= timeMs ? 0 : Math.max(20, timeMs - usedMs);
+    };
+  }
+
+  /** Ends it at once, whatever it does; resolves when it is gone. */
+  kill(): Promise<void> {
+    this.#usable = false;
+    if (!this.#isGone) this.hold(true);
+    this.#child.kill('SIGKILL');
+    return this.gone;
+  }
+
+  /** Whether the node's process stays alive for it: not while it is idle. */
+  hold(held: boolean): void {
+    for (const part of [this.#child, this.#child.channel]) held ? part?.ref() : part?.unref();
+  }
+
+  /** What cannot be sent is thrown; what a process that has just ended no longer hears is told by its end. */
+  #say(message: ToChild): void {
+    if (!this.#child.connected) return;
+    this.#child.send(message, () => {});
+  }
+
+  #stopped(job: { name: string }): JobStopped {
+    // V8 aborts where the heap's limit is reached, the system's allocator where the process's is.
+    const memory = this.#child.signalCode === 'SIGABRT' || this.#child.exitCode === 134;
+    const what = memory ? 'needed more memory than it may use' : 'ended unexpectedly';
+    return new JobStopped(`${job.name} ${what}`, memory ? 'memory' : 'crash');
+  }
+}
+
+function spawnChild(heapMb: number): ChildProcess {
+  // Limits that this system does not know, or that are lower already, are left as they are.
+  const limits = [`-d ${(heapMb + extraMb) * 1024}`, `-t ${orphanCpuS}`, '-f 0', '-c 0'].map((limit) => `ulimit ${limit} 2>/dev/null || :`);
+  const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile];
+  const child = spawn('/bin/sh', ['-c', [...limits, 'exec "$@"'].join('\n'), 'compute', ...node], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  });
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, niceness);
+  } catch {
+    // It has ended already.
+  }
+  return child;
+}
+
+function revived({ name, message, code, stack }: PlainError): Error {
+  const error =
+    name === 'ToolError' ? new ToolError(message) : code === undefined ? new Error(message) : new AppError(code as ErrorCode, message);
+  error.name = name;
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+/** Processor time that a process has taken; null where the system has no /proc, or the process has ended. */
+function cpuMsOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field, the name, may hold anything; behind it fields are plain.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return null;
+  }
+}
+
+/** The last thing the process complained about, for the log. */
+function tailOf(child: ChildProcess): () => string {
+  let tail = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-1_000);
+  });
+  (child.stderr as { unref?(): void } | null)?.unref?.();
+  return () => tail.trim();
+}

@@ -1,0 +1,27 @@
+/** What the node and a computing process say to each other. One job at a time; the process asks for each piece of a source, so none is sent unasked. */
+
+export type ToChild =
+  | { op: 'run'; module: string; input: unknown }
+  | { op: 'opened' }
+  /** The next piece of a source; null at its end. */
+  | { op: 'piece'; bytes: Uint8Array | null }
+  | { op: 'failed'; error: PlainError };
+
+export type ToParent =
+  | { op: 'ready' }
+  | { op: 'open'; source: number }
+  | { op: 'read'; source: number }
+  | { op: 'close'; source: number }
+  | { op: 'done'; result: unknown; cpuMs: number }
+  | { op: 'threw'; error: PlainError; cpuMs: number };
+
+/** An error as data. */
+export type PlainError = {
+  name: string;
+  message: string;
+  /** Of an `AppError`. */
+  code?: string;
+  stack?: string;
+  /** It came from the caller's source and went through the job unchanged. */
+  ofSource?: boolean;
+};

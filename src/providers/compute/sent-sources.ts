@@ -1,0 +1,67 @@
+/** The sources that a job reads: the caller's streams, given to the process piece by piece as it asks for them. */
+import { Readable } from 'node:stream';
+import { AppError } from '../../errors.ts';
+import type { PlainError, ToChild, ToParent } from './protocol.ts';
+
+type Question = Exclude<ToParent, { op: 'ready' | 'done' | 'threw' }>;
+type Source = { stream: Readable; pieces: AsyncIterator<Uint8Array> };
+
+/** A job reads its file some few times over; more open sources at once are a defect of the job. */
+const maxOpen = 16;
+
+export class SentSources {
+  /** What a source failed with, as the caller's own code threw it. */
+  failure: unknown = null;
+  readonly #open: (() => Promise<NodeJS.ReadableStream>) | undefined;
+  readonly #say: (message: ToChild) => void;
+  readonly #sources = new Map<number, Source>();
+  #closed = false;
+
+  constructor(open: (() => Promise<NodeJS.ReadableStream>) | undefined, say: (message: ToChild) => void) {
+    this.#open = open;
+    this.#say = say;
+  }
+
+  answer(question: Question): void {
+    if (question.op === 'close') return this.#end(question.source);
+    const answer = question.op === 'open' ? this.#begin(question.source) : this.#read(question.source);
+    answer.then(this.#say, (error: unknown) => {
+      this.failure ??= error;
+      this.#say({ op: 'failed', error: plain(error) });
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const id of [...this.#sources.keys()]) this.#end(id);
+  }
+
+  async #begin(id: number): Promise<ToChild> {
+    if (this.#open === undefined || this.#sources.size >= maxOpen) throw new Error('a job opened a source that it has not');
+    const opened = await this.#open();
+    const stream = opened instanceof Readable ? opened : new Readable().wrap(opened);
+    // An error is told where the source is read.
+    stream.on('error', () => {});
+    this.#sources.set(id, { stream, pieces: stream[Symbol.asyncIterator]() });
+    if (this.#closed) this.#end(id);
+    return { op: 'opened' };
+  }
+
+  async #read(id: number): Promise<ToChild> {
+    const source = this.#sources.get(id);
+    if (source === undefined) throw new Error('a job read a source that is not open');
+    const { value, done } = await source.pieces.next();
+    return { op: 'piece', bytes: done ? null : Buffer.isBuffer(value) ? value : Buffer.from(value) };
+  }
+
+  #end(id: number): void {
+    const source = this.#sources.get(id);
+    this.#sources.delete(id);
+    source?.stream.destroy();
+  }
+}
+
+function plain(error: unknown): PlainError {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
+  return { name: error.name, message: error.message, ...(error instanceof AppError ? { code: error.code } : {}) };
+}

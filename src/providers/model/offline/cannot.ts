@@ -1,0 +1,47 @@
+/** What people ask for that rules cannot do: said plainly, with what they can do and how to get a language model. */
+import { readTokens } from './prompt-tokens.ts';
+import { stanceOf } from './stance.ts';
+
+export const abilities =
+  'The offline model works by fixed rules. It can profile tables (CSV, TSV, JSON), summarise texts and web pages in their own sentences, list their decisions, actions, dates and figures, compare two texts, compute, write files you dictate, search where a search endpoint is configured, and send an e-mail or place an order that is stated plainly.';
+export const realModel =
+  'For anything else configure a language model: MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME, or ANTHROPIC_API_KEY.';
+
+const verbs = new Map<string, string>([
+  ...['translate', 'übersetze', 'übersetz', 'übertrage'].map((verb) => [verb, 'translate'] as const),
+  ...['rewrite', 'rephrase', 'paraphrase', 'reword', 'proofread', 'polish', 'shorten', 'formuliere', 'umformulieren', 'kürze'].map(
+    (verb) => [verb, 'rewrite texts'] as const,
+  ),
+  ...['compose', 'draft', 'brainstorm', 'imagine', 'invent', 'entwirf', 'dichte'].map((verb) => [verb, 'write texts of its own'] as const),
+  ...['predict', 'forecast', 'prognostiziere'].map((verb) => [verb, 'predict'] as const),
+  ...['design', 'program', 'code', 'implement', 'refactor', 'debug', 'programmiere'].map((verb) => [verb, 'write code'] as const),
+]);
+const making = new Set(['write', 'create', 'make', 'build', 'generate', 'schreibe', 'schreib', 'erstelle', 'draw', 'paint']);
+const works = new Map<string, string>([
+  ...'poem story song haiku limerick essay joke slogan letter reply speech blog article tweet novel screenplay lyrics gedicht geschichte brief lied rede aufsatz'
+    .split(' ')
+    .map((noun) => [noun, 'write texts of its own'] as const),
+  ...'website webpage page app application script program game code api landing'.split(' ').map((noun) => [noun, 'write code'] as const),
+  ...'picture image logo photo painting illustration bild'.split(' ').map((noun) => [noun, 'make pictures'] as const),
+  ...'presentation slides powerpoint'.split(' ').map((noun) => [noun, 'make presentations'] as const),
+]);
+const mostWords = 6;
+
+/** A sentence for each kind of request that no rule can follow. */
+export function cannotDo(task: string): string[] {
+  const tokens = readTokens(task);
+  const found = new Set<string>();
+  for (let i = 0; i < tokens.length && found.size < 3; i++) {
+    const { lower } = tokens[i]!;
+    const what = verbs.get(lower);
+    if (what !== undefined && stanceOf(tokens, i) === 'order') found.add(what);
+    if (!making.has(lower)) continue;
+    for (let at = i + 1; at <= i + mostWords && at < tokens.length; at++) {
+      const noun = works.get(tokens[at]!.lower);
+      if (noun === undefined) continue;
+      if (stanceOf(tokens, i) === 'order') found.add(noun);
+      break;
+    }
+  }
+  return [...found].map((what) => `Not done: the offline model cannot ${what}, because it has no language model. ${realModel}`);
+}

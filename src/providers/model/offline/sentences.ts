@@ -1,0 +1,44 @@
+/** Where sentences end. One pass; abbreviations and numbers with a point end none. */
+
+const abbreviations = new Set(
+  'mr mrs ms dr prof st vs etc e.g i.e z.b d.h u.a bzw ca nr no inc ltd co approx usw jan feb mar apr jun jul aug sep sept oct nov dec tel abs str vgl ggf inkl evtl'.split(
+    ' ',
+  ),
+);
+const endMarks = '.!?…';
+const closingMarks = '"\'”’»)';
+const openingMarks = '"\'“„«(';
+const longestAbbreviation = 12;
+
+/** The sentences of a text without line breaks. */
+export function sentencesOf(flat: string): string[] {
+  const sentences: string[] = [];
+  let from = 0;
+  for (let at = 0; at < flat.length; at++) {
+    if (!endMarks.includes(flat[at]!)) continue;
+    let end = at + 1;
+    while (end < flat.length && (closingMarks.includes(flat[end]!) || endMarks.includes(flat[end]!))) end++;
+    if (end < flat.length && flat[end] !== ' ') {
+      at = end - 1;
+      continue;
+    }
+    let next = end + 1;
+    while (next < flat.length && openingMarks.includes(flat[next]!)) next++;
+    const begins = next < flat.length && /[\p{Lu}\p{N}\p{Lo}]/u.test(String.fromCodePoint(flat.codePointAt(next)!));
+    if (begins && !(flat[at] === '.' && end === at + 1 && isAbbreviation(flat, from, at))) {
+      sentences.push(flat.slice(from, end).trim());
+      from = end;
+    }
+    at = end - 1;
+  }
+  if (from < flat.length) sentences.push(flat.slice(from).trim());
+  return sentences.filter((sentence) => sentence !== '');
+}
+
+/** Whether the point at `at` belongs to the word before it: "Dr.", "e.g.", "3." and single capitals. */
+function isAbbreviation(flat: string, from: number, at: number): boolean {
+  let start = at;
+  while (start > from && at - start < longestAbbreviation && flat[start - 1] !== ' ' && !openingMarks.includes(flat[start - 1]!)) start--;
+  const word = flat.slice(start, at);
+  return abbreviations.has(word.toLowerCase()) || /^\p{Lu}$/u.test(word) || /^\d{1,2}$/.test(word) || /^(?:\p{L}\.){1,4}\p{L}$/u.test(word);
+}

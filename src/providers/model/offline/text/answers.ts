@@ -1,0 +1,256 @@
+/** Plain questions on texts: counts, lists of what was found, differences, and the sentences nearest to any other question. */
+import { countOf, exact, markdownTable, safe } from '../figure.ts';
+import { readTokens, type Token } from '../prompt-tokens.ts';
+import type { Answer, TextMaterial } from '../report.ts';
+import { contentWords } from '../summary.ts';
+import { compareTexts, tellDifference } from './compare.ts';
+import { readUnits } from './units.ts';
+
+const comparing = new Set(
+  'compare comparison comparing differ differs difference differences diff changed changes change vs versus vergleiche vergleich unterschied unterschiede geändert'.split(
+    ' ',
+  ),
+);
+const asking = new Set('who when where what which why how whose wer wann wo was welche welcher warum wie'.split(' '));
+const mostAnswers = 8;
+const nearest = 3;
+
+export function answerTexts(task: string, texts: readonly TextMaterial[]): Answer[] {
+  if (texts.length === 0) return [];
+  const tokens = readTokens(task.slice(0, 32_000));
+  const words = new Set(tokens.map(({ lower }) => lower));
+  const answers: Answer[] = [];
+  if (texts.length >= 2 && [...comparing].some((word) => words.has(word))) {
+    for (let i = 1; i < Math.min(texts.length, 4); i++)
+      answers.push(tellDifference(texts[i - 1]!.name, texts[i]!.name, compareTexts(texts[i - 1]!.text, texts[i]!.text)));
+  }
+  for (const material of texts)
+    answers.push(...counts(tokens, words, material), ...occurrences(tokens, material), ...lists(tokens, words, material));
+  if (answers.length === 0) answers.push(...nearestSentences(tokens, texts));
+  return answers.slice(0, mostAnswers);
+}
+
+function isCounting(tokens: readonly Token[], i: number): boolean {
+  const before = (back: number) => tokens[i - back]?.lower ?? '';
+  return (
+    (before(1) === 'many' && before(2) === 'how') ||
+    (before(1) === 'viele' && before(2) === 'wie') ||
+    (before(1) === 'of' && before(2) === 'number') ||
+    before(1) === 'count' ||
+    (before(1) === 'the' && before(2) === 'count') ||
+    before(1) === 'zähle' ||
+    before(2) === 'zähle' ||
+    tokens[i + 1]?.lower === 'count' ||
+    (before(1) === 'and' && tokens.slice(Math.max(0, i - 6), i).some(({ lower }) => lower === 'many' || lower === 'count'))
+  );
+}
+
+function counts(
+  tokens: readonly Token[],
+  words: ReadonlySet<string>,
+  { name, summary, facts, text, totalChars, readChars }: TextMaterial,
+): Answer[] {
+  if (!words.has('many') && !words.has('count') && !words.has('number') && !words.has('viele') && !words.has('zähle')) return [];
+  const found: Answer[] = [];
+  const tell = (what: string, count: number, rule = '') => {
+    const part =
+      readChars < totalChars ? ` in the first ${exact(readChars)} of ${exact(totalChars)} characters, which is all that was read` : '';
+    const value = `${countOf(count, what)}${rule}${part}`;
+    if (!found.some(({ short }) => short === value))
+      found.push({ question: `How many ${what}s in ${name}`, short: value, lines: [`${value}.`] });
+  };
+  tokens.slice(0, 2000).forEach(({ lower }, i) => {
+    if (!isCounting(tokens, i)) return;
+    if (/^(?:words?|wörter|worte)$/.test(lower)) tell('word', summary.words);
+    else if (/^(?:lines?|zeilen?)$/.test(lower)) tell('line', facts.lines);
+    else if (/^(?:sentences?|sätze?)$/.test(lower)) tell('sentence', summary.sentenceCount);
+    else if (/^(?:characters?|chars|zeichen)$/.test(lower)) tell('character', [...text].length);
+    else if (/^(?:paragraphs?|absätze)$/.test(lower)) tell('paragraph', paragraphs(text));
+    else if (/^(?:headings?|sections?)$/.test(lower)) tell('heading', facts.headings.length);
+    else if (/^(?:errors?|fehler)$/.test(lower) && facts.log !== null) tell('error', facts.log.errors);
+    else if (/^(?:warnings?|warnungen)$/.test(lower) && facts.log !== null)
+      tell('warning', facts.log.levels.find(([level]) => level === 'WARN')?.[1] ?? 0);
+    else if (/^decisions?$/.test(lower)) tell('decision', facts.decisions.length, ' found by the rules');
+    else if (/^(?:actions?|tasks?)$/.test(lower)) tell('action', facts.actions.length, ' found by the rules');
+    else if (/^(?:speakers?)$/.test(lower)) tell('speaker', facts.speakers.length);
+  });
+  return found;
+}
+
+function paragraphs(text: string): number {
+  let count = 0;
+  let open = false;
+  for (const line of text.split('\n')) {
+    const filled = line.trim() !== '';
+    if (filled && !open) count++;
+    open = filled;
+  }
+  return count;
+}
+
+/** "How often does "vote" occur": whole words, any case. */
+function occurrences(tokens: readonly Token[], { name, text }: TextMaterial): Answer[] {
+  for (let i = 0; i + 1 < Math.min(tokens.length, 2000); i++) {
+    const pair = `${tokens[i]!.lower} ${tokens[i + 1]!.lower}`;
+    if (pair !== 'how often' && pair !== 'many times' && pair !== 'wie oft') continue;
+    const rest = tokens.slice(i + 2, i + 14);
+    const named =
+      rest.find(({ kind }) => kind === 'quoted') ??
+      rest.find(
+        ({ kind, lower }) =>
+          kind === 'word' &&
+          !['is', 'does', 'do', 'did', 'the', 'word', 'term', 'phrase', 'kommt', 'wird', 'das', 'wort', 'are', 'was', 'name'].includes(
+            lower,
+          ),
+      );
+    if (named === undefined || named.text.length > 100) return [];
+    const count = wholeWords(text, named.text);
+    const value = `"${named.text}" occurs ${countOf(count, 'time')}`;
+    return [
+      {
+        question: `How often "${named.text}" occurs in ${name}`,
+        short: value,
+        lines: [`${safe(value)} as a whole word, in any case of letters.`],
+      },
+    ];
+  }
+  return [];
+}
+
+function wholeWords(text: string, wanted: string): number {
+  const hay = text.toLowerCase();
+  const needle = wanted.toLowerCase();
+  let count = 0;
+  for (let at = hay.indexOf(needle); at !== -1; at = hay.indexOf(needle, at + needle.length)) {
+    const isPart = (char: string | undefined) => char !== undefined && /[\p{L}\p{N}_]/u.test(char);
+    if (!isPart(hay[at - 1]) && !isPart(hay[at + needle.length])) count++;
+  }
+  return count;
+}
+
+const listing = new Set(
+  'extract list find get show give collect identify what which all every tell name who liste nenne finde zeige alle'.split(' '),
+);
+
+function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, facts }: TextMaterial): Answer[] {
+  if (![...listing].some((word) => words.has(word))) return [];
+  const found: Answer[] = [];
+  const tell = (what: string, entries: readonly { text: string; line: number }[]) => {
+    if (found.some(({ question }) => question.startsWith(what))) return;
+    const unique = entries.filter(({ text }, i) => entries.findIndex((other) => other.text === text) === i);
+    const lines =
+      unique.length === 0
+        ? ['None was found by the rules.']
+        : [
+            markdownTable(
+              ['Found', 'Line'],
+              unique.map(({ text, line }) => [safe(text), exact(line)]),
+            ),
+          ];
+    const short =
+      unique.length === 0
+        ? 'none found'
+        : `${unique
+            .slice(0, 12)
+            .map(({ text }) => text.slice(0, 150))
+            .join(' | ')}${unique.length > 12 ? ` | and ${unique.length - 12} more` : ''}`;
+    found.push({ question: `${what} in ${name}`, short, lines });
+  };
+  tokens.slice(0, 2000).forEach(({ lower }, i) => {
+    const next = tokens[i + 1]?.lower ?? '';
+    if (/^e-?mails?$/.test(lower) && next.startsWith('address')) tell('E-mail addresses', facts.addresses);
+    else if (/^e-?mails$|^mailadressen$|^e-mail-adressen$/.test(lower) && facts.kind !== 'e-mail')
+      tell('E-mail addresses', facts.addresses);
+    else if (/^(?:urls?|links?|websites?)$/.test(lower)) tell('Web addresses', facts.urls);
+    else if (/^(?:dates|datumsangaben|daten)$/.test(lower) && lower !== 'daten')
+      tell(
+        'Dates',
+        facts.dates.map(({ written, iso, line }) => ({ text: iso === null || iso === written ? written : `${written} (${iso})`, line })),
+      );
+    else if (/^(?:deadlines?|fristen)$/.test(lower))
+      tell(
+        'Deadlines',
+        facts.actions.flatMap(({ who, what, due, line }) =>
+          due === null ? [] : [{ text: `${due}: ${who === null ? '' : `${who}, `}${what}`, line }],
+        ),
+      );
+    else if (
+      /^(?:amounts?|sums|prices|figures|numbers|beträge|zahlen)$/.test(lower) &&
+      !(lower === 'numbers' && (tokens[i - 1]?.lower ?? '') === 'phone')
+    ) {
+      const money = /amount|sum|price|beträge/.test(lower);
+      tell(
+        money ? 'Amounts' : 'Figures',
+        facts.figures.flatMap(({ written, line }) =>
+          !money || /[$€£]|USD|EUR|GBP|CHF|euro|dollar|pound|million|billion|Mio|Mrd/i.test(written) ? [{ text: written, line }] : [],
+        ),
+      );
+    } else if (/^(?:names|people|persons|namen|personen)$/.test(lower)) tell('People', facts.people);
+    else if (/^(?:attendees|participants|teilnehmer)$/.test(lower)) tell('People', facts.people);
+    else if (/^(?:decisions|beschlüsse|entscheidungen)$/.test(lower)) tell('Decisions', facts.decisions);
+    else if (/^(?:actions|aufgaben|todos|to-dos)$/.test(lower) || (lower === 'action' && /^(?:items|points)$/.test(next)))
+      tell(
+        'Actions',
+        facts.actions.map(({ who, what, due, line }) => ({
+          text: `${who === null || what.startsWith(who) ? '' : `${who}: `}${what}${due === null || what.includes(due) ? '' : ` (${due})`}`,
+          line,
+        })),
+      );
+    else if (/^(?:questions|fragen)$/.test(lower)) tell('Questions', facts.questions);
+    else if (/^(?:errors|fehler)$/.test(lower) && facts.log !== null && facts.log.firstError !== null)
+      tell(
+        'Messages that come again',
+        facts.log.repeated.map(({ message, count, first }) => ({ text: `${message} (${count} times)`, line: first })),
+      );
+    else if (/^(?:headings|sections)$/.test(lower)) tell('Headings', facts.headings);
+  });
+  return found;
+}
+
+/** The sentences that share most words with a question; nothing is claimed to be its answer. */
+function nearestSentences(tokens: readonly Token[], texts: readonly TextMaterial[]): Answer[] {
+  const mark = tokens.findIndex(({ text }) => text === '?');
+  if (mark === -1) return [];
+  let from = mark;
+  while (from > 0 && mark - from < 60 && !'.!?\n'.includes(tokens[from - 1]!.text)) from--;
+  const asked = tokens.slice(from, mark);
+  if (!asked.some(({ lower }) => asking.has(lower))) return [];
+  const question = asked
+    .map(({ text }) => text)
+    .join(' ')
+    .slice(0, 300);
+  const wanted = new Set(contentWords(question).map(stem));
+  if (wanted.size === 0) return [];
+  const rated = texts.flatMap(({ name, text }) =>
+    readUnits(text).map((unit) => {
+      const own = new Set(contentWords(`${unit.section} ${unit.key} ${unit.text}`).map(stem));
+      let common = 0;
+      for (const word of wanted) if (own.has(word)) common++;
+      return { name, text: unit.key === '' ? unit.text : `${unit.key}: ${unit.text}`, line: unit.line, common, kind: unit.kind };
+    }),
+  );
+  const best = rated
+    .filter(({ common, kind }) => common > 0 && kind !== 'heading')
+    .toSorted((a, b) => b.common - a.common || a.line - b.line)
+    .slice(0, nearest);
+  if (best.length === 0)
+    return [{ question, short: 'no sentence shares a word with this question', lines: ['No sentence shares a word with this question.'] }];
+  return [
+    {
+      question,
+      short: `nearest by its words: ${best.map(({ text }) => `"${text.slice(0, 200)}"`).join(' ')}`,
+      lines: [
+        'The offline model does not answer questions; these lines share most words with it:',
+        '',
+        markdownTable(
+          ['As written', 'File', 'Line'],
+          best.map(({ text, name, line }) => [safe(text), safe(name), exact(line)]),
+        ),
+      ],
+    },
+  ];
+}
+
+function stem(word: string): string {
+  return word.length > 5 ? word.slice(0, Math.max(5, word.length - 2)) : word;
+}

@@ -1,0 +1,192 @@
+/** Dates as texts write them. ISO is given only where day, month and year are certain. */
+
+export type FoundDate = {
+  /** As written. */
+  written: string;
+  iso: string | null;
+  /** What makes it unsure; empty where nothing does. */
+  note: string;
+  index: number;
+  /** Day and month are known, the year is not. */
+  monthDay: string | null;
+};
+
+const monthNames = [
+  ['January', 'Jan', 'Januar', 'Jänner'],
+  ['February', 'Feb', 'Februar'],
+  ['March', 'Mar', 'März', 'Maerz', 'Mrz'],
+  ['April', 'Apr'],
+  ['May', 'Mai'],
+  ['June', 'Jun', 'Juni'],
+  ['July', 'Jul', 'Juli'],
+  ['August', 'Aug'],
+  ['September', 'Sept', 'Sep'],
+  ['October', 'Oct', 'Oktober', 'Okt'],
+  ['November', 'Nov'],
+  ['December', 'Dec', 'Dezember', 'Dez'],
+];
+const months = new Map(monthNames.flatMap((names, i) => names.flatMap((name) => [[name.toLowerCase(), i + 1] as const])));
+const month = `(?:${monthNames
+  .flat()
+  .toSorted((a, b) => b.length - a.length)
+  .join('|')})(?![\\p{L}])\\.?`;
+const weekdayNames = [
+  'Sunday|Sonntag|Sun',
+  'Monday|Montag|Mon',
+  'Tuesday|Dienstag|Tues|Tue',
+  'Wednesday|Mittwoch|Wed',
+  'Thursday|Donnerstag|Thurs|Thu',
+  'Friday|Freitag|Fri',
+  'Saturday|Samstag|Sonnabend|Sat',
+];
+const weekday = `(?:${weekdayNames.join('|')})`;
+const lead = `(?:${weekday},? (?:the |dem |den |der )?)?`;
+const edge = '(?<![\\p{L}\\p{N}.,/:-])';
+const end = '(?![\\p{L}\\p{N}])(?![./:,-]\\p{N})';
+const patterns: readonly (readonly [string, RegExp])[] = [
+  [
+    'iso',
+    new RegExp(
+      `${edge}(?<y>\\d{4})-(?<m>\\d{2})-(?<d>\\d{2})(?:[T ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d{2}:?\\d{2})?)?(?![\\p{L}\\p{N}])`,
+      'gu',
+    ),
+  ],
+  ['dayMonth', new RegExp(`${edge}${lead}(?<d>\\d{1,2})(?:st|nd|rd|th|\\.)? (?:of )?(?<n>${month})(?:,? (?<y>\\d{4}))?${end}`, 'gu')],
+  ['monthDay', new RegExp(`${edge}${lead}(?<n>${month}) (?<d>\\d{1,2})(?:st|nd|rd|th)?(?:,? (?<y>\\d{4}))?${end}`, 'gu')],
+  ['monthYear', new RegExp(`${edge}(?<n>${month}) (?<y>\\d{4})${end}`, 'gu')],
+  ['dotted', new RegExp(`${edge}${lead}(?<d>\\d{1,2})\\.(?<m>\\d{1,2})\\.(?<y>\\d{4}|\\d{2})?${end}`, 'gu')],
+  ['slashed', new RegExp(`${edge}${lead}(?<a>\\d{1,2})/(?<b>\\d{1,2})/(?<y>\\d{4}|\\d{2})${end}`, 'gu')],
+];
+const dottedLeads =
+  /(?:am|bis|vom|zum|ab|seit|den|dem|der|until|till|by|on|before|after|from|bis zum|spätestens|due|frist|deadline|termin)[:\s]{0,2}$/i;
+const longestRead = 4000;
+
+/** In the order of the text; of overlapping ones the longest. Reads the first 4,000 characters of `text`. */
+export function findDates(written: string): FoundDate[] {
+  const text = written.slice(0, longestRead);
+  const found: FoundDate[] = [];
+  for (const [kind, pattern] of patterns) {
+    for (const match of text.matchAll(pattern)) {
+      const date = read(kind, match, text);
+      if (date !== null) found.push(date);
+    }
+  }
+  const sorted = found.toSorted((a, b) => a.index - b.index || b.written.length - a.written.length);
+  let until = -1;
+  return sorted.filter(({ index, written: words }) => {
+    if (index < until) return false;
+    until = index + words.length;
+    return true;
+  });
+}
+
+/** The date with the year of the text's own date, where that one has a year and the weekday does not speak against it. */
+export function withYear(date: FoundDate, year: number | null): string | null {
+  if (date.iso !== null || date.monthDay === null || year === null) return date.iso;
+  const iso = `${year}-${date.monthDay}`;
+  return isDay(iso) && fitsWeekday(date.written, iso) ? iso : null;
+}
+
+function read(kind: string, match: RegExpExecArray, text: string): FoundDate | null {
+  const { d, m, n, y, a, b } = match.groups!;
+  // The point ends the sentence, unless the month is cut short.
+  const words = match[0]
+    .trim()
+    .replace(/(?<!\p{L})((?!(?:Jan|Feb|Mar|Mrz|Apr|Jun|Jul|Aug|Sept?|Oct|Okt|Nov|Dec|Dez)\.$)\p{L}{3,10})\.$/u, '$1');
+  const make = (iso: string | null, note: string, monthDay: string | null = null): FoundDate | null => {
+    if (iso !== null && !isDay(iso)) return null;
+    if (iso !== null && !fitsWeekday(words, iso))
+      return { written: words, iso: null, note: `the weekday does not fit ${iso}`, index: match.index, monthDay: null };
+    return { written: words, iso, note, index: match.index, monthDay };
+  };
+  // The rest of a day that is in no calendar.
+  if (kind === 'monthYear' && /\d[.a-z]{0,2} $/.test(text.slice(Math.max(0, match.index - 5), match.index))) return null;
+  if (kind === 'monthYear') return { written: words, iso: null, note: 'a month, no day', index: match.index, monthDay: null };
+  if (kind === 'slashed') {
+    const [first, second] = [Number(a), Number(b)];
+    const year = fullYear(y!);
+    if (first > 12 && second <= 12) return make(`${year}-${two(b!)}-${two(a!)}`, '');
+    if (second > 12 && first <= 12) return make(`${year}-${two(a!)}-${two(b!)}`, '');
+    if (first === second) return make(`${year}-${two(a!)}-${two(b!)}`, '');
+    return first > 12 || first === 0 || second === 0
+      ? null
+      : { written: words, iso: null, note: 'day and month could be either way round', index: match.index, monthDay: null };
+  }
+  const number = n === undefined ? Number(m) : (months.get(n.replace('.', '').toLowerCase()) ?? 0);
+  const monthDay = `${two(String(number))}-${two(d!)}`;
+  if (number < 1 || number > 12 || !isDay(`2024-${monthDay}`)) return null;
+  if (kind === 'dotted') {
+    const before = text.slice(Math.max(0, match.index - 16), match.index);
+    if (/(?:version|release|v|rev|section|§) ?$/i.test(before)) return null;
+    // "3.4." is a date only where a word such as "until" says so.
+    if (y === undefined && !dottedLeads.test(before)) return null;
+  }
+  return y === undefined ? make(null, 'no year is given', monthDay) : make(`${fullYear(y)}-${monthDay}`, '');
+}
+
+function fullYear(year: string): string {
+  return year.length === 2 ? `20${year}` : year;
+}
+
+function two(digits: string): string {
+  return digits.padStart(2, '0');
+}
+
+/** Whether such a day is in the calendar. */
+export function isDay(iso: string): boolean {
+  const time = Date.parse(`${iso}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso);
+}
+
+function fitsWeekday(words: string, iso: string): boolean {
+  const named = weekdayNames.findIndex((names) => new RegExp(`^(?:${names})(?![\\p{L}])`, 'u').test(words));
+  return named === -1 || new Date(`${iso}T00:00:00Z`).getUTCDay() === named;
+}
+
+const relative = new RegExp(
+  `(?<![\\p{L}])(?:(?:next|this|kommenden?|nächsten?|diesen?) (?:${weekdayNames.join('|')}|week|month|quarter|year|Woche|Monat)|${weekday}|(?:the )?end of (?:the |this |next )?(?:day|week|month|quarter|year|${monthNames.flat().join('|')})(?: \\d{4})?|Ende (?:der Woche|des Monats|${monthNames.flat().join('|')})(?: \\d{4})?|(?:early |mid-|late )?Q[1-4](?: ?\\d{4})?|KW ?\\d{1,2}|tomorrow|today|tonight|EOD|EOW|morgen|heute|(?:the )?(?:(?:next|following|annual|board|${monthNames.flat().join('|')}) ){1,3}(?:meeting|sprint|call|session|Sitzung|Treffen)|(?:zur |bis zur )?nächsten Sitzung|noon|midday|\\d{1,2}(?::\\d{2})? ?(?:am|pm|Uhr)|${monthNames
+    .flat()
+    .filter((name) => name.length > 3 && name !== 'March')
+    .join('|')})(?![\\p{L}])`,
+  'u',
+);
+const dueLead =
+  /(?<![\p{L}])(?:by|before|until|till|due(?: on| by| date)?|no later than|not later than|deadline|on|latest|bis(?: zum| zur| spätestens)?|spätestens(?: am| bis)?|vor|frist|am|fällig(?: am)?|in|within|at|for|:)[ :]{1,2}(?:the |den |dem |der )?/giu;
+
+/** "by Friday 14 March": the deadline of a sentence as written; null where there is none. */
+export function findDeadline(written: string): { written: string; date: FoundDate | null } | null {
+  const text = written.slice(0, longestRead);
+  const dates = findDates(text);
+  const strong = /^(?:by|before|until|till|due|no later|not later|deadline|latest|bis|spätestens|vor|frist|fällig)/i;
+  let weak: { written: string; date: FoundDate | null } | null = null;
+  for (const match of text.matchAll(dueLead)) {
+    const from = match.index + match[0].length;
+    const date = dates.find(({ index }) => index >= match.index && index <= from + 1);
+    const rest = text.slice(from, from + 60);
+    const word = date === undefined ? relative.exec(rest) : null;
+    const isNear = word !== null && word.index === 0;
+    const within = /^\d{1,3} (?:working |business )?(?:days?|weeks?|hours?|months?|Tagen?|Wochen?)(?![\p{L}])/u.exec(
+      /^(?:within|in) /i.test(match[0]) ? rest : '',
+    );
+    const hit =
+      date !== undefined
+        ? { written: date.written, date }
+        : isNear
+          ? { written: word![0], date: null }
+          : within !== null
+            ? { written: `${match[0].trim()} ${within[0]}`, date: null }
+            : null;
+    if (hit === null) continue;
+    if (strong.test(match[0])) return hit;
+    weak ??= /^(?:at|in|for) /i.test(match[0]) && date === undefined && within === null ? null : hit;
+  }
+  if (weak !== null) return weak;
+  // A date alone at the end, or in brackets: "Book the room (Anna, 3 April)".
+  const last = dates.at(-1);
+  if (last !== undefined && text.length - (last.index + last.written.length) <= 2) return { written: last.written, date: last };
+  const tail =
+    /(?:[,(–-] ?| )((?:tomorrow|today|EOD|EOW|next week|end of (?:the )?(?:week|month|day)|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday))[).]{0,2}$/.exec(
+      text.slice(-40),
+    );
+  return tail === null ? null : { written: tail[1]!, date: null };
+}

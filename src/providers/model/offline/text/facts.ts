@@ -1,0 +1,301 @@
+/** What a text holds, found by rules and quoted with its line: decisions, actions, questions, dates, figures, people, places to write to. Nothing is inferred. */
+import { readTokens } from '../prompt-tokens.ts';
+import { type FoundDate, findDates, withYear } from './dates.ts';
+import { figuresIn } from './figures-in-text.ts';
+import { type LogFacts, readLog } from './log-facts.ts';
+import { findOtherNames, findPeople, isEnglish, isFirstName, isNameLike, listedPeople } from './names.ts';
+import { type Action, actionOf, listedAction, statementOf } from './statements.ts';
+import { kindOf, type Section, sectionOf, type TextKind } from './text-kind.ts';
+import { readUnits, type Unit } from './units.ts';
+
+export type Quote = { text: string; line: number };
+export type DateFact = Quote & { written: string; iso: string | null; note: string };
+export type FigureFact = Quote & { written: string };
+export type TextFacts = {
+  kind: TextKind;
+  lines: number;
+  headings: Quote[];
+  /** The text's own date and where it stands. */
+  date: DateFact | null;
+  people: Quote[];
+  absent: Quote[];
+  /** Capitalised names of an English text that are no known people. */
+  otherNames: Quote[];
+  spoken: Quote[];
+  /** Entries of lists under the headings they stand under: of changes and documentation. */
+  entries: (Quote & { section: string })[];
+  commands: Quote[];
+  speakers: { name: string; turns: number; words: number }[];
+  fields: { key: string; text: string; line: number }[];
+  decisions: Quote[];
+  undecided: Quote[];
+  actions: (Action & { iso: string | null; note: string })[];
+  questions: Quote[];
+  risks: Quote[];
+  obligations: Quote[];
+  dates: DateFact[];
+  figures: FigureFact[];
+  addresses: Quote[];
+  urls: Quote[];
+  log: LogFacts | null;
+};
+
+const mostEach = 60;
+
+export function readFacts(text: string): TextFacts {
+  const units = readUnits(text);
+  const lines = text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+  const log = readLog(text);
+  const kind = log === null ? kindOf(units, text) : 'log';
+  const facts: TextFacts = {
+    kind,
+    lines,
+    headings: units.filter((unit) => unit.kind === 'heading').slice(0, mostEach),
+    date: null,
+    people: [],
+    absent: [],
+    otherNames: [],
+    spoken: [],
+    entries: [],
+    commands: [],
+    speakers: speakersOf(units),
+    fields: units
+      .flatMap(({ kind: unit, key, text: value, line }) => (unit === 'field' ? [{ key, text: value, line }] : []))
+      .slice(0, mostEach),
+    decisions: [],
+    undecided: [],
+    actions: [],
+    questions: [],
+    risks: [],
+    obligations: [],
+    dates: [],
+    figures: [],
+    addresses: [],
+    urls: [],
+    log,
+  };
+  if (kind !== 'log') collect(facts, units);
+  if (kind === 'prose' || kind === 'minutes' || kind === 'contract') namesAndQuotes(facts, units, text);
+  if (kind !== 'log' && kind !== 'contract') entries(facts, units);
+  for (const unit of units.slice(0, 20_000)) contacts(facts, unit);
+  return facts;
+}
+
+function collect(facts: TextFacts, units: readonly Unit[]): void {
+  facts.date = facts.kind === 'changelog' || facts.kind === 'documentation' ? null : ownDate(units);
+  const year = facts.date?.iso === null || facts.date === null ? null : Number(facts.date.iso.slice(0, 4));
+  const note = facts.date === null ? '' : `year taken from line ${facts.date.line}`;
+  const seen = new Set<string>();
+  let me: string | null = null;
+  let to: string | null = null;
+  for (const unit of units) {
+    if (unit.kind === 'code' || unit.kind === 'heading') continue;
+    if (unit.kind === 'field' && /^(?:from|von)$/i.test(unit.key)) me = senderName(unit.text);
+    if (unit.kind === 'field' && /^(?:to|an)$/i.test(unit.key)) to = unit.text.length < 120 ? `recipient: ${unit.text}` : null;
+    if (unit.kind === 'speech') me = unit.key;
+    people(facts, unit);
+    // A mail quotes what another one says; each is counted once.
+    const repeated = seen.has(unit.text);
+    seen.add(unit.text);
+    dated(facts, unit, year, note);
+    if (repeated) continue;
+    for (const written of figuresIn(unit.text)) add(facts.figures, { written, text: unit.text, line: unit.line });
+    if (facts.kind === 'changelog' || facts.kind === 'documentation') continue;
+    stated(facts, unit, facts.kind === 'e-mail' || unit.kind === 'speech' ? me : null, facts.kind === 'e-mail' ? to : null);
+  }
+  facts.actions = facts.actions.map((action) => {
+    const iso = action.date === null ? null : withYear(action.date, year);
+    return { ...action, iso, note: action.date === null ? '' : action.date.iso !== null ? '' : iso !== null ? note : action.date.note };
+  });
+  const names = new Map<string, Quote>();
+  for (const person of facts.people) if (!names.has(person.text.toLowerCase())) names.set(person.text.toLowerCase(), person);
+  facts.people = [...names.values()].slice(0, mostEach);
+}
+
+/** One sentence or item after the other: its own words first, then the section it stands in. */
+function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | null): void {
+  const section = sectionOf(unit.section);
+  const { line } = unit;
+  if (section === 'people' || section === 'absent') return;
+  const key = unit.kind === 'field' ? sectionOf(unit.key) : '';
+  if (unit.kind === 'field' && (key === '' || key === 'people' || key === 'absent')) return;
+  if (unit.kind === 'row') {
+    row(facts, unit, section);
+    return;
+  }
+  for (const sentence of unit.kind === 'speech' || unit.kind === 'quote' ? sentencesIn(unit.text) : [unit.text]) {
+    const { kind, text } = statementOf(sentence);
+    const quote = { text, line };
+    if (key === 'actions' || kind === 'action')
+      add(facts.actions, { ...listedAction(text, line, unit.checked, knownNames(facts)), iso: null, note: '' });
+    else if (kind === 'undecided') add(facts.undecided, quote);
+    else if (kind === 'risk') add(facts.risks, quote);
+    else if (kind === 'question' && section !== 'actions') {
+      // What a speaker asks in passing is no open question of the text unless it stands in such a section.
+      if (facts.kind !== 'prose' || section === 'questions') add(facts.questions, quote);
+    } else if (section === 'past') continue;
+    else if (kind === 'decision' && section !== 'actions' && section !== 'questions' && section !== 'risks') {
+      if (facts.kind !== 'contract') add(facts.decisions, quote);
+    } else if (key === 'decisions' || (section === 'decisions' && (unit.kind === 'item' || unit.kind === 'sentence')))
+      add(facts.decisions, quote);
+    else if (section === 'undecided') add(facts.undecided, quote);
+    else if (section === 'actions' && unit.kind === 'item')
+      add(facts.actions, { ...listedAction(text, line, unit.checked, knownNames(facts)), iso: null, note: '' });
+    else if (section === 'questions' || key === 'questions') add(facts.questions, quote);
+    else if (section === 'risks') add(facts.risks, quote);
+    else if (
+      facts.kind === 'contract' &&
+      /(?<![\p{L}])(?:shall|must|may not|is obliged|agrees to|undertakes|verpflichtet|hat zu|darf nicht)(?![\p{L}])/u.test(
+        text.slice(0, 2000),
+      )
+    )
+      add(facts.obligations, quote);
+    const may = kind === null || (kind === 'question' && me !== null) || (kind === 'decision' && section === 'actions');
+    if (!may || section === 'actions' || key === 'actions' || section === 'decisions') continue;
+    if (facts.kind === 'prose' || facts.kind === 'contract') continue;
+    const found = actionOf(sentence, line, me, to);
+    if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
+  }
+}
+
+/** People found so far, also by their first names alone. */
+function knownNames({ people }: TextFacts): ReadonlySet<string> {
+  return new Set(people.flatMap(({ text }) => [text.toLowerCase(), text.split(' ')[0]!.toLowerCase()]));
+}
+
+/** A row of a table whose header names an owner or a deadline is an action. */
+function row(facts: TextFacts, unit: Unit, section: Section): void {
+  const cell = (names: RegExp) => unit.cells.find(([name]) => names.test(name))?.[1] ?? null;
+  const who = cell(/^(?:owner|who|responsible|assignee|assigned to|wer|verantwortlich|zuständig)/i);
+  const due = cell(/^(?:due|deadline|by when|when|until|date|bis|frist|termin|wann)/i);
+  const what = cell(/^(?:action|task|what|item|aufgabe|maßnahme|was|todo|to do|description)/i);
+  if (what === null || (who === null && section !== 'actions')) return;
+  const date = due === null ? null : (findDates(due)[0] ?? null);
+  const status = cell(/^(?:status|done|state|erledigt)/i) ?? '';
+  add(facts.actions, {
+    who: who === '' ? null : who,
+    what,
+    due: due === '' ? null : due,
+    date,
+    line: unit.line,
+    done: /^(?:done|complete|closed|yes|x|✓|erledigt|ja)/i.test(status),
+    iso: null,
+    note: '',
+  });
+}
+
+function sentencesIn(text: string): string[] {
+  return readUnits(text.slice(0, 20_000)).map(({ text: sentence }) => sentence);
+}
+
+function add<T>(list: T[], fact: T): void {
+  if (list.length < mostEach) list.push(fact);
+}
+
+function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
+  const speakers = new Map<string, { name: string; turns: number; words: number }>();
+  for (const { kind, key, text } of units) {
+    if (kind !== 'speech') continue;
+    const known = speakers.get(key) ?? { name: key, turns: 0, words: 0 };
+    known.turns++;
+    known.words += text.split(' ').length;
+    speakers.set(key, known);
+  }
+  return [...speakers.values()].slice(0, mostEach);
+}
+
+/** The date in the head of a text: a field, a heading, or one of its first lines. */
+function ownDate(units: readonly Unit[]): DateFact | null {
+  const head = units.slice(0, 12);
+  const ordered = [
+    ...head.filter(({ kind, key }) => kind === 'field' && /^(?:date|datum|sent|gesendet)$/i.test(key)),
+    ...head.filter(({ kind }) => kind !== 'field' && kind !== 'speech'),
+    ...head.filter(({ kind, key }) => kind === 'field' && !/^(?:next|due|deadline|nächst)/i.test(key)),
+  ];
+  for (const { text, line, key } of ordered) {
+    if (/next meeting|nächste/i.test(text.slice(0, 60)) || (key === '' && line > 6)) continue;
+    const date = findDates(text).find(({ iso }) => iso !== null);
+    if (date !== undefined) return { ...date, text, line };
+  }
+  return null;
+}
+
+function dated(facts: TextFacts, unit: Unit, year: number | null, note: string): void {
+  for (const date of findDates(unit.kind === 'field' ? `${unit.key}: ${unit.text}` : unit.text)) {
+    const iso = withYear(date, year);
+    add(facts.dates, {
+      written: date.written,
+      iso,
+      note: date.iso !== null ? '' : iso !== null ? note : date.note,
+      text: unit.kind === 'field' ? `${unit.key}: ${unit.text}` : unit.text,
+      line: unit.line,
+    });
+  }
+}
+
+function people(facts: TextFacts, unit: Unit): void {
+  const { line, text, key, kind } = unit;
+  const section = kind === 'field' ? sectionOf(key) : sectionOf(unit.section);
+  const list = section === 'absent' ? facts.absent : facts.people;
+  if ((section === 'people' || section === 'absent') && kind !== 'row')
+    for (const name of listedPeople(text)) add(list, { text: name, line });
+  if (
+    kind === 'field' &&
+    /^(?:from|to|cc|von|an|chair|minutes|minute taker|note taker|leitung|moderation|vorsitz|protokoll|protokollant|author|owner)$/i.test(
+      key,
+    )
+  )
+    for (const name of listedPeople(text.replaceAll('"', '')))
+      if (isFirstName(name.split(' ')[0]!) || name.includes(' ')) add(facts.people, { text: name, line });
+  if (kind === 'speech' && isNameLike(key) && !facts.people.some((person) => person.text === key)) add(facts.people, { text: key, line });
+  for (const name of findPeople(text))
+    if (!facts.people.some((person) => person.text === name) && !facts.absent.some((person) => person.text === name))
+      add(facts.people, { text: name, line });
+}
+
+function senderName(text: string): string {
+  return (text.split('<')[0]!.replaceAll('"', '').trim() || text).slice(0, 80);
+}
+
+const saying =
+  /(?<![\p{L}])(?:said|says|told|asked|added|called|replied|nannte|explained|wrote|warned|announced|sagte|sagt|erklärte|so|betonte|teilte)(?![\p{L}])/iu;
+
+/** Names that stand for themselves, and sentences in which somebody is quoted. */
+function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string): void {
+  const english = isEnglish(text);
+  const people = new Set([...facts.people, ...facts.absent].flatMap(({ text: name }) => [name, ...name.split(' ')]));
+  for (const { kind, text: words, line } of units) {
+    if (kind !== 'sentence' && kind !== 'item') continue;
+    if (saying.test(words.slice(0, 2000)) && /["“„«]/.test(words)) add(facts.spoken, { text: words, line });
+    if (!english) continue;
+    for (const name of findOtherNames(words)) {
+      if (people.has(name) || name.split(' ').every((word) => people.has(word)) || facts.otherNames.some((known) => known.text === name))
+        continue;
+      if ([...people].some((person) => person.includes(' ') && name.includes(person))) continue;
+      add(facts.otherNames, { text: name, line });
+    }
+  }
+}
+
+/** Entries of lists that nothing else of the report shows. */
+function entries(facts: TextFacts, units: readonly Unit[]): void {
+  const { decisions, undecided, actions, questions, risks, people, absent } = facts;
+  const listed = new Set([decisions, undecided, actions, questions, risks, people, absent].flatMap((list) => list.map(({ line }) => line)));
+  let version = '';
+  for (const { kind, text, line, section } of units) {
+    if (kind === 'heading' && /^\[?(?:v?\d{1,4}\.\d|unreleased)/i.test(text)) version = text;
+    if (kind === 'item' && !listed.has(line))
+      add(facts.entries, { text, line, section: version === '' || version === section ? section : `${version}: ${section}` });
+    if (kind === 'code') add(facts.commands, { text, line });
+  }
+}
+
+function contacts(facts: TextFacts, { text, line }: Unit): void {
+  if (!text.includes('@') && !text.includes('://')) return;
+  for (const token of readTokens(text)) {
+    const list = token.kind === 'address' ? facts.addresses : token.kind === 'url' ? facts.urls : null;
+    if (list !== null && !list.some((known) => known.text === token.text)) add(list, { text: token.text, line });
+  }
+}
+
+export type { Action, FoundDate, TextKind };

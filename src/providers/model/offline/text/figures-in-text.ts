@@ -1,0 +1,28 @@
+/** Amounts, shares and counted things of a text. */
+import { findDates } from './dates.ts';
+
+const unit =
+  '(?:%|percent|per cent|Prozent|million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|hours?|days?|weeks?|months?|years?|minutes?|seconds?|Stunden|Tagen?|Wochen|Monaten?|Jahren?|Minuten|km|kilomet(?:er|re)s?|met(?:er|re)s?|miles|kg|tonnes?|tons|litres?|hectares?|GB|MB|TB|ms|kWh|MW|people|users|customers|residents|visitors|employees|staff|votes|jobs|homes|seats|members|participants|points?|tickets|orders|units|pieces|copies|pages|steps|euros?|dollars?|pounds?|Euro|USD|EUR|GBP|CHF|€|\\$|£)';
+const figurePattern = new RegExp(
+  `(?<![\\p{L}\\p{N}.,/:#+-])(?:[$€£] ?|(?:USD|EUR|GBP|CHF) )?[-−]?\\d{1,3}(?:[.,'’]?\\d{1,3}){0,6}(?: ?(?:million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|[mk](?![\\p{L}])))?(?:(?:[ -]|(?=[%€$£]))${unit})?(?![\\p{L}\\p{N}]|[:/-]\\d|\\.\\d)`,
+  'gu',
+);
+
+/** In the order of the text, as written; no dates, times, versions and numbers of lists. Reads the first 4,000 characters. */
+export function figuresIn(text: string): string[] {
+  const read = text.slice(0, 4000);
+  const dates = findDates(read);
+  return [...read.matchAll(figurePattern)].flatMap(({ 0: match, index }) => {
+    const written = match.trim();
+    const inDate = dates.some(({ index: from, written: date }) => index < from + date.length && index + written.length > from);
+    if (inDate || namedLeads.test(read.slice(Math.max(0, index - 14), index))) return [];
+    if (!/^\d+$/.test(written)) return [written];
+    const isYear = written.length === 4 && /^(?:19|20)/.test(written);
+    const after = read.slice(index + written.length, index + written.length + 5);
+    return isYear || /^ ?(?:am|pm|uhr|st|nd|rd|th)\b|^\)|^:\d/i.test(after) ? [] : [written];
+  });
+}
+
+/** What stands before a number that is a name: "page 3". */
+const namedLeads =
+  /(?:page|section|clause|room|no\.?|nr\.?|item|version|line|§|article|chapter|step|phase|q|figure|table|raum|seite|punkt|top|#) ?$/i;

@@ -1,0 +1,84 @@
+/** What a log says: lines by level, first and last entries and errors, and messages that come again. */
+import { squeeze } from '../prompt-tokens.ts';
+
+export type LogLine = { line: number; time: string; message: string };
+export type LogFacts = {
+  entries: number;
+  levels: [string, number][];
+  first: LogLine;
+  last: LogLine;
+  firstError: LogLine | null;
+  lastError: LogLine | null;
+  errors: number;
+  /** Messages with their figures masked, most frequent first. */
+  repeated: { message: string; count: number; first: number; last: number }[];
+  statuses: [string, number][];
+};
+
+const stamp =
+  /^[[(]?(?:\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?|\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?|\w{3} [ \d]\d \d{2}:\d{2}:\d{2}|\d{1,2}\/\w{3}\/\d{4}:\d{2}:\d{2}:\d{2}(?: [+-]\d{4})?)[\])]?/;
+const accessStamp = /\[(\d{1,2}\/\w{3}\/\d{4}:\d{2}:\d{2}:\d{2}(?: [+-]\d{4})?)\]/;
+const levelWord = /(?<![\w-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|ALERT|EMERG|SEVERE)(?![\w-])/;
+const lowLevelWord = /(?:level=|\[|"level":\s?"|^\s?)(trace|debug|info|notice|warn|warning|error|critical|fatal)(?:[\]"\s:]|$)/i;
+const errorLevels = new Set(['ERROR', 'CRITICAL', 'FATAL', 'ALERT', 'EMERG', 'SEVERE']);
+const mostKept = 5000;
+
+/** Null where fewer than half of the lines look like a log's. */
+export function readLog(text: string): LogFacts | null {
+  const lines = text.split('\n');
+  const filled = lines.filter((line) => line.trim() !== '').length;
+  const entries: (LogLine & { level: string; status: string })[] = [];
+  for (let i = 0; i < lines.length; i++) {
+    const head = lines[i]!.slice(0, 400).trim();
+    const found = stamp.exec(head)?.[0] ?? accessStamp.exec(head)?.[1];
+    if (found === undefined) continue;
+    const level = (levelWord.exec(head.slice(0, 120))?.[1] ?? lowLevelWord.exec(head.slice(found.length, 120))?.[1] ?? '').toUpperCase();
+    const status = /" ([1-5]\d{2})(?: |$)/.exec(head)?.[1] ?? '';
+    entries.push({ line: i + 1, time: found.replace(/[[\]()]/g, ''), message: squeeze(head), level: aliases[level] ?? level, status });
+  }
+  const withLevel = entries.filter(({ level, status }) => level !== '' || status !== '').length;
+  if (entries.length < 3 || entries.length < filled * 0.5 || withLevel < entries.length * 0.3) return null;
+  const errors = entries.filter(({ level, status }) => errorLevels.has(level) || status.startsWith('5'));
+  return {
+    entries: entries.length,
+    levels: counted(entries.map(({ level }) => level)),
+    statuses: counted(entries.map(({ status }) => status)),
+    first: entries[0]!,
+    last: entries.at(-1)!,
+    errors: errors.length,
+    firstError: errors[0] ?? null,
+    lastError: errors.at(-1) ?? null,
+    repeated: repeatedMessages(entries),
+  };
+}
+
+const aliases: Readonly<Record<string, string>> = { WARNING: 'WARN', ERR: 'ERROR', CRIT: 'CRITICAL' };
+
+function counted(values: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const value of values) if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
+function repeatedMessages(entries: readonly LogLine[]): LogFacts['repeated'] {
+  const seen = new Map<string, { message: string; count: number; first: number; last: number }>();
+  for (const { message, line } of entries) {
+    const masked = mask(message.replace(stamp, '').replace(accessStamp, '').trim());
+    const known = seen.get(masked);
+    if (known !== undefined) {
+      known.count++;
+      known.last = line;
+    } else if (seen.size < mostKept) seen.set(masked, { message: masked, count: 1, first: line, last: line });
+  }
+  return [...seen.values()]
+    .filter(({ count }) => count > 1)
+    .toSorted((a, b) => b.count - a.count || a.first - b.first)
+    .slice(0, 8);
+}
+
+/** Figures and ids differ from line to line; the message is the same. */
+function mask(message: string): string {
+  return message
+    .replace(/(?<![\p{L}\p{N}])(?:0x)?[0-9a-f]{8,}(?:-[0-9a-f]{4,12}){0,4}(?![\p{L}\p{N}])/giu, '#')
+    .replace(/\d{1,30}(?:[.:]\d{1,30}){0,5}/g, '#');
+}

@@ -1,0 +1,107 @@
+/** People in a text, by signs that seldom deceive: titles, common first names, headers of mails, lists of attendees, speakers. */
+
+const firstNames = new Set(
+  'Adam Adrian Ahmed Aisha Alan Alex Alexander Alexandra Alice Ali Alina Amanda Amelia Amir Amy Ana Andrea Andreas Andrew Angela Anita Anja Ann Anna Anne Annika Anthony Antonio Arthur Barbara Ben Benjamin Bernd Bianca Birgit Bob Brian Bruno Carl Carla Carlos Carmen Caroline Catherine Cem Charles Charlotte Chen Chloe Chris Christian Christina Christine Christoph Claire Clara Claudia Daniel Daniela David Deborah Dennis Diana Diego Dieter Dirk Dmitri Donald Dorothea Ed Edward Elena Elias Elif Elisabeth Elizabeth Ella Emily Emma Eric Erik Esther Eva Fatima Felix Fiona Florian Francesca Francis Frank Franziska Fred Frieda Friedrich Gabriel Gabriele Gary George Gerd Gloria Grace Graham Greta Gustav Hana Hanna Hannah Hans Harald Harry Heike Heinz Helen Helena Henrik Henry Hiroshi Holger Hugo Ian Ibrahim Ida Ines Ingrid Irene Isabel Ivan Jack Jacob Jake Jakob James Jan Jane Janet Jason Jasmin Javier Jean Jennifer Jens Jessica Jim Joan Joanna Joao Joe Johan Johanna Johannes John Jonas Jonathan Jorge Jose Joseph Joshua Juan Judith Julia Julian Juliane Jürgen Kai Karen Karin Karl Karla Kate Katharina Katherine Kathrin Katja Keith Kelly Ken Kenji Kevin Khalid Kim Klaus Kofi Konrad Kristin Lara Lars Laura Lea Lena Leo Leon Leonie Lewis Liam Lily Lina Linda Lisa Lotte Louis Louise Luca Lucas Lucia Lucy Luis Luisa Lukas Maja Manfred Manuel Marc Marcel Marcus Margaret Maria Marie Marina Mario Marion Mark Markus Marta Martha Martin Martina Mary Matt Matthew Matthias Max Maya Mehmet Mei Melanie Mia Michael Michaela Michelle Miguel Mike Miriam Mohamed Mohammed Monica Monika Nadia Nadine Natalie Nicholas Nick Nicola Nicole Niklas Nina Noah Nora Norbert Olga Oliver Olivia Omar Oscar Otto Pablo Pamela Patricia Patrick Paul Paula Pedro Peter Petra Philip Philipp Pierre Priya Rachel Rainer Ralf Ravi Rebecca Regina Renate Rene Richard Rita Robert Roberto Robin Roger Roland Rosa Ruth Ryan Sabine Sally Sam Samantha Samira Samuel Sandra Sara Sarah Sebastian Silke Silvia Simon Sofia Sonja Sophia Sophie Stefan Stefanie Stephan Stephanie Stephen Steve Steven Sue Susan Susanne Sven Svenja Sylvia Tanja Tara Ted Teresa Theo Theresa Thomas Tim Tina Tobias Tom Tomas Tomoko Tony Ulrich Ulrike Ursula Ute Uwe Valentina Vanessa Vera Veronica Victor Victoria Viktor Vincent Vivian Walter Wei Werner Will William Wolfgang Yasmin Yuki Yusuf Zoe'.split(
+    ' ',
+  ),
+);
+const capital = "\\p{Lu}[\\p{L}'’]{1,25}(?:-\\p{Lu}[\\p{L}'’]{1,25})?";
+const particle = '(?:(?:van|von|de|der|den|da|di|du|la|le|bin|al|zu) ){0,2}';
+const titled = new RegExp(
+  `(?<![\\p{L}])(?:Mr|Mrs|Ms|Mx|Dr|Prof|Professor|Herr|Frau|Sir|Dame|Lord|Lady)\\.? (?:Dr\\. )?(?:${capital} |\\p{Lu}\\. ){0,2}${particle}${capital}`,
+  'gu',
+);
+const fullName = new RegExp(
+  `(?<![\\p{L}-])(${capital})(?=( (?:\\p{Lu}\\. )?${particle}${capital})(?! (?:Street|Road|Bridge|Park|River|Square|Avenue|Station|Hall|School|University|Hospital|Ltd|Inc|GmbH|AG))(?![\\p{L}]))`,
+  'gu',
+);
+const notSurnames = new Set(
+  'And Or The Will To Is Was Has From Of For In On At By January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(
+    ' ',
+  ),
+);
+
+export function isFirstName(word: string): boolean {
+  return firstNames.has(word);
+}
+
+/** People a sentence names in full, as written. Reads its first 4,000 characters. */
+export function findPeople(written: string): string[] {
+  const text = written.slice(0, 4000);
+  const found = [...text.matchAll(titled)].map(([name]) => name);
+  for (const [, first, rest] of text.matchAll(fullName)) {
+    if (firstNames.has(first!) && !notSurnames.has(rest!.trim().split(' ')[0]!)) found.push(`${first}${rest}`);
+  }
+  return found;
+}
+
+/** Whether a text may be the name of one person: one to four words that begin with capitals. */
+export function isNameLike(text: string): boolean {
+  return (
+    text.length <= 60 &&
+    /^(?:(?:Dr|Prof|Mr|Mrs|Ms|Herr|Frau)\.? )?\p{Lu}[\p{L}'’.-]{0,30}(?: (?:van|von|de|der|den|da|di|la|le|zu|\p{Lu}[\p{L}'’.-]{0,30})){0,3}$/u.test(
+      text,
+    ) &&
+    !notPeople.has(text.toLowerCase())
+  );
+}
+
+const notPeople = new Set(
+  (
+    'the we it this that they you all i he she there team board committee everyone management next action actions decision decisions note notes question questions date time place agenda item items budget total status update summary risk risks owner ' +
+    'monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december today tomorrow yesterday asap tbd tbc todo done open pending yes no eod ' +
+    'alle wir sie es das der die beschluss aufgabe montag dienstag mittwoch donnerstag freitag samstag sonntag ort datum zeit warning info error note: please bitte also then however meanwhile first second finally if when after before what who how why where'
+  ).split(' '),
+);
+
+/** "Anna Lee (chair), Bob Stone; Cem Kaya and Dora": names of a list, without their roles. */
+export function listedPeople(text: string): string[] {
+  return text
+    .slice(0, 4000)
+    .replace(/\([^()]{0,80}\)/g, '')
+    .replace(/<[^<>]{0,100}>/g, '')
+    .split(/[,;•|/]| and | und | & /)
+    .map((part) =>
+      part
+        .replace(/ ?[-–:] .{0,100}$/, '')
+        .replace(/[.]$/, '')
+        .trim(),
+    )
+    .filter(isNameLike);
+}
+
+const englishWords = new Set('the of and to in is was that for it with as on are by be this from at were which have has not'.split(' '));
+const notNames = new Set(
+  'I The A An It He She We They You This That These Those In On At By For From To Of And But Or If When After Before While As Not No Yes There Here What Who How Why Where Which Please Thank Thanks Dear Hello Hi Regards Best Kind Mr Mrs Ms Dr Prof Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Q1 Q2 Q3 Q4 OK'.split(
+    ' ',
+  ),
+);
+
+/** Whether a text is English by its small words; in German every noun has a capital, so capitals say nothing there. */
+export function isEnglish(text: string): boolean {
+  const words = text
+    .slice(0, 20_000)
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .filter((word) => word !== '');
+  const common = words.filter((word) => englishWords.has(word)).length;
+  return words.length >= 20 && common / words.length > 0.12;
+}
+
+const capitalRun =
+  /(?<![\p{L}\p{N}'’-])\p{Lu}[\p{L}\p{N}'’&-]{1,30}(?: (?:(?:of|the|for|and|de|von|&) ){0,2}\p{Lu}[\p{L}\p{N}'’&-]{1,30}){0,4}/gu;
+
+/** Capitalised names of an English sentence that stand after its first word: places, organisations, products. Reads 4,000 characters. */
+export function findOtherNames(written: string): string[] {
+  const text = written.slice(0, 4000);
+  return [...text.matchAll(capitalRun)].flatMap(({ 0: run, index }) => {
+    const words = run.split(' ');
+    // The first word of a sentence has a capital anyway.
+    const first = index === 0 || /["“(:] ?$/.test(text.slice(Math.max(0, index - 2), index)) ? 1 : 0;
+    const kept = words.slice(first === 1 && (words.length === 1 || notNames.has(words[0]!)) ? 1 : 0);
+    while (kept.length > 0 && (notNames.has(kept[0]!) || /^\p{Ll}/u.test(kept[0]!))) kept.shift();
+    while (kept.length > 0 && notNames.has(kept.at(-1)!)) kept.pop();
+    const name = kept.join(' ').replace(/['’]s?$/, '');
+    return name.length < 2 || /^\p{Lu}?\d*$/u.test(name) ? [] : [name];
+  });
+}

@@ -1,0 +1,202 @@
+/** What a report says of a text: its facts as tables, each with the line it stands on, so that a reader can look it up. */
+import { countOf, exact, markdownTable, safe } from '../figure.ts';
+import type { TextSummary } from '../summary.ts';
+import type { TextFacts, TextKind } from './facts.ts';
+
+const mostRows = 40;
+const longestQuote = 400;
+
+const kinds: Record<TextKind, string> = {
+  log: 'a log',
+  'e-mail': 'e-mails',
+  transcript: 'a transcript',
+  minutes: 'minutes or notes of a meeting',
+  changelog: 'a list of changes',
+  documentation: 'documentation',
+  contract: 'a contract or agreement',
+  prose: 'a plain text',
+  empty: 'an empty file',
+};
+
+/** Parts of a Markdown report on one text, most telling first. Headings are of the third level. */
+export function textParts(facts: TextFacts): string[] {
+  const parts: string[] = [];
+  const table = (title: string, head: string[], rows: string[][], more = '') => {
+    if (rows.length === 0) return;
+    const rest = rows.length > mostRows ? `\n\n${countOf(rows.length - mostRows, 'more row')} left out.` : '';
+    parts.push(`### ${title}`, markdownTable(head, rows.slice(0, mostRows)) + rest + (more === '' ? '' : `\n\n${more}`));
+  };
+  const quotes = (title: string, list: { text: string; line: number }[], more = '') =>
+    table(
+      title,
+      ['As written', 'Line'],
+      list.map(({ text, line }) => [quote(text), exact(line)]),
+      more,
+    );
+  parts.push(`Read by its form as ${kinds[facts.kind]}.`);
+  if (facts.date !== null)
+    parts.push(
+      `Its own date: ${safe(facts.date.written)}${facts.date.iso === null || facts.date.iso === facts.date.written ? '' : ` (${facts.date.iso})`}, line ${facts.date.line}.`,
+    );
+  if (facts.log !== null) parts.push(...logParts(facts));
+  quotes('Decisions', facts.decisions);
+  table(
+    'Actions',
+    ['Who', 'What, as written', 'By when', 'Date', 'Done', 'Line'],
+    facts.actions.map(({ who, what, due, iso, note, done, line }) => [
+      who === null ? 'nobody named' : safe(who),
+      quote(what),
+      due === null ? 'not said' : safe(due),
+      [iso ?? '', note === '' ? '' : `(${note})`].filter((part) => part !== '').join(' '),
+      done ? 'ticked' : '',
+      exact(line),
+    ]),
+  );
+  quotes('Put off or not decided', facts.undecided);
+  quotes(facts.kind === 'transcript' || facts.kind === 'e-mail' ? 'Questions asked' : 'Open questions', facts.questions);
+  quotes('Risks and blockers', facts.risks);
+  quotes('Duties (sentences with "shall", "must" and the like)', facts.obligations);
+  table(
+    'People',
+    ['Name', 'First on line'],
+    facts.people.map(({ text, line }) => [safe(text), exact(line)]),
+  );
+  table(
+    'Absent or apologies',
+    ['Name', 'Line'],
+    facts.absent.map(({ text, line }) => [safe(text), exact(line)]),
+  );
+  quotes('Other names (places, organisations and others, by their capitals; not told apart)', facts.otherNames);
+  quotes('Sentences that quote somebody', facts.spoken);
+  table(
+    'Entries',
+    ['Under', 'As written', 'Line'],
+    facts.entries.map(({ section, text, line }) => [quote(section), quote(text), exact(line)]),
+  );
+  quotes('Commands and code', facts.commands);
+  table(
+    'Speakers',
+    ['Speaker', 'Turns', 'Words'],
+    facts.speakers.map(({ name, turns, words }) => [safe(name), exact(turns), exact(words)]),
+  );
+  table(
+    'Dates',
+    ['As written', 'ISO', 'Where', 'Line'],
+    facts.dates.map(({ written, iso, note, text, line }) => [
+      safe(written),
+      [iso ?? '', note === '' ? '' : `(${note})`].filter((part) => part !== '').join(' '),
+      quote(text),
+      exact(line),
+    ]),
+  );
+  table(
+    'Figures',
+    ['As written', 'Where', 'Line'],
+    facts.figures.map(({ written, text, line }) => [safe(written), quote(text), exact(line)]),
+  );
+  quotes('E-mail addresses', facts.addresses);
+  quotes('Web addresses', facts.urls);
+  table(
+    'Fields',
+    ['Name', 'Value', 'Line'],
+    facts.fields.map(({ key, text, line }) => [safe(key), quote(text), exact(line)]),
+  );
+  quotes('Headings', facts.kind === 'prose' && facts.headings.length < 2 ? [] : facts.headings);
+  return parts;
+}
+
+function logParts({ log }: TextFacts): string[] {
+  const { entries, levels, statuses, first, last, errors, firstError, lastError, repeated } = log!;
+  const parts = [
+    `${countOf(entries, 'entry').replace('entrys', 'entries')}, from ${safe(first.time)} (line ${first.line}) to ${safe(last.time)} (line ${last.line}); ${countOf(errors, 'error')}.`,
+  ];
+  if (levels.length > 0)
+    parts.push(
+      '### Entries by level',
+      markdownTable(
+        ['Level', 'Entries'],
+        levels.map(([level, count]) => [safe(level), exact(count)]),
+      ),
+    );
+  if (statuses.length > 0)
+    parts.push(
+      '### Entries by status',
+      markdownTable(
+        ['Status', 'Entries'],
+        statuses.map(([status, count]) => [status, exact(count)]),
+      ),
+    );
+  const marked = [
+    ...(firstError === null ? [] : [['First error', firstError] as const]),
+    ...(lastError === null || lastError === firstError ? [] : [['Last error', lastError] as const]),
+  ];
+  if (marked.length > 0)
+    parts.push(
+      '### First and last error',
+      markdownTable(
+        ['Which', 'Entry', 'Line'],
+        marked.map(([which, { message, line }]) => [which, quote(message), exact(line)]),
+      ),
+    );
+  if (repeated.length > 0)
+    parts.push(
+      '### Messages that come again',
+      `${markdownTable(
+        ['Message', 'Times', 'First line', 'Last line'],
+        repeated.map(({ message, count, first: from, last: to }) => [quote(message), exact(count), exact(from), exact(to)]),
+      )}\n\nFigures and ids are written as #.`,
+    );
+  return parts;
+}
+
+/** The main facts for the closing words. */
+export function textClosing(name: string, facts: TextFacts, summary: TextSummary): string[] {
+  const said: string[] = [];
+  if (facts.kind === 'empty') return [emptyText(name)];
+  if (facts.log !== null) {
+    const { entries, errors, levels, first, last, firstError } = facts.log;
+    said.push(
+      `${name}: a log of ${exact(entries)} entries from ${first.time} to ${last.time} (${levels.map(([level, count]) => `${level} ${count}`).join(', ')}); ${countOf(errors, 'error')}.`,
+    );
+    if (firstError !== null) said.push(`First error (line ${firstError.line}): ${firstError.message.slice(0, 200)}`);
+    return said;
+  }
+  said.push(`${name}: ${summary.sentences.slice(0, 3).join(' ')}`);
+  const list = (title: string, entries: string[]) => {
+    if (entries.length > 0)
+      said.push(`${title}: ${entries.slice(0, 8).join(' | ')}${entries.length > 8 ? ` | and ${entries.length - 8} more` : ''}`);
+  };
+  list(
+    'Decisions',
+    facts.decisions.map(({ text }) => text.slice(0, 200)),
+  );
+  list(
+    'Actions',
+    facts.actions.map(
+      ({ who, what, due }) =>
+        `${who === null || what.startsWith(who) ? '' : `${who}: `}${what.slice(0, 200)}${due === null || what.includes(due) ? '' : ` (${due})`}`,
+    ),
+  );
+  list(
+    'Not decided',
+    facts.undecided.map(({ text }) => text.slice(0, 200)),
+  );
+  list(
+    'Entries',
+    facts.entries.map(({ section, text }) => `${section}: ${text.slice(0, 150)}`),
+  );
+  if (facts.kind !== 'transcript')
+    list(
+      'Open questions',
+      facts.questions.map(({ text }) => text.slice(0, 200)),
+    );
+  return said;
+}
+
+export function emptyText(name: string): string {
+  return `${name} is empty: there is nothing to read. Upload the file again with its content.`;
+}
+
+function quote(text: string): string {
+  return safe(text.length > longestQuote ? `${text.slice(0, longestQuote)} …` : text);
+}

@@ -1,0 +1,142 @@
+/** What a sentence of minutes, mails and notes does: decide, put off, ask, or give somebody something to do. Cues in English and German. */
+import { type FoundDate, findDeadline } from './dates.ts';
+import { isFirstName, isNameLike } from './names.ts';
+
+export type Action = {
+  /** As written; null where nobody is named. */
+  who: string | null;
+  what: string;
+  due: string | null;
+  date: FoundDate | null;
+  line: number;
+  done: boolean;
+};
+
+const decided =
+  /(?<![\p{L}])(?:decided|decides|agreed (?:that|to|on|upon|unanimously|by)|(?:it was|was|were|have|has|is|are|all|we|unanimously|formally) agreed|approved|approves|resolved (?:to|that)|adopted|voted (?:to|for|against|in favou?r)|carried(?: unanimously)?|rejected|signed off|ratified|chose to|opted (?:for|to)|settled on|go-ahead|beschlossen|beschließt|entschieden|genehmigt|vereinbart|abgelehnt|verabschiedet|einstimmig|angenommen|zugestimmt|stimmt zu|einigten sich|einigte sich|geeinigt)(?![\p{L}])/iu;
+const undecided =
+  /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved)|no decision|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
+const unclear =
+  /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not|un)known (?:who|how|whether|when|what)|nobody knows|remains open|still open|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
+const supposed =
+  /(?<![\p{L}])(?:if|unless|once|whether|would|might|may|could|propos\p{L}{0,4}|suggest\p{L}{0,4}|recommend\p{L}{0,6}|wenn|falls|ob|könnte|vorgeschlagen|schlägt vor|schlug vor)(?![\p{L}])/iu;
+const prefixes: readonly (readonly [RegExp, 'decision' | 'action' | 'question' | 'risk'])[] = [
+  [
+    /^(?:decision|decided|decisions|resolved|resolution|agreed|motion|beschluss|entscheidung|entschieden)(?: ?#?\d{1,3})?(?: ?[:–-] ?)/iu,
+    'decision',
+  ],
+  [
+    /^(?:action|actions|action item|ai|todo|to do|to-do|task|aufgabe|next step)(?: ?#?\d{1,3})?(?: ?\([^()]{1,40}\))?(?: ?[:–-] ?)/iu,
+    'action',
+  ],
+  [/^(?:open question|question|open issue|open point|open|offene frage|frage|offen)(?: ?#?\d{1,3})?(?: ?[:–-] ?)/iu, 'question'],
+  [/^(?:risk|risiko|blocker|issue)(?: ?#?\d{1,3})?(?: ?[:–-] ?)/iu, 'risk'],
+];
+const collective =
+  /^(?:the )?(?:board|committee|team|council|group|members?|meeting|management|company|panel|parties|vorstand|ausschuss|gremium|wir|we|all|everyone|they|both|alle|it|der|die|das)$/iu;
+
+export type Stated = { kind: 'decision' | 'undecided' | 'action' | 'question' | 'risk' | null; text: string };
+
+/** What the sentence itself says, before its section is looked at. `text` is without the prefix that announces it. */
+export function statementOf(sentence: string): Stated {
+  for (const [prefix, kind] of prefixes) {
+    const match = prefix.exec(sentence.slice(0, 80));
+    if (match === null || match[0].length >= sentence.length) continue;
+    const text = sentence.slice(match[0].length).trim();
+    return { kind: kind === 'decision' && undecided.test(text.slice(0, 1000)) ? 'undecided' : kind, text };
+  }
+  const read = sentence.slice(0, 1500);
+  if (/\?["'”’)]?$/.test(read.slice(-3))) return { kind: 'question', text: sentence };
+  if (undecided.test(read)) return { kind: 'undecided', text: sentence };
+  if (unclear.test(read)) return { kind: 'question', text: sentence };
+  const match = decided.exec(read);
+  if (match !== null && !supposed.test(read.slice(0, match.index)) && !isPersonal(read, match)) return { kind: 'decision', text: sentence };
+  return { kind: null, text: sentence };
+}
+
+/** "Anna agreed to write the report" gives Anna something to do; the board did not decide it. "Ben rejected the idea" tells what one person did. */
+function isPersonal(sentence: string, match: RegExpExecArray): boolean {
+  const before = sentence.slice(0, match.index).trim();
+  const last = before
+    .split(' ')
+    .slice(-3)
+    .join(' ')
+    .replace(/^(?:then|also|and|später|auch) /i, '');
+  if (/^agreed to/i.test(match[0])) return isNameLike(last) && !collective.test(last) && !/\bthe$/i.test(before.split(' ').at(-2) ?? '');
+  return false;
+}
+
+const doing =
+  /^(?<who>\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & | und )\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}){0,4}) (?<verb>(?:also |then )?(?:will|to|shall|is to|are to|must|has to|have to|needs to|agreed to|volunteered to|offered to|promised to|is going to|is responsible for|takes on|takes over|takes|should|wird|werden|soll|sollen|muss|müssen|übernimmt|übernehmen|kümmert sich|prüft|klärt|erstellt|sendet|schickt|organisiert|informiert|bereitet|liefert|aktualisiert|bestellt|ruft)(?![\p{L}]))/u;
+const requested =
+  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?), (?:please|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
+const own =
+  /^(?:(?:yes|ok|okay|sure|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can|I am going to|I(?:'|’)m going to|let me|ich werde|ich kümmere|ich schicke|ich mache|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle) /iu;
+const please = /^(?:(?:and|also|so|then)[, ]{1,2})?(?:please|kindly|could you|can you|would you|bitte|könnten sie|könnt ihr|kannst du) /iu;
+
+/** Something that somebody is to do, said by the form of the sentence; null where it is not. `me` is who speaks or writes. */
+export function actionOf(sentence: string, line: number, me: string | null, to: string | null): Action | null {
+  const read = sentence.slice(0, 1500);
+  const named = requested.exec(read);
+  if (named !== null) return action(named.groups!.who!, sentence, line);
+  const assigned = doing.exec(read);
+  if (assigned !== null) {
+    const people = assigned.groups!.who!.split(/, | and | & | und /);
+    const verb = assigned.groups!.verb!;
+    const certain = people.every((person) => isFirstName(person.split(' ')[0]!) || isNameLike(person));
+    const known = people.every((person) => isFirstName(person.split(' ')[0]!));
+    if (
+      certain &&
+      (known || /^(?:to|is to|agreed to|volunteered to|offered to|promised to|übernimmt|kümmert sich)$/.test(verb)) &&
+      !/^(?:be|have|not) /.test(read.slice(assigned[0].length + 1))
+    )
+      return action(assigned.groups!.who!, sentence, line);
+  }
+  if (me !== null && own.test(read) && !/\?$/.test(read)) return action(me, sentence, line);
+  if (please.test(read) && to !== null) return action(to, sentence, line);
+  return null;
+}
+
+/** An entry of a list of actions: who and by when are looked for wherever lists have them. */
+export function listedAction(item: string, line: number, done: boolean, known: ReadonlySet<string>): Action {
+  const read = item.slice(0, 1500);
+  const who = ownerIn(read) ?? leadingPerson(read, known);
+  return { ...action(who, item, line), done };
+}
+
+const ownerForms: readonly RegExp[] = [
+  /(?:owner|assignee|assigned to|responsible|resp\.?|lead|who|verantwortlich|zuständig|wer)(?: is)?[:=]? ?(?<who>@?\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & | und )\p{Lu}[\p{L}'’-]{0,30}){0,3})/u,
+  /^\*{0,2}\[?@?(?<who>\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & |\/| \+ | und )\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}){0,3})\]?\*{0,2} ?(?::|–|—|->|→| - )\*{0,2} ?/u,
+  /@(?<who>[\p{L}][\p{L}\p{N}._-]{1,30})/u,
+  /\((?<who>\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & |\/| und )\p{Lu}[\p{L}'’.-]{0,30}){0,3})(?:\)|, ?(?:by|due|until|bis|before|\d))/u,
+  /(?: ?(?:–|—|->|→|\|)| -) (?<who>\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2})(?:$|[.]$|, | \(| by | bis |,? due )/u,
+];
+
+function ownerIn(item: string): string | null {
+  for (const form of ownerForms) {
+    const who = form.exec(item)?.groups?.who;
+    if (who?.split(/, | and | & |\/| \+ | und /).every((name) => isOwner(name.trim()))) return who;
+  }
+  const assigned = doing.exec(item);
+  const who = assigned?.groups?.who;
+  if (who?.split(/, | and | & | und /).every((name) => isOwner(name))) return who;
+  return requested.exec(item)?.groups?.who ?? null;
+}
+
+/** "Jürgen Wolf holt ein Angebot ein": a person that is known from elsewhere, or a common first name, before a small word. */
+function leadingPerson(item: string, known: ReadonlySet<string>): string | null {
+  const name = /^\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30}){0,2}(?= \p{Ll})/u.exec(item)?.[0];
+  if (name === undefined) return null;
+  return known.has(name.toLowerCase()) || isFirstName(name.split(' ')[0]!) ? name : null;
+}
+
+function isOwner(name: string): boolean {
+  if (/^(?:all|everyone|everybody|team|board|alle|vorstand)$/i.test(name)) return true;
+  if (/^[A-ZÄÖÜ]{2,4}$/.test(name)) return !['API', 'PDF', 'CSV', 'TBD', 'TBC', 'ETA', 'EOD', 'EOW', 'URL', 'CEO', 'FAQ'].includes(name);
+  return /^[\p{L}]/u.test(name) && (isNameLike(name) || /^\p{Ll}[\p{L}\p{N}._-]{1,30}$/u.test(name));
+}
+
+function action(who: string | null, what: string, line: number): Action {
+  const due = findDeadline(what);
+  return { who, what, due: due?.written ?? null, date: due?.date ?? null, line, done: false };
+}

@@ -1,0 +1,92 @@
+/** What kind of text it is, by its form, and what a section of it is about, by its heading. */
+import type { Unit } from './units.ts';
+
+export type TextKind = 'log' | 'e-mail' | 'transcript' | 'minutes' | 'changelog' | 'documentation' | 'contract' | 'prose' | 'empty';
+
+export type Section = 'decisions' | 'actions' | 'past' | 'questions' | 'people' | 'absent' | 'risks' | 'undecided' | '';
+
+const sections: readonly (readonly [RegExp, Section])[] = [
+  [/(?:last|previous|prior) (?:meeting|actions?|minutes)|matters arising|completed|^done$|erledigt|letzten? sitzung/i, 'past'],
+  [/decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung/i, 'decisions'],
+  [/action|to-?do|to do|next steps|^tasks|follow.?ups?|assignments|aufgabe|maßnahme|nächste schritte/i, 'actions'],
+  [/open (?:question|issue|point|item)|^questions?$|unresolved|parking lot|offene? (?:frage|punkt)|^offen$|^frage/i, 'questions'],
+  [/apolog|absent|regrets|entschuldigt|abwesend/i, 'absent'],
+  [/attend|present$|participants|teilnehm|anwesend/i, 'people'],
+  [/^risks?|risiken|risiko|blockers?|blocked|impediment/i, 'risks'],
+  [/deferred|postponed|vertagt/i, 'undecided'],
+];
+
+export function sectionOf(heading: string): Section {
+  if (heading === '') return '';
+  return sections.find(([rule]) => rule.test(heading.slice(0, 100)))?.[1] ?? '';
+}
+
+export function kindOf(units: readonly Unit[], text: string): TextKind {
+  if (units.length === 0) return 'empty';
+  const fields = new Set(units.filter(({ kind }) => kind === 'field').map(({ key }) => key.toLowerCase()));
+  const headings = units.filter(({ kind }) => kind === 'heading').map(({ text: heading }) => heading);
+  const spoken = units.filter(({ kind }) => kind === 'speech').length;
+  if (
+    (fields.has('from') && (fields.has('to') || fields.has('subject'))) ||
+    (fields.has('von') && (fields.has('an') || fields.has('betreff')))
+  )
+    return 'e-mail';
+  if (
+    headings.filter((heading) => /^\[?v?\d{1,4}\.\d{1,4}(?:\.\d{1,4})?|^\[?unreleased/i.test(heading)).length >= 1 &&
+    headings.some((heading) => /change|^added|^fixed|^\[?v?\d/i.test(heading)) &&
+    /changelog|release|added|fixed|changed/i.test(text.slice(0, 4000))
+  )
+    return 'changelog';
+  const named = headings.map(sectionOf).filter((section) => section !== '' && section !== 'risks').length;
+  const keyed = [...fields].filter((key) =>
+    [
+      'present',
+      'attendees',
+      'participants',
+      'apologies',
+      'chair',
+      'teilnehmer',
+      'anwesend',
+      'protokoll',
+      'decision',
+      'decisions',
+      'action',
+      'actions',
+      'action item',
+      'beschluss',
+      'aufgabe',
+      'next meeting',
+      'absent',
+      'todo',
+      'regrets',
+      'attending',
+      'yesterday',
+      'blockers',
+      'gestern',
+      'leitung',
+      'nächste sitzung',
+      'nächstes treffen',
+      'teilnehmende',
+    ].includes(key),
+  ).length;
+  if (spoken >= 3 && spoken >= units.length * 0.4 && named + keyed < 2) return 'transcript';
+  if (
+    named + keyed >= 1 ||
+    /\b(?:minutes|meeting notes|stand-?up|protokoll|besprechung|sitzung|retrospective|meeting|sync|call notes|jour fixe)\b/i.test(
+      text.slice(0, 300),
+    )
+  )
+    return 'minutes';
+  if (
+    /\b(?:agreement|contract|hereinafter|hereby|lessor|licensor|party of the first|vertrag|auftragnehmer|vereinbarung zwischen)\b/i.test(
+      text.slice(0, 1500),
+    ) &&
+    /\b(?:shall|clause|section|termination|§|kündigung)\b/i.test(text.slice(0, 20_000))
+  )
+    return 'contract';
+  if (
+    headings.some((heading) => /install|usage|getting started|requirements|configuration|license|quick ?start|prerequisites/i.test(heading))
+  )
+    return 'documentation';
+  return spoken >= 3 ? 'transcript' : 'prose';
+}

@@ -1,0 +1,232 @@
+/** A text cut into what it is made of: headings, list items, fields, spoken lines, table rows and sentences, each with its line. One pass. */
+import { squeeze } from '../prompt-tokens.ts';
+import { sentencesOf } from '../sentences.ts';
+import { sectionOf } from './text-kind.ts';
+
+export type UnitKind = 'heading' | 'item' | 'field' | 'speech' | 'row' | 'quote' | 'code' | 'sentence';
+export type Unit = {
+  kind: UnitKind;
+  /** As written, with white space evened out and without list marker, key or speaker. */
+  text: string;
+  /** 1 is the first line of the text. */
+  line: number;
+  /** The nearest heading above; empty where there is none. */
+  section: string;
+  /** Who speaks, or the key of a field. */
+  key: string;
+  /** Of a table's row: cells by the names of the header. */
+  cells: [string, string][];
+  /** A ticked box. */
+  checked: boolean;
+};
+
+const longestLine = 20_000;
+const longestHeading = 70;
+const longestKey = 40;
+
+/** Keys that are fields even where they look like the name of a speaker. */
+const fieldKeys = new Set(
+  (
+    'date|time|place|location|venue|room|present|attendees|attending|participants|apologies|absent|regrets|chair|minutes|minute taker|note taker|notes|note|from|to|cc|bcc|subject|sent|reply-to|' +
+    'datum|ort|zeit|uhrzeit|teilnehmer|teilnehmende|teilnehmerinnen|anwesend|entschuldigt|abwesend|protokoll|protokollant|leitung|moderation|vorsitz|von|an|betreff|gesendet|' +
+    'decision|decisions|beschluss|entscheidung|action|actions|action item|aufgabe|todo|to do|task|owner|due|deadline|frist|next meeting|nächstes treffen|nächster termin|nächste sitzung|status|version|author|' +
+    'severity|duration|impact|root cause|summary|question|q|a|risk|agreed|resolved|motion|vote|result|priority|budget|total|subtotal|url|web|website|tel|phone|fax|email|e-mail|re|ps|p.s|fyi|ai|impact|cause|lesson|yesterday|today|blockers|blocked|gestern|heute|offen|warning|info|error|debug|example|https|http'
+  ).split('|'),
+);
+/** Lines that are headings although nothing marks them. */
+const bareHeadings = new Set(
+  (
+    'decisions|actions|action items|action points|next steps|to do|todo|to-do|tasks|attendees|participants|present|apologies|open questions|open issues|questions|risks|agenda|notes|summary|background|conclusion|' +
+    'any other business|aob|beschlüsse|aufgaben|maßnahmen|nächste schritte|teilnehmer|offene fragen|offene punkte|tagesordnung|added|changed|fixed|removed|deprecated|security|timeline|impact|root cause|installation|usage|license'
+  ).split('|'),
+);
+
+export function readUnits(text: string): Unit[] {
+  const lines = text.split('\n').map((line) => line.slice(0, longestLine).trimEnd());
+  const speakers = repeatedKeys(lines);
+  const units: Unit[] = [];
+  let section = '';
+  let header: string[] | null = null;
+  let code = false;
+  let open: { words: string[]; line: number; starts: number[]; unit: Unit | null } | null = null;
+  const add = (kind: UnitKind, written: string, line: number, more: Partial<Unit> = {}): Unit => {
+    const unit: Unit = { kind, text: squeeze(written), line, section, key: '', cells: [], checked: false, ...more };
+    units.push(unit);
+    return unit;
+  };
+  const close = () => {
+    if (open === null) return;
+    if (open.unit !== null) open.unit.text = squeeze(open.words.join(' '));
+    else if (isPlainList(open.words, section)) open.words.forEach((words, i) => add('item', words, open!.line + i));
+    else for (const [sentence, line] of placed(open.words, open.line)) add('sentence', sentence, line);
+    open = null;
+  };
+  for (let i = 0; i < lines.length; i++) {
+    const raw = lines[i]!;
+    const words = raw.trim();
+    const line = i + 1;
+    if (words.startsWith('```')) {
+      close();
+      code = !code;
+    } else if (code) {
+      if (words !== '') add('code', words, line);
+    } else if (words === '') {
+      close();
+      header = null;
+    } else if (words.startsWith('|') && words.endsWith('|') && words.length > 2) {
+      close();
+      const cells = words
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim());
+      if (cells.every((cell) => cell !== '' && [...cell].every((char) => char === '-' || char === ':'))) continue;
+      if (header === null) header = cells;
+      else add('row', cells.join(' | '), line, { cells: cells.map((cell, at) => [header![at] ?? '', cell]) });
+    } else if (isRule(words)) close();
+    else if (words.startsWith('>')) {
+      close();
+      add('quote', words.replace(/^[> ]{1,20}/, ''), line);
+    } else {
+      const heading = headingOf(words, lines, i);
+      if (heading !== null) {
+        close();
+        section = heading;
+        add('heading', heading, line);
+        continue;
+      }
+      const item = itemOf(words);
+      const field = item === null ? keyed(words) : null;
+      if (item !== null) {
+        close();
+        const unit = add('item', item.text, line, { checked: item.checked });
+        open = { words: [item.text], line, starts: [], unit };
+      } else if (field !== null && (fieldKeys.has(field.key.toLowerCase()) || speakers.has(field.key))) {
+        close();
+        const spoken = speakers.has(field.key) && !fieldKeys.has(field.key.toLowerCase());
+        const unit = add(spoken ? 'speech' : 'field', field.value, line, { key: field.key });
+        open = { words: [field.value], line, starts: [], unit };
+      } else if (open !== null && (open.unit === null || /^\s/.test(raw) || open.unit.kind === 'speech' || open.unit.kind === 'item'))
+        open.words.push(words);
+      else {
+        close();
+        open = { words: [words], line, starts: [], unit: null };
+      }
+    }
+  }
+  close();
+  return units.filter(({ text: written }) => written !== '');
+}
+
+/** Lines under "Action points" and the like are a list also without marks, where each begins with a capital. */
+function isPlainList(words: readonly string[], section: string): boolean {
+  const about = sectionOf(section);
+  if (words.length < 2 || (about !== 'actions' && about !== 'decisions' && about !== 'questions')) return false;
+  return words.every((line) => line.length <= 200 && /^[\p{Lu}\p{N}@"“„]/u.test(line));
+}
+
+/** Sentences of a paragraph with the lines they begin on. */
+function placed(words: readonly string[], first: number): [string, number][] {
+  const squeezed = words.map(squeeze);
+  const flat = squeezed.join(' ');
+  const result: [string, number][] = [];
+  let from = 0;
+  let at = 0;
+  let lineStart = 0;
+  for (const sentence of sentencesOf(flat)) {
+    const found = flat.indexOf(sentence, from);
+    from = found + sentence.length;
+    while (at + 1 < squeezed.length && lineStart + squeezed[at]!.length + 1 <= found) lineStart += squeezed[at++]!.length + 1;
+    result.push([sentence, first + at]);
+  }
+  return result;
+}
+
+/** "Anna: …": what stands before the colon, where it may be a key; a time before it is left out. */
+function keyed(words: string): { key: string; value: string } | null {
+  const bare = words
+    .replace(/^[[(]?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d{1,3})?[\])]?(?: ?[-–] ?| )/, '')
+    .replace(/^\*\*([^*:]{1,40}):?\*\*:?/, '$1:');
+  const colon = bare.indexOf(':');
+  if (colon < 1 || colon > longestKey + 12 || (bare[colon + 1] !== undefined && bare[colon + 1] !== ' ')) return null;
+  const key = bare
+    .slice(0, colon)
+    .replace(/ ?[[(]\d{1,2}:\d{2}(?::\d{2})?[\])]$/, '')
+    .trim();
+  if (key === '' || key.length > longestKey || key.split(' ').length > 4 || /[.!?;"]/.test(key)) return null;
+  return { key, value: bare.slice(colon + 1).trim() };
+}
+
+/** Keys that look like names and come at least twice: speakers. */
+function repeatedKeys(lines: readonly string[]): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    const key = keyed(line.trim())?.key;
+    if (key !== undefined && /^\p{Lu}[\p{L}'’.-]*(?: \p{Lu}[\p{L}'’.-]*){0,3}$/u.test(key) && !fieldKeys.has(key.toLowerCase()))
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return new Set([...counts].filter(([, count]) => count > 1).map(([key]) => key));
+}
+
+function isRule(words: string): boolean {
+  return words.length >= 3 && words.length < 200 && [...words].every((char) => char === words[0]) && '-=_*~'.includes(words[0]!);
+}
+
+function itemOf(words: string): { text: string; checked: boolean } | null {
+  const marker = /^(?:[-*•–+] |\d{1,3}[.)] |[a-z]\) |\((?:\d{1,2}|[a-z])\) )/.exec(words.slice(0, 8))?.[0].length ?? 0;
+  const rest = words.slice(marker);
+  const box = /^\[([ xX✓])\] /.exec(rest.slice(0, 5));
+  if (marker === 0 && box === null) return null;
+  return { text: rest.slice(box?.[0].length ?? 0).trim(), checked: box !== null && box[1] !== ' ' };
+}
+
+function headingOf(words: string, lines: readonly string[], i: number): string | null {
+  if (words.length > 200) return null;
+  const [before, next, afterNext] = [lines[i - 1]?.trim() ?? '', lines[i + 1]?.trim() ?? '', lines[i + 2]?.trim() ?? ''];
+  const hashes = /^#{1,6} /.exec(words.slice(0, 8));
+  if (hashes !== null) return clean(words.slice(hashes[0].length));
+  if (words.length > longestHeading) return null;
+  const lower = clean(words).toLowerCase();
+  if (bareHeadings.has(lower)) return clean(words);
+  if (words.startsWith('**') && words.endsWith('**') && words.length > 4) return clean(words);
+  if (/^(?:={3,}|-{3,})$/.test(next.slice(0, 100)) && !words.includes(':')) return clean(words);
+  if (words.endsWith(':') && words.split(' ').length <= 7 && !/[.,;!?]/.test(words) && next !== '' && !/^\d/.test(words))
+    return clean(words);
+  const letters = words.replace(/[^\p{L}]/gu, '');
+  if (
+    letters.length >= 4 &&
+    letters === letters.toUpperCase() &&
+    letters !== letters.toLowerCase() &&
+    words.split(' ').length <= 8 &&
+    !/[:.,]$/.test(words)
+  )
+    return clean(words);
+  if (!/[.!?,;:]$/.test(words) && words.split(' ').length <= 8 && itemOf(words) === null && before === '') {
+    // The first line over a blank one or over fields is a title; a short line over a full sentence or a list is a heading.
+    const isFirst = lines.slice(0, i).every((line) => line.trim() === '');
+    if (isFirst && keyed(words) === null && (next === '' ? afterNext !== '' : fieldKeys.has(keyed(next)?.key.toLowerCase() ?? '')))
+      return clean(words);
+    if (keyed(words) === null || /^TOP \d/.test(words))
+      if (next.length > words.length && /[.!?]["”)]?$/.test(next.slice(-3)) && /^[\p{Lu}\p{N}"„“]/u.test(next)) return clean(words);
+    if (keyed(words) === null && itemOf(next) !== null && /^[-*•–+] /.test(next) && !/^(?:\p{Ll})/u.test(words) && next !== '')
+      return clean(words);
+  }
+  // "3. Budget" over a paragraph; among other numbered lines it is a list's item.
+  const numbered = /^\d{1,2}(?:\.\d{1,2})*[.)]? (?=\p{Lu})/u.exec(words.slice(0, 14));
+  if (
+    numbered !== null &&
+    !/[.;:!?,]$/.test(words) &&
+    words.split(' ').length <= 7 &&
+    !/^\d/.test(next || afterNext) &&
+    (next !== '' || afterNext !== '')
+  )
+    return clean(words.slice(numbered[0].length));
+  return null;
+}
+
+function clean(heading: string): string {
+  return heading
+    .replaceAll('**', '')
+    .replace(/[#: ]{1,8}$/, '')
+    .replace(/^[ :]{1,4}/, '')
+    .trim();
+}

@@ -1,0 +1,362 @@
+/** What the first reading learns of one column, and the decision what the column is. */
+import { type Cell, cellText, isFormula, isMissing, isPlaceholder, parseBoolean } from './cell.ts';
+import { type ColumnRole, has, nameTokens, roleOf } from './column-role.ts';
+import { type DateOrder, type ParsedDate, parseDate } from './date-format.ts';
+import { countKey, FrequentValues } from './frequent-values.ts';
+import { isDigitCode, type NumberStyle, type ParsedNumber, parseEither, parseNumber } from './number-format.ts';
+import type { ColumnType } from './table-profile.ts';
+
+export type ColumnPlan = {
+  name: string;
+  index: number;
+  type: ColumnType;
+  role: ColumnRole;
+  /** What cells of a mixed column are read as; otherwise follows the type. */
+  reads: 'number' | 'date' | 'boolean' | 'text';
+  style: NumberStyle;
+  filled: number;
+  values: FrequentValues;
+  /** Cells that are not what the column is read as. */
+  unlike: number;
+  examples: string[];
+  /** What is written where a number or a date is expected, placeholders such as n/a included, with counts. */
+  leftOut: { value: string; count: number }[];
+  unit: string;
+  /** Cells of each unit, `''` for none; more than one entry where units are mixed. */
+  units: ReadonlyMap<string, number>;
+  /** How many cells in each way of writing dates. */
+  dateForms: ReadonlyMap<string, number>;
+  /** Some dates have a time of day. */
+  timed: boolean;
+  /** Nothing says whether day or month comes first in dates like 03/04/2024. */
+  dateDoubt: boolean;
+  /** The cell as a date; null when it is none, or when it may be two. */
+  readDate: (cell: Cell) => ParsedDate | null;
+  /** First and last date, ms; only of dates. */
+  range: { firstMs: number; lastMs: number } | null;
+  /** Of all numbers; NaN without any. */
+  min: number;
+  max: number;
+  /** Some cells are digits that are no quantity: leading zeros, or too many. */
+  codes: boolean;
+  formulas: number;
+  /** Cells in each number style that the other cannot read. */
+  styles: { dot: number; comma: number };
+  /** Mean length of filled cells that are texts. */
+  meanChars: number;
+};
+
+const examplesKept = 3;
+const unitsKept = 8;
+const leftOutKept = 12;
+/** A column with this share of numbers (or dates) is one with exceptions, below it is text. */
+const mixedShare = 0.5;
+const timeWords = new Set('timestamp ts time epoch date created updated at unixtime datetime datum zeit day tag'.split(' '));
+
+export class ColumnEvidence {
+  readonly #values: FrequentValues;
+  readonly #units = new Map<string, number>();
+  readonly #leftOut = new Map<string, number>();
+  readonly #forms = new Map<string, number>();
+  #filled = 0;
+  #chars = 0;
+  #booleans = 0;
+  #codes = 0;
+  #plainIntegers = 0;
+  #formulas = 0;
+  /** Cells with decimals, by the style they are read in. */
+  #fractions = { dot: 0, comma: 0 };
+  #bounds = { dot: { min: Infinity, max: -Infinity }, comma: { min: Infinity, max: -Infinity } };
+  /** Cells with a separator that both styles accept and read differently, such as 1,234. */
+  #ambiguous = 0;
+  #numbers = 0;
+  #compact = 0;
+  #dates = 0;
+  #orderedDates = 0;
+  #dayFirst = 0;
+  #monthFirst = 0;
+  #timed = false;
+  /** Numbers without a unit among such with the one unit of the column. */
+  #bare = 0;
+  /** Numbers with a single letter for a unit. */
+  #letterUnits = 0;
+  /** Dates that are two different days in the two orders. */
+  #twofold = 0;
+  #ranges = { day_first: newRange(), month_first: newRange() };
+  #examples = { number: [] as string[], date: [] as string[], other: [] as string[] };
+  dots = 0;
+  commas = 0;
+
+  constructor(distinctLimit: number) {
+    this.#values = new FrequentValues(distinctLimit);
+  }
+
+  add(cell: Cell): void {
+    if (isMissing(cell)) {
+      if (isPlaceholder(cell)) this.#leaveOut(cell);
+      return;
+    }
+    this.#filled++;
+    if (typeof cell === 'string') this.#chars += cell.length;
+    this.#values.add(countKey(cell));
+    if (isFormula(cell)) this.#formulas++;
+    const kind = this.#looksNumeric(cell) && this.#addNumber(cell) ? 'number' : this.#addDate(cell) ? 'date' : 'other';
+    if (this.#examples[kind].length < examplesKept) this.#examples[kind].push(cellText(cell, 40));
+    if (kind !== 'other') return;
+    this.#leaveOut(cell);
+    if (parseBoolean(cell) !== null) this.#booleans++;
+    else if (isDigitCode(cell)) this.#codes++;
+  }
+
+  decide(name: string, index: number, fileStyle: NumberStyle, warnings: string[]): ColumnPlan {
+    const style = this.dots === this.commas ? fileStyle : this.dots > this.commas ? 'dot' : 'comma';
+    const { min, max } = this.#numbers > 0 ? this.#bounds[style] : { min: Number.NaN, max: Number.NaN };
+    const order = this.#order(fileStyle);
+    const numeric = this.#kind(this.#fractions[style] > 0);
+    const stamp = numeric.reads === 'number' && numeric.type === 'integer' ? this.#stampOf(name, min, max) : null;
+    const kind: Kind = stamp === null ? numeric : { type: 'date', reads: 'date', like: this.#filled };
+    const units = this.#unitCounts(kind);
+    const unit = kind.reads === 'number' && units.size === 1 ? [...units.keys()][0]! : '';
+    if (this.#bare > 0 && unit !== '')
+      warnings.push(`Column ${name}: ${this.#bare} of ${kind.like} numbers carry no unit; they are taken as ${unit}.`);
+    const role = roleOf(name, {
+      type: kind.type,
+      unit,
+      filled: this.#filled,
+      distinct: this.#values.distinct,
+      index,
+      min: kind.reads === 'number' ? min : Number.NaN,
+      max,
+      wholeNumbers: this.#fractions[style] === 0,
+    });
+    const quantity = role === 'measure' || role === 'rate' || role === 'level';
+    const reads = kind.reads === 'number' && !quantity ? 'text' : kind.reads;
+    if (reads === 'number' && this.#ambiguous > 0 && this.dots === this.commas)
+      warnings.push(`Column ${name}: numbers like 1,234 or 1.234 could mean two things; the ${style} is read as the decimal mark.`);
+    if (reads === 'date' && stamp === null) this.#warnOfDates(name, order, warnings);
+    const readDate = stamp ?? ((cell: Cell) => readInOrder(cell, order));
+    const orderOfRange = order.kind === 'month_first' ? 'month_first' : 'day_first';
+    return {
+      name,
+      index,
+      type: kind.type,
+      role,
+      reads,
+      style,
+      filled: this.#filled,
+      values: this.#values,
+      unlike: this.#filled - kind.like,
+      examples: kind.type === 'mixed' ? this.#unlikeExamples(reads) : [],
+      leftOut: reads === 'number' || reads === 'date' ? this.#left(kind.type) : [],
+      unit,
+      units,
+      dateForms: this.#forms,
+      timed: stamp !== null ? stamp !== readCompact : this.#timed,
+      dateDoubt: reads === 'date' && stamp === null && order.kind === 'unknown',
+      readDate,
+      range: reads === 'date' ? (stamp === null ? this.#ranges[orderOfRange] : stampRange(stamp, min, max)) : null,
+      min,
+      max,
+      codes: this.#codes > 0,
+      formulas: this.#formulas,
+      styles: { dot: this.dots, comma: this.commas },
+      meanChars: this.#filled === 0 ? 0 : this.#chars / this.#filled,
+    };
+  }
+
+  #kind(fractions: boolean): Kind {
+    const filled = this.#filled;
+    // "12A" is a flat among flats, and amperes only where all of the column is numbers.
+    const numbers = this.#numbers === filled ? filled : this.#numbers - this.#letterUnits;
+    const dates = this.#orderedDates + this.#dates;
+    if (filled === 0) return { type: 'empty', reads: 'text', like: 0 };
+    if (this.#codes > 0 && this.#codes + this.#plainIntegers === filled) return { type: 'text', reads: 'text', like: filled };
+    if (numbers === filled) return { type: fractions ? 'number' : 'integer', reads: 'number', like: filled };
+    if (dates === filled) return { type: 'date', reads: 'date', like: filled };
+    if (this.#booleans === filled) return { type: 'boolean', reads: 'boolean', like: filled };
+    if (numbers > filled * mixedShare && this.#codes <= filled * 0.02) return { type: 'mixed', reads: 'number', like: numbers };
+    if (dates + this.#compact > filled * mixedShare) return { type: 'mixed', reads: 'date', like: dates };
+    return { type: 'text', reads: 'text', like: filled };
+  }
+
+  /** Seconds or milliseconds since 1970, or 20240305, in a column that is named after time. */
+  #stampOf(name: string, min: number, max: number): ((cell: Cell) => ParsedDate | null) | null {
+    if (!has(nameTokens(name), timeWords) || this.#codes > 0) return null;
+    if (this.#compact === this.#filled) return readCompact;
+    if (min >= 9e8 && max < 2.3e9) return readStamp(1000);
+    return min >= 9e11 && max < 2.3e12 ? readStamp(1) : null;
+  }
+
+  #unitCounts({ reads, like }: Kind): Map<string, number> {
+    if (reads !== 'number' || this.#units.size === 0) return new Map();
+    const bare = like - [...this.#units.values()].reduce((sum, count) => sum + count, 0);
+    const [only] = this.#units.keys();
+    if (bare > 0 && this.#units.size === 1 && only !== '%') {
+      this.#bare = bare;
+      return new Map([[only!, like]]);
+    }
+    return bare > 0 ? new Map([...this.#units, ['', bare]]) : new Map(this.#units);
+  }
+
+  #left(type: ColumnType): { value: string; count: number }[] {
+    if (type === 'integer' || type === 'number' || type === 'date' || type === 'mixed')
+      return [...this.#leftOut].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
+    return [];
+  }
+
+  #unlikeExamples(reads: ColumnPlan['reads']): string[] {
+    const { other, number, date } = this.#examples;
+    return [...other, ...(reads === 'date' ? number : date)].slice(0, examplesKept);
+  }
+
+  #order(fileStyle: NumberStyle): Order {
+    if (this.#dayFirst > 0 && this.#monthFirst > 0) return { kind: 'mixed' };
+    if (this.#dayFirst > 0) return { kind: 'day_first' };
+    if (this.#monthFirst > 0 || this.#twofold === 0) return { kind: 'month_first' };
+    const { day_first: day, month_first: month } = this.#ranges;
+    const dayOrdered = day.falls === 0 || day.rises === 0;
+    const monthOrdered = month.falls === 0 || month.rises === 0;
+    if (this.#twofold >= 4 && dayOrdered !== monthOrdered) return { kind: dayOrdered ? 'day_first' : 'month_first', because: 'order' };
+    if (fileStyle === 'comma') return { kind: 'day_first', because: 'style' };
+    return { kind: 'unknown' };
+  }
+
+  #warnOfDates(name: string, order: Order, warnings: string[]): void {
+    if (order.kind === 'mixed') {
+      const left = this.#twofold > 0 ? ` ${this.#twofold} dates like 03/04/2024 could mean two days and are left out of periods.` : '';
+      warnings.push(
+        `Column ${name}: ${this.#dayFirst} dates can only have the day first and ${this.#monthFirst} only the month first, so two ways of writing are mixed.${left}`,
+      );
+    } else if (order.kind === 'unknown' && this.#twofold > 0) {
+      warnings.push(
+        `Column ${name}: dates like 03/04/2024 could mean two things (3 April or March 4), and nothing in the column says which; figures by month or day are not given.`,
+      );
+    } else if (order.because === undefined && this.#twofold > 0) {
+      const [first, proofs] = order.kind === 'day_first' ? ['the day', this.#dayFirst] : ['the month', this.#monthFirst];
+      warnings.push(
+        `Column ${name}: ${this.#twofold} dates like 03/04/2024 could mean two things; ${first} is read first, because ${proofs} others can only be read so.`,
+      );
+    } else if (order.because !== undefined) {
+      const first = order.kind === 'day_first' ? 'the day' : 'the month';
+      const why = order.because === 'order' ? 'only so the rows are in order of time' : 'the numbers of the file have decimal commas';
+      warnings.push(`Column ${name}: dates like 03/04/2024 could mean two things; ${first} is read first, because ${why}.`);
+    }
+  }
+
+  /** Cheap look before the expensive one. */
+  #looksNumeric(cell: Cell): boolean {
+    if (typeof cell !== 'string') return typeof cell === 'number';
+    for (let i = 0; i < Math.min(cell.length, 10); i++) {
+      const code = cell.charCodeAt(i);
+      if (code >= 48 && code <= 57) return true;
+    }
+    return false;
+  }
+
+  #addNumber(cell: Cell): boolean {
+    const dot = parseNumber(cell, 'dot');
+    // Digits alone mean the same in both styles.
+    const plain = typeof cell === 'number' || (dot !== null && !cellHasMark(cell as string));
+    const comma = plain ? dot : parseNumber(cell, 'comma');
+    const parsed = dot ?? comma;
+    if (parsed === null) return false;
+    this.#numbers++;
+    if (plain && parsed.decimals === 0 && parsed.unit === '') {
+      this.#plainIntegers++;
+      if (readCompact(cell) !== null) this.#compact++;
+    }
+    if (dot !== null && dot.decimals > 0) this.#fractions.dot++;
+    if (comma !== null && comma.decimals > 0) this.#fractions.comma++;
+    if (dot === null && comma !== null && comma.decimals > 0) this.#fractions.dot++;
+    if (comma === null && dot !== null && dot.decimals > 0) this.#fractions.comma++;
+    widenBounds(this.#bounds.dot, dot ?? comma);
+    widenBounds(this.#bounds.comma, comma ?? dot);
+    if (comma === null) this.dots++;
+    else if (dot === null) this.commas++;
+    else if (dot.value !== comma.value) this.#ambiguous++;
+    const { unit } = parsed;
+    if (unit.length === 1 && /[A-Za-z]/.test(unit)) this.#letterUnits++;
+    if (unit !== '' && (this.#units.has(unit) || this.#units.size < unitsKept)) this.#units.set(unit, (this.#units.get(unit) ?? 0) + 1);
+    return true;
+  }
+
+  #addDate(cell: Cell): boolean {
+    const monthFirst = parseDate(cell, 'month_first');
+    const dayFirst = monthFirst?.ordered === true ? monthFirst : parseDate(cell, 'day_first');
+    const parsed = monthFirst ?? dayFirst;
+    if (parsed === null) return false;
+    if (this.#forms.has(parsed.form) || this.#forms.size < unitsKept) this.#forms.set(parsed.form, (this.#forms.get(parsed.form) ?? 0) + 1);
+    this.#timed ||= parsed.hasTime;
+    if (parsed.ordered) this.#orderedDates++;
+    else this.#dates++;
+    if (monthFirst !== null) widen(this.#ranges.month_first, monthFirst.ms);
+    if (dayFirst !== null) widen(this.#ranges.day_first, dayFirst.ms);
+    if (monthFirst === null) this.#dayFirst++;
+    else if (dayFirst === null) this.#monthFirst++;
+    else if (monthFirst.ms !== dayFirst.ms) this.#twofold++;
+    return true;
+  }
+
+  #leaveOut(cell: Cell): void {
+    const text = cellText(cell, 30);
+    if (this.#leftOut.has(text) || this.#leftOut.size < leftOutKept) this.#leftOut.set(text, (this.#leftOut.get(text) ?? 0) + 1);
+  }
+}
+
+/** The cell as a number by the column's plan. */
+export function readNumber(plan: ColumnPlan, cell: Cell): ParsedNumber | null {
+  return isMissing(cell) ? null : parseEither(cell, plan.style);
+}
+
+type Kind = { type: ColumnType; reads: ColumnPlan['reads']; like: number };
+type Order = { kind: DateOrder | 'mixed' | 'unknown'; because?: 'order' | 'style' };
+type Range = { firstMs: number; lastMs: number; previousMs: number; rises: number; falls: number };
+
+function newRange(): Range {
+  return { firstMs: Infinity, lastMs: -Infinity, previousMs: Number.NaN, rises: 0, falls: 0 };
+}
+
+function widen(range: Range, ms: number): void {
+  if (ms < range.firstMs) range.firstMs = ms;
+  if (ms > range.lastMs) range.lastMs = ms;
+  if (ms > range.previousMs) range.rises++;
+  if (ms < range.previousMs) range.falls++;
+  range.previousMs = ms;
+}
+
+function widenBounds(bounds: { min: number; max: number }, parsed: ParsedNumber | null): void {
+  if (parsed === null) return;
+  if (parsed.value < bounds.min) bounds.min = parsed.value;
+  if (parsed.value > bounds.max) bounds.max = parsed.value;
+}
+
+function readInOrder(cell: Cell, { kind }: Order): ParsedDate | null {
+  if (kind === 'day_first' || kind === 'month_first') return parseDate(cell, kind);
+  const month = parseDate(cell, 'month_first');
+  if (month?.ordered === true) return month;
+  const day = parseDate(cell, 'day_first');
+  if (month === null || day === null) return month ?? day;
+  return month.ms === day.ms ? month : null;
+}
+
+function readStamp(factor: number): (cell: Cell) => ParsedDate | null {
+  return (cell) => {
+    const parsed = isMissing(cell) ? null : parseNumber(cell, 'dot');
+    return parsed === null ? null : { ms: parsed.value * factor, hasTime: true, ordered: true, form: 'timestamp', coarse: false };
+  };
+}
+
+/** 20240305. */
+function readCompact(cell: Cell): ParsedDate | null {
+  const text = typeof cell === 'string' ? cell.trim() : String(cell);
+  if (text.length !== 8 || (text[0] !== '1' && text[0] !== '2')) return null;
+  return parseDate(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`, 'month_first');
+}
+
+function stampRange(read: (cell: Cell) => ParsedDate | null, min: number, max: number): ColumnPlan['range'] {
+  return { firstMs: read(min)?.ms ?? 0, lastMs: read(max)?.ms ?? 0 };
+}
+
+function cellHasMark(text: string): boolean {
+  return text.includes('.') || text.includes(',');
+}

@@ -1,0 +1,92 @@
+/** The columns of a table in memory, read once by their plans: texts, numbers (NaN where there is none) and dates (ms, NaN where there is none). */
+import { cellText, isMissing } from './cell.ts';
+import { type ColumnPlan, readNumber } from './column-evidence.ts';
+import type { Rows } from './rows.ts';
+
+const longestText = 2000;
+const shownChars = 40;
+
+export class ColumnsInMemory {
+  readonly plans: readonly ColumnPlan[];
+  readonly rows: Rows;
+  readonly count: number;
+  readonly #texts = new Map<number, string[]>();
+  readonly #numbers = new Map<number, Float64Array>();
+  readonly #dates = new Map<number, Float64Array>();
+  readonly #label: ColumnPlan | undefined;
+
+  constructor(rows: Rows, plans: readonly ColumnPlan[]) {
+    this.rows = rows;
+    this.plans = plans;
+    this.count = rows.cells.length;
+    this.#label = this.#chooseLabel();
+  }
+
+  /** Trimmed; '' where the cell is missing. */
+  texts({ index }: ColumnPlan): string[] {
+    let texts = this.#texts.get(index);
+    if (texts === undefined) {
+      texts = this.rows.cells.map((cells) => (isMissing(cells[index] ?? null) ? '' : cellText(cells[index]!, longestText)));
+      this.#texts.set(index, texts);
+    }
+    return texts;
+  }
+
+  numbers(plan: ColumnPlan): Float64Array {
+    let numbers = this.#numbers.get(plan.index);
+    if (numbers === undefined) {
+      numbers = Float64Array.from(this.rows.cells, (cells) => readNumber(plan, cells[plan.index] ?? null)?.value ?? Number.NaN);
+      this.#numbers.set(plan.index, numbers);
+    }
+    return numbers;
+  }
+
+  dates(plan: ColumnPlan): Float64Array {
+    let dates = this.#dates.get(plan.index);
+    if (dates === undefined) {
+      dates = Float64Array.from(this.rows.cells, (cells) => plan.readDate(cells[plan.index] ?? null)?.ms ?? Number.NaN);
+      this.#dates.set(plan.index, dates);
+    }
+    return dates;
+  }
+
+  quantities(): ColumnPlan[] {
+    return this.plans.filter(({ reads }) => reads === 'number');
+  }
+
+  row(at: number): number {
+    return this.rows.numbers[at]!;
+  }
+
+  /** "row 5 (INV-17)", with what names the row where a column does. */
+  rowName(at: number): string {
+    const label = this.label(at);
+    return label === '' ? `row ${this.row(at)}` : `row ${this.row(at)} (${label})`;
+  }
+
+  label(at: number): string {
+    return this.#label === undefined ? '' : cellText(this.texts(this.#label)[at]!, shownChars);
+  }
+
+  get labelPlan(): ColumnPlan | undefined {
+    return this.#label;
+  }
+
+  /** The column that names the rows: nearly all different, short, and no date. */
+  #chooseLabel(): ColumnPlan | undefined {
+    const naming = this.plans.filter(
+      ({ reads, filled, values, meanChars, type }) =>
+        reads === 'text' &&
+        filled >= this.count * 0.8 &&
+        meanChars <= 40 &&
+        values.distinct >= filled * 0.8 &&
+        (type === 'text' || type === 'integer'),
+    );
+    return naming.find(({ role, type }) => role !== 'identifier' && type === 'text') ?? naming[0];
+  }
+}
+
+/** The number nearest to what was written, without the noise of binary fractions. */
+export function clean(value: number): number {
+  return Number(value.toPrecision(12));
+}

@@ -1,0 +1,27 @@
+/** Two tables joined, away from the event loop. The caller's source gives the first table when it is opened first and the second when it is opened next. */
+import { Readable } from 'node:stream';
+import type { JobFunction } from '../../compute/port.ts';
+import { ToolError } from '../port.ts';
+import { type JoinProfile, joinTables } from './join.ts';
+
+/** Both tables are held in memory as they are. */
+const mostBytes = 16 * 1024 * 1024;
+
+const job: JobFunction<{ left: string; right: string }, JoinProfile> = async ({ left, right }, { open, signal }) => {
+  const [first, second] = [await readAll(await open(), left), await readAll(await open(), right)];
+  const again = (bytes: Buffer) => async () => Readable.from([bytes]);
+  return joinTables({ name: left, open: again(first) }, { name: right, open: again(second) }, signal);
+};
+export default job;
+
+async function readAll(source: Readable, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    const chunk = Buffer.isBuffer(piece) ? piece : Buffer.from(piece);
+    size += chunk.length;
+    if (size > mostBytes) throw new ToolError(`${name} is larger than ${mostBytes / 2 ** 20} MiB; tables that long are not compared.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

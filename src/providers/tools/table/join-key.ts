@@ -1,0 +1,169 @@
+/** Which columns of two tables hold the same keys, whatever their headers, case and blanks. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { nameTokens } from './column-role.ts';
+import type { ColumnsInMemory } from './columns-in-memory.ts';
+import { dateText } from './date-format.ts';
+
+export type JoinSide = { name: string; table: ColumnsInMemory };
+
+export type JoinKey = {
+  left: ColumnPlan[];
+  right: ColumnPlan[];
+  /** The rows of each key, in the order in which keys come; keys are folded. */
+  leftRows: Map<string, number[]>;
+  rightRows: Map<string, number[]>;
+  /** Keys meet only when zeros in front are ignored. */
+  zerosIgnored: boolean;
+};
+
+const fewestCommon = 2;
+const mostCandidates = 12;
+const genericWords = new Set('id ids no nr number num nummer key code name'.split(' '));
+
+/** Names of columns that are often cut short. */
+const shortForms = new Map(
+  'ref reference|nr number|no number|num number|nummer number|cust customer|emp employee|dept department|prod product|art article|acct account|cat category|loc location|qty quantity|kunde customer|artikel article|produkt product|kategorie category|abteilung department'
+    .split('|')
+    .map((pair) => pair.split(' ') as [string, string]),
+);
+
+/** The best common key; null where the tables have none that is more than chance. */
+export function findKey(left: JoinSide, right: JoinSide): JoinKey | null {
+  let best: { key: JoinKey; score: number } | null = null;
+  const candidates: { key: JoinKey; score: number }[] = [];
+  for (const a of keyPlans(left.table)) {
+    for (const b of keyPlans(right.table)) {
+      const found = judge(left, right, [a], [b]);
+      if (found === null) continue;
+      candidates.push(found);
+      if (best === null || found.score > best.score) best = found;
+    }
+  }
+  if (best !== null && isOneSided(best.key)) return best.key;
+  // A key of two columns, such as month and category, where neither tells the rows apart alone.
+  const named = candidates.filter(({ key }) => sameName(key.left[0]!, key.right[0]!)).slice(0, 4);
+  for (const [i, one] of named.entries()) {
+    for (const two of named.slice(i + 1)) {
+      const found = judge(left, right, [one.key.left[0]!, two.key.left[0]!], [one.key.right[0]!, two.key.right[0]!]);
+      if (found !== null && isOneSided(found.key)) return found.key;
+    }
+  }
+  return best?.key ?? null;
+}
+
+/** The text that two keys are compared by. */
+export function foldKey(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, ' ').replace(/^'/, '').trim();
+}
+
+function keyPlans(table: ColumnsInMemory): ColumnPlan[] {
+  return table.plans
+    .filter(({ reads, type, values, meanChars, dateDoubt }) => {
+      if (type === 'empty' || type === 'boolean' || values.distinct < 2) return false;
+      return reads === 'date' ? !dateDoubt : reads === 'text' && meanChars <= 60;
+    })
+    .slice(0, mostCandidates);
+}
+
+function judge(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPlan[]): { key: JoinKey; score: number } | null {
+  if (a.some((plan, i) => (plan.reads === 'date') !== (b[i]!.reads === 'date'))) return null;
+  let zerosIgnored = false;
+  let [leftRows, rightRows] = [rowsByKey(left.table, a, false), rowsByKey(right.table, b, false)];
+  let common = commonOf(leftRows, rightRows);
+  const smaller = () => Math.min(leftRows.size, rightRows.size);
+  if (common < smaller() * 0.5 && (a[0]!.codes || b[0]!.codes || a[0]!.type === 'integer' || b[0]!.type === 'integer')) {
+    const [l, r] = [rowsByKey(left.table, a, true), rowsByKey(right.table, b, true)];
+    if (commonOf(l, r) > common) {
+      [leftRows, rightRows, zerosIgnored] = [l, r, true];
+      common = commonOf(l, r);
+    }
+  }
+  if (common < fewestCommon) return null;
+  const overlap = common / smaller();
+  const affinity = a.reduce((sum, plan, i) => sum + nameAffinity(left, plan, right, b[i]!), 0) / a.length;
+  const digits = a.every(({ type }) => type === 'integer') && !a[0]!.codes;
+  if (affinity === 0 && (digits || overlap < 0.8 || common < 3)) return null;
+  if (overlap < 0.5 && !(affinity >= 0.5 && overlap >= 0.2)) return null;
+  // Running numbers of two unrelated lists are alike; a column called just "id" needs another sign that it means the same.
+  if (digits && affinity < 0.5 && a[0]!.reads !== 'date') return null;
+  const unique = isOneSided({ leftRows, rightRows } as JoinKey) ? 1 : 0;
+  const key = { left: a, right: b, leftRows, rightRows, zerosIgnored };
+  return { key, score: overlap + affinity + unique - (a[0]!.reads === 'date' ? 0.3 : 0) };
+}
+
+/** Whether each key has one row, or nearly, on one of the sides. */
+function isOneSided({ leftRows, rightRows }: Pick<JoinKey, 'leftRows' | 'rightRows'>): boolean {
+  return uniqueness(leftRows) >= 0.7 || uniqueness(rightRows) >= 0.7;
+}
+
+/** Keys per row: 1 where each row has a key of its own. */
+export function uniqueness(rows: ReadonlyMap<string, readonly number[]>): number {
+  let count = 0;
+  for (const own of rows.values()) count += own.length;
+  return count === 0 ? 0 : rows.size / count;
+}
+
+/** 0 for names that say nothing of one another, up to 1 for equal ones. */
+function nameAffinity(left: JoinSide, a: ColumnPlan, right: JoinSide, b: ColumnPlan): number {
+  const [one, other] = [nameTokens(a.name).map(singular), nameTokens(b.name).map(singular)];
+  const [ownOne, ownOther] = [one.filter((token) => !genericWords.has(token)), other.filter((token) => !genericWords.has(token))];
+  if (ownOne.length > 0 && ownOne.join(' ') === ownOther.join(' ')) return 1;
+  if (ownOne.some((token) => ownOther.includes(token))) return 0.6;
+  const compact = [one.join(''), other.join('')];
+  if (compact[0] === compact[1] && ownOne.length > 0) return 1;
+  if (ownOne.length > 0 && ownOther.length > 0 && (compact[0]!.includes(ownOther.join('')) || compact[1]!.includes(ownOne.join(''))))
+    return 0.5;
+  // customer_id of orders means the id of customers.
+  const stems = [stemsOf(left.name), stemsOf(right.name)];
+  if (ownOther.length === 0 && ownOne.some((token) => stems[1]!.includes(token))) return 0.8;
+  if (ownOne.length === 0 && ownOther.some((token) => stems[0]!.includes(token))) return 0.8;
+  const textual = a.type !== 'integer' && b.type !== 'integer';
+  if (ownOne.length === 0 && ownOther.length === 0 && one.join() === other.join()) {
+    if (textual && one[0] !== undefined) return 0.5;
+    return stems[0]!.some((stem) => stems[1]!.includes(stem)) ? 0.5 : 0.1;
+  }
+  return 0;
+}
+
+function sameName(a: ColumnPlan, b: ColumnPlan): boolean {
+  return nameTokens(a.name).map(singular).join(' ') === nameTokens(b.name).map(singular).join(' ');
+}
+
+function stemsOf(fileName: string): string[] {
+  return nameTokens(fileName.replace(/\.[A-Za-z0-9]{1,8}$/, '')).map(singular);
+}
+
+function singular(written: string): string {
+  const word = shortForms.get(written) ?? written;
+  if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
+  return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') && !word.endsWith('us') ? word.slice(0, -1) : word;
+}
+
+function rowsByKey(table: ColumnsInMemory, plans: readonly ColumnPlan[], dropZeros: boolean): Map<string, number[]> {
+  const columns = plans.map((plan) => {
+    if (plan.reads === 'date') return Array.from(table.dates(plan), (ms) => (Number.isNaN(ms) ? '' : dateText(ms, false)));
+    return table.texts(plan).map((text) => (dropZeros ? withoutZeros(foldKey(text)) : foldKey(text)));
+  });
+  const rows = new Map<string, number[]>();
+  for (let at = 0; at < table.count; at++) {
+    const parts = columns.map((column) => column[at]!);
+    if (parts.includes('')) continue;
+    const key = parts.join(' / ');
+    const own = rows.get(key);
+    if (own === undefined) rows.set(key, [at]);
+    else own.push(at);
+  }
+  return rows;
+}
+
+function withoutZeros(text: string): string {
+  let start = 0;
+  while (start < text.length - 1 && text[start] === '0') start++;
+  return text.slice(start);
+}
+
+function commonOf(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>): number {
+  let count = 0;
+  for (const key of a.keys()) if (b.has(key)) count++;
+  return count;
+}

@@ -1,0 +1,59 @@
+/** Whether a text whose name does not say so is a table: rows of one width, JSON lines, a list of records, an access log. */
+import { parseDate } from './date-format.ts';
+import { detectDialect, sampleWidths } from './dialect.ts';
+import { parseNumber } from './number-format.ts';
+import { webLogColumns } from './web-log.ts';
+
+const sampleChars = 32_000;
+const fewestRows = 3;
+
+/** @param text the beginning of the file */
+export function looksLikeTable(text: string): boolean {
+  const sample = text.slice(0, sampleChars).replace(/^\ufeff/, '');
+  return isJson(sample) || webLogColumns(sample) !== null || hasEvenRows(sample, text.length > sampleChars);
+}
+
+function isJson(sample: string): boolean {
+  const start = sample.trimStart();
+  if (start[0] === '[') return isRecordStart(start.slice(1).trimStart()[0]);
+  if (start[0] !== '{') return false;
+  const lines = start.split('\n', fewestRows + 1).filter((line) => line.trim() !== '');
+  const whole = lines.slice(0, Math.max(1, lines.length - 1));
+  return whole.every((line) => parses(line)) || parses(sample) || /^\{\s{0,20}"/.test(start);
+}
+
+function isRecordStart(char: string | undefined): boolean {
+  return char === '{' || char === '[';
+}
+
+/** Prose has commas too, but not as many in each line, and no column of numbers or dates. */
+function hasEvenRows(sample: string, cut: boolean): boolean {
+  const { delimiter, skippedRows } = detectDialect(sample);
+  const rows = sampleWidths(sample, delimiter).slice(skippedRows);
+  if (cut) rows.pop();
+  if (rows.length < fewestRows) return false;
+  const width = rows[Math.min(1, rows.length - 1)]!.length;
+  if (width < 2) return false;
+  const even = rows.filter((row) => row.length === width).length;
+  if (even < rows.length * 0.9) return false;
+  if (rows.some((row) => row.some((cell) => cell.length > 2000))) return false;
+  const valued = rows[1]!.some((_, at) => rows.slice(1).filter((row) => isValue(row[at] ?? '')).length >= (rows.length - 1) * 0.8);
+  return valued || (delimiter !== ',' && rows.length >= 4) || (width >= 3 && rows.length >= 5);
+}
+
+function isValue(cell: string): boolean {
+  return (
+    parseNumber(cell, 'dot') !== null ||
+    parseNumber(cell, 'comma') !== null ||
+    parseDate(cell, 'day_first') !== null ||
+    parseDate(cell, 'month_first') !== null
+  );
+}
+
+function parses(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}

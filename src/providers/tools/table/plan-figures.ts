@@ -1,0 +1,136 @@
+/** Decisions of the second reading: which columns group others, which date makes the trend, where units are mixed, which column follows from two others. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { currencyOf } from './number-format.ts';
+import type { Survey } from './survey.ts';
+import type { TrendProfile } from './table-profile.ts';
+
+const mostGroups = 300;
+const mostGroupings = 6;
+const shortTable = 24;
+const dayMs = 86_400_000;
+const quantityWords = new Set(
+  'qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft'.split(
+    ' ',
+  ),
+);
+const priceWords = new Set('price preis cost kosten rate stundensatz satz einzelpreis stückpreis tariff tarif fee'.split(' '));
+const noPriceWords = new Set(
+  'tax vat mwst ust discount rabatt exchange interest conversion growth error percent pct total gesamt zins'.split(' '),
+);
+const currencyWords = new Set('currency währung waehrung curr ccy cur moneda devise'.split(' '));
+const unitWords = new Set('unit uom einheit me metric parameter kpi indicator kennzahl measurement messgröße'.split(' '));
+/** Codes that belong to a person or a place and say nothing of the row. */
+export const personalCodes = new Set(
+  'phone telefon tel mobile fax iban bic account konto zip zipcode plz postcode postal postleitzahl ssn serial barcode ean'.split(' '),
+);
+
+/** Columns whose values are worth figures of their own, the most telling kinds first. */
+export function groupingPlans({ columns, rows }: Survey): ColumnPlan[] {
+  const rank = (plan: ColumnPlan) => (plan.role === 'identifier' || plan.codes ? 2 : plan.role === 'year' || plan.role === 'code' ? 1 : 0);
+  return columns
+    .filter((plan) => canGroup(plan, rows))
+    .toSorted((a, b) => rank(a) - rank(b) || a.index - b.index)
+    .slice(0, mostGroupings);
+}
+
+/** For each value the spelling that its group is called by: the most frequent of those that differ in case and blanks only. */
+export function spellingsOf({ values }: ColumnPlan): Map<string, string> {
+  const byFolded = new Map<string, string>();
+  const names = new Map<string, string>();
+  const shouted = (text: string) => (text === text.toUpperCase() || text === text.toLowerCase() ? 1 : 0);
+  const ranked = values.top(mostGroups * 2).sort((a, b) => b.count - a.count || shouted(a.key) - shouted(b.key));
+  for (const { key } of ranked) {
+    const folded = key.toLowerCase().replace(/\s+/g, ' ').trim();
+    const name = byFolded.get(folded) ?? key;
+    byFolded.set(folded, name);
+    names.set(key, name);
+  }
+  return names;
+}
+
+export function isGroupLimit(values: number): boolean {
+  return values <= mostGroups;
+}
+
+/** The date that figures are followed over: the one most rows have; none where day and month cannot be told apart. */
+export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period: TrendProfile['period'] } | null {
+  const dates = columns.filter(({ reads, filled, dateDoubt }) => reads === 'date' && !dateDoubt && filled >= rows / 2);
+  const best = dates.toSorted((a, b) => b.filled - a.filled || a.index - b.index)[0];
+  return best === undefined ? null : { plan: best, period: periodOf(best) };
+}
+
+/** Where a unit or currency stands in a column of its own with several values: that column, for each numeric column it speaks of. */
+export function unitColumns({ columns }: Survey): Map<number, ColumnPlan> {
+  const found = new Map<number, ColumnPlan>();
+  const numeric = columns.filter(({ reads }) => reads === 'number');
+  for (const plan of columns) {
+    if (plan.reads !== 'text' || !plan.values.exact || plan.values.distinct < 2 || plan.values.distinct > 30) continue;
+    const tokens = nameTokens(plan.name);
+    if (has(tokens, currencyWords) && plan.values.distinct <= 20 && isCurrencies(plan)) {
+      for (const column of numeric) if (!isQuantity(column.name)) found.set(column.index, plan);
+    } else if (tokens.length <= 2 && has(tokens, unitWords) && plan.meanChars <= 24) {
+      const valued = numeric.filter(
+        ({ name }) =>
+          has(nameTokens(name), new Set(['value', 'wert', 'reading', 'result', 'messwert'])) ||
+          (isQuantity(name) && !tokens.includes('metric')),
+      );
+      for (const column of valued) found.set(column.index, plan);
+    }
+  }
+  return found;
+}
+
+/** A quantity and the price of one, in a table that does not hold their product itself. */
+export function productPlans(
+  survey: Survey,
+  mixed: (plan: ColumnPlan) => boolean,
+): { name: string; quantity: ColumnPlan; price: ColumnPlan } | null {
+  const numeric = survey.columns.filter((plan) => plan.reads === 'number' && !mixed(plan));
+  const price = numeric.filter(({ name, unit }) => isPrice(name) && unit !== '%');
+  const quantity = numeric.filter(({ name, role }) => isQuantity(name) && role === 'measure' && !isPrice(name));
+  if (price.length !== 1 || quantity.length !== 1) return null;
+  const others = numeric.filter((plan) => plan !== price[0] && plan !== quantity[0] && plan.role === 'measure');
+  const money = new Set(
+    'amount total revenue sales sum betrag umsatz gesamt value wert subtotal turnover net gross netto brutto line cost kosten'.split(' '),
+  );
+  if (others.some(({ name }) => has(nameTokens(name), money))) return null;
+  return { name: `${quantity[0]!.name} × ${price[0]!.name}`, quantity: quantity[0]!, price: price[0]! };
+}
+
+export function isQuantity(name: string): boolean {
+  const tokens = nameTokens(name);
+  return has(tokens, quantityWords) || /(?:menge|anzahl|bestand|stunden)$/.test(tokens.at(-1) ?? '');
+}
+
+export function isPrice(name: string): boolean {
+  const tokens = nameTokens(name);
+  return (has(tokens, priceWords) || /(?:preis|price)$/.test(tokens.at(-1) ?? '')) && !has(tokens, noPriceWords);
+}
+
+function isCurrencies(plan: ColumnPlan): boolean {
+  return plan.values.top(20).every(({ key }) => currencyOf(key) !== undefined || /^[A-Za-z]{3,4}$/.test(key));
+}
+
+/** Few values, each of them often. Free text, running numbers and personal codes are no groups. */
+function canGroup({ name, type, role, reads, filled, values, codes, meanChars }: ColumnPlan, rows: number): boolean {
+  if (rows < 4 || !values.exact || values.distinct < 2 || !isGroupLimit(values.distinct)) return false;
+  // In a short table a group of one beside groups of two is worth its line.
+  const most = filled <= shortTable ? filled * 0.8 : filled / 2;
+  if (values.distinct > Math.max(2, most) || meanChars > 60) return false;
+  if (type === 'integer') return role === 'year' || role === 'code' || (role === 'identifier' && !has(nameTokens(name), personalCodes));
+  if (type !== 'text' && type !== 'boolean') return false;
+  if (reads === 'number' || reads === 'date') return false;
+  return !(codes && has(nameTokens(name), personalCodes)) && !(role === 'identifier' && has(nameTokens(name), personalCodes));
+}
+
+/** Hours for up to three days, days for up to two months, months for up to ten years, else years. */
+function periodOf({ range, dateForms, timed }: ColumnPlan): TrendProfile['period'] {
+  const days = range === null ? 0 : (range.lastMs - range.firstMs) / dayMs;
+  const coarse = [...dateForms.keys()].some(
+    (form) => form === 'YYYY-MM' || form.startsWith('Month YYYY') || form === 'MM/YYYY' || form === 'quarter',
+  );
+  if ([...dateForms.keys()].every((form) => form === 'quarter') && dateForms.size > 0) return 'quarter';
+  if (days <= 62 && !coarse) return timed && days <= 2 && days > 0.1 ? 'hour' : 'day';
+  return days <= 3660 ? 'month' : 'year';
+}

@@ -1,0 +1,328 @@
+/** Remarks on single columns: constant, empty, mixed, misspelt, left out, out of range. */
+import { isFormula } from './cell.ts';
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { countOf, exact, listed } from './figure-text.ts';
+import { shownKey } from './frequent-values.ts';
+import type { Remark, TableProfile } from './table-profile.ts';
+
+const shown = 6;
+/** What programs write where they know no date. */
+const placeholders = /^(?:1970-01-01|1900-01-0[01]|9999-12-31|2099-12-31|01\.01\.1970|01\.01\.1900|31\.12\.9999)/;
+const ageWords = new Set(['age', 'alter']);
+const neverNegative = new Set(
+  'qty quantity units count price preis age alter stock bestand menge anzahl hours stunden weight gewicht duration dauer distance'.split(
+    ' ',
+  ),
+);
+const dateForms: Record<string, string> = {
+  'NN/NN/YYYY': 'NN/NN/YYYY (day or month first)',
+  'NN-NN-YYYY': 'NN-NN-YYYY (day or month first)',
+};
+
+/** @param own the columns that speak of the rows themselves */
+export function columnRemarks(table: ColumnsInMemory, profile: TableProfile, own: ReadonlySet<ColumnPlan>): Remark[] {
+  return table.plans
+    .filter((plan) => own.has(plan))
+    .flatMap((plan) => [
+      ...constant(plan, table),
+      ...leftOut(plan),
+      ...mixedUnits(plan, profile),
+      ...mixedDates(plan),
+      ...impossibleDates(plan, table),
+      ...mixedStyles(plan),
+      ...spellings(plan, table),
+      ...codesKept(plan, table),
+      ...formulas(plan, table),
+      ...signs(plan, table),
+      ...scale(plan, table),
+      ...addresses(plan, table),
+    ]);
+}
+
+function constant({ name, type, filled, values }: ColumnPlan, table: ColumnsInMemory): Remark[] {
+  if (type === 'empty')
+    return table.count === 0 ? [] : [{ kind: 'empty_column', text: `${name} is an empty column: no row has a value in it.` }];
+  if (values.distinct !== 1 || table.count < 3 || filled < table.count * 0.5) return [];
+  const value = shownKey(values.top(1)[0]!.key);
+  const where = filled === table.count ? 'in every row' : `in all ${exact(filled)} rows that have one`;
+  return [{ kind: 'constant_column', text: `${name} is constant: ${value} ${where}.` }];
+}
+
+/** What was left out of a column's figures, counted and named. */
+function leftOut({ name, reads, leftOut: left, filled, type }: ColumnPlan): Remark[] {
+  if (left.length === 0) return [];
+  const count = left.reduce((sum, each) => sum + each.count, 0);
+  const named = left.slice(0, shown).map((each) => `'${each.value}' ×${each.count}`);
+  const what = reads === 'date' ? 'dates' : 'numbers';
+  const written = type === 'mixed' ? Math.max(filled, count) : filled + count;
+  return [
+    {
+      kind: 'left_out',
+      text: `${exact(count)} of ${exact(Math.max(written, count))} values in ${name} are not ${what}: ${named.join(', ')}${left.length > shown ? ' and more' : ''} — left out of its figures.`,
+    },
+  ];
+}
+
+function mixedUnits(plan: ColumnPlan, profile: TableProfile): Remark[] {
+  const found = profile.columns.find(({ name, by_unit }) => name === plan.name && by_unit !== undefined)?.by_unit;
+  if (found === undefined) return [];
+  const additive = plan.role === 'measure';
+  const each = found.map(({ unit, count, sum, min, max }) => {
+    const called = unit === '' ? 'without a unit' : unit;
+    const range = `${exact(min)} to ${exact(max)}`;
+    return additive
+      ? `${called} ${exact(sum)} (${countOf(count, 'row')})`
+      : `${called} ${range} (${countOf(count, 'row')}, mean ${exact(clean(sum / count))})`;
+  });
+  return [
+    {
+      kind: 'mixed_units',
+      text: `${plan.name} mixes units or currencies, so its values are not added together: ${each.join('; ')}.`,
+    },
+  ];
+}
+
+function mixedDates({ name, reads, dateForms: forms }: ColumnPlan): Remark[] {
+  if (reads !== 'date' || forms.size < 2) return [];
+  const ranked = [...forms].sort((a, b) => b[1] - a[1]);
+  return [
+    {
+      kind: 'mixed_dates',
+      text: `${name} mixes ${forms.size} date formats: ${ranked.map(([form, count]) => `${dateForms[form] ?? form} ×${count}`).join(', ')}.`,
+    },
+  ];
+}
+
+/** 2024-02-30, or a year far from all others. */
+function impossibleDates(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
+  if (plan.reads !== 'date' || table.count < 5) return [];
+  const dates = table.dates(plan);
+  const holders = table.texts(plan).filter((text) => placeholders.test(text)).length;
+  if (holders > 0 && holders < plan.filled * 0.5)
+    return [
+      {
+        kind: 'far_date',
+        text: `${plan.name} has ${countOf(holders, 'date')} that ${holders === 1 ? 'is' : 'are'} probably a placeholder (${listed([...new Set(table.texts(plan).filter((text) => placeholders.test(text)))], 3)}).`,
+      },
+    ];
+  const years = Float64Array.from(
+    dates.filter((ms) => !Number.isNaN(ms)),
+    (ms) => new Date(ms).getUTCFullYear(),
+  ).sort();
+  const usual = years[years.length >> 1];
+  const [low, high] = [years[Math.floor(years.length * 0.1)], years[Math.floor(years.length * 0.9)]];
+  if (usual === undefined || high! - low! > 5 || /birth|geburt/i.test(plan.name)) return [];
+  const far = [...dates.keys()].filter((at) => Math.abs(new Date(dates[at]!).getUTCFullYear() - usual) > 9);
+  if (far.length === 0 || far.length > table.count * 0.05 + 1) return [];
+  const named = far.slice(0, shown).map((at) => `${table.texts(plan)[at]} in row ${table.row(at)}`);
+  return [
+    {
+      kind: 'far_date',
+      text: `${plan.name} has ${far.length === 1 ? 'a date' : 'dates'} far from all others: ${named.join(', ')}; probably a mistake or a placeholder.`,
+    },
+  ];
+}
+
+function mixedStyles({ name, reads, style, styles }: ColumnPlan): Remark[] {
+  const [few, called] = style === 'dot' ? [styles.comma, 'comma'] : [styles.dot, 'point'];
+  if (reads !== 'number' || few === 0 || styles.dot === 0 || styles.comma === 0) return [];
+  return [
+    {
+      kind: 'mixed_styles',
+      text: `${name} mixes decimal points and decimal commas: ${countOf(few, 'value')} with a decimal ${called} can be read in one way only and ${few === 1 ? 'is' : 'are'} read so.`,
+    },
+  ];
+}
+
+/** North, north and "NORTH " are most likely the same; Nroth may be. */
+function spellings(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
+  if (plan.reads !== 'text' || plan.type !== 'text' || !plan.values.exact || plan.values.distinct > 400 || plan.meanChars > 40) return [];
+  if (plan.role === 'identifier' && plan.values.distinct > plan.filled * 0.5) return [];
+  const remarks: Remark[] = [];
+  const padded = table.rows.cells.filter(
+    (cells) => typeof cells[plan.index] === 'string' && (cells[plan.index] as string) !== (cells[plan.index] as string).trim(),
+  ).length;
+  const families = new Map<string, { key: string; count: number }[]>();
+  for (const each of plan.values.top(400)) {
+    const folded = fold(each.key);
+    const family = families.get(folded);
+    if (family === undefined) families.set(folded, [each]);
+    else family.push(each);
+  }
+  const variants = [...families.values()].filter((family) => family.length > 1);
+  if (variants.length > 0) {
+    const each = variants.slice(0, shown).map((family) => {
+      const count = family.reduce((sum, { count: own }) => sum + own, 0);
+      return `${family.map(({ key, count: own }) => `'${key}' ×${own}`).join(', ')} (${countOf(count, 'row')} together${sumsOf(plan, table, new Set(family.map(({ key }) => key)))})`;
+    });
+    remarks.push({
+      kind: 'spelling',
+      text: `${plan.name} writes the same value in several ways: ${each.join('; ')}. The figures by ${plan.name} take spellings that differ in case or blanks together; then there are ${families.size} different values.`,
+    });
+  }
+  const close = misspelt([...families.values()].map((family) => family.toSorted((a, b) => b.count - a.count)[0]!));
+  if (close.length > 0 && plan.values.distinct <= plan.filled * 0.6)
+    remarks.push({
+      kind: 'misspelt',
+      text: `${plan.name} may hold misspellings: ${close
+        .slice(0, shown)
+        .map(([rare, common]) => `'${rare.key}' ×${rare.count} is close to '${common.key}' ×${common.count}`)
+        .join('; ')}.`,
+    });
+  if (padded > 0)
+    remarks.push({
+      kind: 'blanks',
+      text: `${plan.name} has ${countOf(padded, 'cell')} with blanks before or after the value; they are ignored.`,
+    });
+  return remarks;
+}
+
+/** Sums of the first measure over the rows of some values. */
+function sumsOf(plan: ColumnPlan, table: ColumnsInMemory, values: ReadonlySet<string>): string {
+  const measure = table.quantities().find(({ role, units }) => role === 'measure' && units.size < 2);
+  if (measure === undefined) return '';
+  const numbers = table.numbers(measure);
+  const sum = table
+    .texts(plan)
+    .reduce((total, text, at) => (values.has(text) && !Number.isNaN(numbers[at]!) ? total + numbers[at]! : total), 0);
+  return `, ${measure.name} ${exact(clean(sum))}`;
+}
+
+function misspelt(values: { key: string; count: number }[]): [{ key: string; count: number }, { key: string; count: number }][] {
+  if (values.length > 120) return [];
+  const found: ReturnType<typeof misspelt> = [];
+  for (const rare of values) {
+    if (rare.key.length < 5 || rare.key.length > 30 || /\d/.test(rare.key)) continue;
+    const common = values.find(
+      (each) => each.count >= Math.max(3, rare.count * 4) && !/\d/.test(each.key) && oneApart(fold(rare.key), fold(each.key)),
+    );
+    if (common !== undefined) found.push([rare, common]);
+  }
+  return found;
+}
+
+/** One letter more, less, other, or two swapped. */
+function oneApart(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1 || a === b) return false;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  const [restA, restB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  if (restA.length <= 1 && restB.length <= 1) return true;
+  return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
+}
+
+function fold(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[\s._-]+/g, ' ')
+    .trim();
+}
+
+function codesKept({ name, codes, type, filled }: ColumnPlan, table: ColumnsInMemory): Remark[] {
+  if (!codes || type !== 'text') return [];
+  const zeros = table.texts(table.plans.find((plan) => plan.name === name)!).filter((text) => text[0] === '0' && text.length > 1).length;
+  if (zeros === 0 || zeros < filled * 0.02) return [];
+  return [
+    {
+      kind: 'codes',
+      text: `${name} holds codes, not quantities (${countOf(zeros, 'value')} with a leading zero); they are kept as text and never added up.`,
+    },
+  ];
+}
+
+function formulas(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
+  if (plan.formulas === 0) return [];
+  const found = [...table.rows.cells.keys()].filter((at) => isFormula(table.rows.cells[at]![plan.index] ?? null));
+  const named = found.slice(0, 3).map((at) => `row ${table.row(at)}: ${String(table.rows.cells[at]![plan.index]).trim().slice(0, 60)}`);
+  const risky = found.some((at) =>
+    /cmd|dde|hyperlink|webservice|import|powershell|\|/i.test(String(table.rows.cells[at]![plan.index]).slice(0, 200)),
+  );
+  const warning = risky ? ' A formula like this can run or call out when the file is opened in a spreadsheet (formula injection).' : '';
+  return [
+    {
+      kind: 'formulas',
+      text: `${plan.name} holds ${countOf(plan.formulas, 'formula')} as text (${named.join('; ')}); formulas are not computed and are left out of sums.${warning}`,
+    },
+  ];
+}
+
+/** Negative values among positive ones, and zeros where a value is expected. */
+function signs(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
+  if (plan.reads !== 'number' || plan.role === 'level') return [];
+  const numbers = table.numbers(plan);
+  const negative: number[] = [];
+  let positive = 0;
+  let sum = 0;
+  for (const [at, value] of numbers.entries()) {
+    if (value < 0) {
+      negative.push(at);
+      sum += value;
+    } else if (value > 0) positive++;
+  }
+  const strict = has(nameTokens(plan.name), neverNegative);
+  if (negative.length === 0 || (negative.length > (positive + negative.length) * 0.2 && !strict) || positive < 3) return [];
+  const named = negative.slice(0, shown).map((at) => `${exact(numbers[at]!)} in ${table.rowName(at)}`);
+  const total = plan.role === 'measure' && plan.units.size < 2 && negative.length > 1 ? `, together ${exact(clean(sum))}` : '';
+  return [
+    {
+      kind: 'negative',
+      text: `${plan.name} is negative in ${countOf(negative.length, 'row')} of ${exact(positive + negative.length)}: ${listed(named, shown)}${total}.`,
+    },
+  ];
+}
+
+/** Answers outside of the scale that nearly all keep to; ages no person has; shares beyond 100 %. */
+function scale(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
+  if (plan.reads !== 'number') return [];
+  const numbers = table.numbers(plan);
+  const name = nameTokens(plan.name);
+  const outside = (low: number, high: number) => [...numbers.keys()].filter((at) => numbers[at]! < low || numbers[at]! > high);
+  const say = (rows: number[], what: string): Remark[] => [
+    {
+      kind: 'out_of_range',
+      text: `${plan.name} has ${countOf(rows.length, 'value')} ${what}: ${listed(rows.slice(0, shown).map((at) => `${exact(numbers[at]!)} in ${table.rowName(at)}`))}${rows.length > shown ? ' and more' : ''}.`,
+    },
+  ];
+  if (has(name, ageWords)) {
+    const odd = outside(0, 120);
+    return odd.length > 0 ? say(odd, 'that can be no age') : [];
+  }
+  if (plan.unit === '%' || has(name, new Set(['percent', 'pct', 'percentage', 'prozent', 'humidity', 'feuchte']))) {
+    const odd = outside(0, 100);
+    return odd.length > 0 && odd.length < plan.filled * 0.1 ? say(odd, 'outside of 0 to 100 %') : [];
+  }
+  if (plan.role !== 'rate' || plan.filled < 10) return [];
+  for (const top of [5, 10]) {
+    const odd = outside(1, top);
+    if (
+      odd.length > 0 &&
+      odd.length <= plan.filled * 0.1 &&
+      has(name, new Set(['rating', 'score', 'satisfaction', 'zufriedenheit', 'stars', 'note', 'grade', 'nps', 'recommend', 'ratings']))
+    )
+      return say(odd, `outside of the scale 1 to ${top} that all others keep to`);
+  }
+  return [];
+}
+
+/** Mail addresses that can be none. */
+function addresses(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
+  if (plan.reads !== 'text' || !/mail/i.test(plan.name)) return [];
+  const texts = table.texts(plan);
+  const wrong = [...texts.keys()].filter((at) => texts[at] !== '' && !isAddress(texts[at]!));
+  if (wrong.length === 0 || wrong.length > plan.filled * 0.5) return [];
+  return [
+    {
+      kind: 'addresses',
+      text: `${plan.name} has ${countOf(wrong.length, 'value')} that ${wrong.length === 1 ? 'is' : 'are'} no mail address: ${listed(wrong.slice(0, shown).map((at) => `'${texts[at]!.slice(0, 40)}' in row ${table.row(at)}`))}.`,
+    },
+  ];
+}
+
+function isAddress(text: string): boolean {
+  const at = text.indexOf('@');
+  return at > 0 && at === text.lastIndexOf('@') && text.indexOf('.', at + 2) > 0 && !text.includes(' ') && !text.endsWith('.');
+}

@@ -1,0 +1,161 @@
+/** Remarks on which rows and columns are largest and smallest: rows by their names, columns that stand for periods, means across columns. */
+import { nameTokens } from './column-role.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { monthOfName, parseDate } from './date-format.ts';
+import { exact, listed, percent, round } from './figure-text.ts';
+import type { Remark, TableProfile } from './table-profile.ts';
+
+const mostColumns = 8;
+
+export function rankRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
+  return [...namedRows(table, profile), ...periodColumns(table), ...acrossColumns(table)];
+}
+
+/** The largest and the smallest rows, where something names the rows. */
+function namedRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
+  const label = table.labelPlan;
+  if (table.count < 3 || label === undefined) return [];
+  const plans = table
+    .quantities()
+    .filter(
+      ({ units, values, name }) =>
+        units.size < 2 && values.distinct > 2 && profile.columns.some((column) => column.name === name && column.numbers !== undefined),
+    );
+  return plans.slice(0, mostColumns).flatMap((plan) => {
+    const numbers = table.numbers(plan);
+    const ranked = [...numbers.keys()].filter((at) => !Number.isNaN(numbers[at]!)).sort((a, b) => numbers[b]! - numbers[a]! || a - b);
+    if (ranked.length < 3) return [];
+    const [top, low] = [numbers[ranked[0]!]!, numbers[ranked.at(-1)!]!];
+    const tops = ranked.filter((at) => numbers[at] === top);
+    const lows = ranked.filter((at) => numbers[at] === low);
+    if (tops.length > 3 && lows.length > 3) return [];
+    const sum = numbers.reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0);
+    const share = plan.role === 'measure' && low >= 0 && sum > 0 && tops.length === 1 ? `, ${percent(top, sum)} of the sum` : '';
+    const names = (rows: number[]) => (rows.length > 3 ? `${rows.length} rows` : listed(rows.map((at) => table.rowName(at))));
+    const next =
+      tops.length === 1 && ranked.length >= 6
+        ? `; then ${ranked
+            .slice(1, 3)
+            .map((at) => `${table.label(at)} ${exact(numbers[at]!)}`)
+            .join(', ')}`
+        : '';
+    return [
+      {
+        kind: 'rank',
+        text: `${plan.name} is largest in ${names(tops)}: ${exact(top)}${share}${next}; smallest in ${names(lows)}: ${exact(low)}.`,
+      },
+    ];
+  });
+}
+
+/** Columns called Jan, Feb … or 2021, 2022 …: which of them is largest, and the way from the first to the last. */
+function periodColumns(table: ColumnsInMemory): Remark[] {
+  const plans = table.quantities().filter(({ name, units }) => isPeriod(name) && units.size < 2);
+  if (plans.length < 3 || table.count < 2) return [];
+  const sums = plans.map((plan) => ({
+    name: plan.name,
+    sum: clean(table.numbers(plan).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0)),
+  }));
+  const ranked = sums.toSorted((a, b) => b.sum - a.sum);
+  const [first, last] = [sums[0]!, sums.at(-1)!];
+  const change =
+    first.sum > 0
+      ? `; from ${first.name} (${exact(first.sum)}) to ${last.name} (${exact(last.sum)}) it changes by ${signed((last.sum - first.sum) / first.sum)}`
+      : '';
+  const remarks: Remark[] = [
+    {
+      kind: 'period_columns',
+      text: `The columns ${first.name} to ${last.name} are periods: ${ranked[0]!.name} has the largest sum (${exact(ranked[0]!.sum)}), ${ranked.at(-1)!.name} the smallest (${exact(ranked.at(-1)!.sum)})${change}. All of them together are ${exact(clean(sums.reduce((total, { sum }) => total + sum, 0)))}.`,
+    },
+  ];
+  const label = table.labelPlan;
+  if (label !== undefined) {
+    const rows = [...table.rows.cells.keys()].map((at) => ({
+      at,
+      sum: clean(plans.reduce((total, plan) => total + (Number.isNaN(table.numbers(plan)[at]!) ? 0 : table.numbers(plan)[at]!), 0)),
+    }));
+    const order = rows.toSorted((a, b) => b.sum - a.sum);
+    remarks.push({
+      kind: 'period_rows',
+      text: `Over ${first.name} to ${last.name}, ${table.label(order[0]!.at)} has the largest sum (${exact(order[0]!.sum)}), ${table.label(order.at(-1)!.at)} the smallest (${exact(order.at(-1)!.sum)}).`,
+    });
+    const grown = rows
+      .map(({ at }) => ({ at, from: table.numbers(plans[0]!)[at]!, to: table.numbers(plans.at(-1)!)[at]! }))
+      .filter(({ from, to }) => from > 0 && !Number.isNaN(to))
+      .toSorted((a, b) => b.to / b.from - a.to / a.from);
+    if (grown.length >= 2) {
+      const say = ({ at, from, to }: (typeof grown)[number]) =>
+        `${table.label(at)} (${exact(from)} to ${exact(to)}, ${signed((to - from) / from)})`;
+      remarks.push({
+        kind: 'period_growth',
+        text: `From ${first.name} to ${last.name}, ${say(grown[0]!)} changes most upwards, ${say(grown.at(-1)!)} least or downwards.`,
+      });
+    }
+  }
+  return remarks;
+}
+
+/** Marks, answers on one scale: the means of the columns, and the rows with the highest and the lowest mean. */
+function acrossColumns(table: ColumnsInMemory): Remark[] {
+  const plans = table.quantities().filter(({ name, units }) => units.size < 2 && !isPeriod(name));
+  const alike = plans.filter(
+    ({ min, max, role }) => role !== 'level' && min >= 0 && max <= 100 && plans.every((other) => other.max <= Math.max(max * 4, 6)),
+  );
+  if (alike.length < 3 || alike.length !== plans.length || table.count < 3) return [];
+  const top = Math.max(...alike.map(({ max }) => max));
+  if (
+    top < 2 ||
+    alike.some(
+      ({ max, role }) =>
+        max < top * 0.4 || (role === 'measure' && /count|qty|units|hours|amount|total|menge/i.test(nameTokens(plans[0]!.name).join(' '))),
+    )
+  )
+    return [];
+  const means = alike.map((plan) => ({ name: plan.name, mean: meanOf(table.numbers(plan)) })).toSorted((a, b) => b.mean - a.mean);
+  const columns: Remark = {
+    kind: 'column_means',
+    text: `Means of the columns: ${means
+      .slice(0, 10)
+      .map(({ name, mean }) => `${name} ${round(mean)}`)
+      .join(', ')}.`,
+  };
+  if (table.labelPlan === undefined) return [columns];
+  const rows = [...table.rows.cells.keys()]
+    .map((at) => ({ at, mean: meanOf(Float64Array.from(alike, (plan) => table.numbers(plan)[at]!)) }))
+    .filter(({ mean }) => !Number.isNaN(mean))
+    .sort((a, b) => b.mean - a.mean);
+  if (rows.length < 3) return [columns];
+  const [high, low] = [rows[0]!, rows.at(-1)!];
+  return [
+    columns,
+    {
+      kind: 'row_means',
+      text: `Across these columns ${table.label(high.at)} has the highest mean (${round(high.mean)}) and ${table.label(low.at)} the lowest (${round(low.mean)}); missing values are not counted as zero.`,
+    },
+  ];
+}
+
+function isPeriod(name: string): boolean {
+  const text = name.trim();
+  if (/^(?:19|20)\d\d$/.test(text) || monthOfName(text) > 0) return true;
+  return (
+    /^[QWH]\d{1,2}$/i.test(text) ||
+    /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Mo|Di|Mi|Do|Fr|Sa|So)$/.test(text) ||
+    parseDate(text, 'day_first') !== null
+  );
+}
+
+function meanOf(numbers: Float64Array): number {
+  let sum = 0;
+  let count = 0;
+  for (const value of numbers) {
+    if (Number.isNaN(value)) continue;
+    sum += value;
+    count++;
+  }
+  return count === 0 ? Number.NaN : sum / count;
+}
+
+export function signed(share: number): string {
+  return `${share >= 0 ? '+' : '−'}${percent(Math.abs(share), 1)}`;
+}

@@ -1,0 +1,284 @@
+/** Columns that follow from others: products, sums, shares, running balances, spans between dates. Rows that break the rule are named. */
+import { type ColumnPlan, readNumber } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { countOf, exact, listed, percent, round } from './figure-text.ts';
+import { clockRemarks } from './remarks-clock.ts';
+import type { Remark } from './table-profile.ts';
+
+const mostColumns = 12;
+const fewestRows = 4;
+const mostRows = 50_000;
+const holding = 0.85;
+const firstLook = 200;
+const shown = 5;
+const dayMs = 86_400_000;
+const discountWords = new Set('discount rabatt discount_pct nachlass'.split(' '));
+const beginWords = new Set(
+  'start started begin beginn von from ordered order purchased bought kauf kaufdatum borrowed hired hire eintritt signup joined subscribed registered created erstellt opened issued invoice rechnungsdatum admitted arrival checkin bestellt'.split(
+    ' ',
+  ),
+);
+const endWords = new Set(
+  'end ended ende bis to until disposed cancelled canceled churned terminated gekündigt shipped delivered geliefert returned rückgabe left exit austritt closed resolved finished completed paid bezahlt due discharged departure checkout expires expiry'.split(
+    ' ',
+  ),
+);
+const planWords = new Set('budget plan planned target soll ziel forecast goal expected'.split(' '));
+const actualWords = new Set(
+  'actual spent ist spend expense ausgaben real used cost costs actuals result achieved sales revenue'.split(' '),
+);
+
+export function relationRemarks(table: ColumnsInMemory): Remark[] {
+  const plans = table
+    .quantities()
+    .filter(({ units, values }) => units.size < 2 && values.distinct > 1)
+    .slice(0, mostColumns);
+  if (table.count < fewestRows || table.count > mostRows) return [...planned(table), ...spans(table), ...clockRemarks(table)];
+  return [...formulas(table, plans), ...balances(table, plans), ...planned(table), ...spans(table), ...clockRemarks(table)];
+}
+
+type Rule = { says: string; of: (at: number) => number; show: (at: number) => string; of2: ColumnPlan[] };
+
+function formulas(table: ColumnsInMemory, plans: ColumnPlan[]): Remark[] {
+  const remarks: Remark[] = [];
+  const explained = new Set<ColumnPlan>();
+  for (const target of [...plans].reverse()) {
+    const others = plans.filter((plan) => plan !== target && !explained.has(plan));
+    const found = firstRule(table, target, [
+      ...products(table, others),
+      ...sums(table, others),
+      ...rowSum(table, target, others),
+      ...shares(table, target, others),
+    ]);
+    if (found === null) continue;
+    explained.add(target);
+    remarks.push(found);
+  }
+  return remarks.slice(0, 4);
+}
+
+function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<Rule>): Remark | null {
+  const written = table.numbers(target);
+  const tolerance = 0.51 * 10 ** -decimalsOf(table, target);
+  let best: { rule: Rule; broken: number[]; rows: number } | null = null;
+  for (const rule of rules) {
+    const broken: number[] = [];
+    let rows = 0;
+    let telling = 0;
+    for (let at = 0; at < table.count; at++) {
+      const value = rule.of(at);
+      if (Number.isNaN(value) || Number.isNaN(written[at]!)) continue;
+      rows++;
+      if (Math.abs(value - written[at]!) > tolerance + Math.abs(value) * 1e-9) broken.push(at);
+      else if (
+        Math.abs(written[at]!) > tolerance * 4 &&
+        rule.of2.every((plan) => table.numbers(plan)[at] !== 0 && table.numbers(plan)[at] !== written[at])
+      )
+        telling++;
+      if (broken.length > 3 && broken.length > table.count * (1 - holding)) break;
+      // A rule that fails half of the first rows is none; in a long table the rest need not be read.
+      if (at === firstLook && broken.length > firstLook / 2) break;
+    }
+    // One row of five may be wrong; in so few rows the others have to speak for the rule all the more.
+    const allowed = Math.max(rows * (1 - holding), rows >= 5 && telling >= 4 ? 1 : 0);
+    if (rows < fewestRows || telling < 3 || broken.length > allowed) continue;
+    if (best === null || broken.length < best.broken.length) best = { rule, broken, rows };
+    if (broken.length === 0) break;
+  }
+  if (best === null) return null;
+  const { rule, broken, rows } = best;
+  if (broken.length === 0) return { kind: 'relation', text: `${target.name} = ${rule.says} in all ${exact(rows)} rows.` };
+  const wrong = broken
+    .slice(0, shown)
+    .map((at) => `${table.rowName(at)}: ${rule.show(at)} = ${exact(clean(rule.of(at)))}, written ${exact(written[at]!)}`);
+  return {
+    kind: 'relation_broken',
+    text: `${target.name} = ${rule.says} in ${exact(rows - broken.length)} of ${exact(rows)} rows, but not in ${wrong.join('; ')}${broken.length > shown ? ` and ${broken.length - shown} more` : ''}.`,
+  };
+}
+
+function* products(table: ColumnsInMemory, plans: ColumnPlan[]): Generator<Rule> {
+  for (const [a, b] of pairs(plans)) {
+    const [x, y] = [table.numbers(a), table.numbers(b)];
+    yield { says: `${a.name} × ${b.name}`, of: (at) => x[at]! * y[at]!, show: (at) => `${exact(x[at]!)} × ${exact(y[at]!)}`, of2: [a, b] };
+    if (has(nameTokens(a.name), discountWords) || has(nameTokens(b.name), discountWords)) continue;
+    const discount = plans.find((plan) => plan !== a && plan !== b && has(nameTokens(plan.name), discountWords));
+    if (discount === undefined) continue;
+    const d = table.numbers(discount);
+    const scale = discount.max > 1 || discount.unit === '%' ? 100 : 1;
+    const less = (at: number) => (Number.isNaN(d[at]!) ? 0 : d[at]! / scale);
+    yield {
+      says: `${a.name} × ${b.name} less ${discount.name}`,
+      of: (at) => x[at]! * y[at]! * (1 - less(at)),
+      show: (at) => `${exact(x[at]!)} × ${exact(y[at]!)} less ${percent(less(at), 1)}`,
+      of2: [a, b],
+    };
+  }
+}
+
+function* sums(table: ColumnsInMemory, plans: ColumnPlan[]): Generator<Rule> {
+  for (const [a, b] of pairs(plans)) {
+    const [x, y] = [table.numbers(a), table.numbers(b)];
+    yield { says: `${a.name} + ${b.name}`, of: (at) => x[at]! + y[at]!, show: (at) => `${exact(x[at]!)} + ${exact(y[at]!)}`, of2: [a, b] };
+    yield { says: `${a.name} − ${b.name}`, of: (at) => x[at]! - y[at]!, show: (at) => `${exact(x[at]!)} − ${exact(y[at]!)}`, of2: [a, b] };
+    yield { says: `${b.name} − ${a.name}`, of: (at) => y[at]! - x[at]!, show: (at) => `${exact(y[at]!)} − ${exact(x[at]!)}`, of2: [a, b] };
+  }
+}
+
+/** A column that adds up three or more columns beside it. */
+function* rowSum(table: ColumnsInMemory, target: ColumnPlan, plans: ColumnPlan[]): Generator<Rule> {
+  const before = plans.filter(({ index, role }) => index < target.index && role === 'measure');
+  for (const parts of [before, plans.filter(({ role }) => role === 'measure'), plans]) {
+    if (parts.length < 3) continue;
+    const columns = parts.map((plan) => table.numbers(plan));
+    const of = (at: number) => columns.reduce((sum, numbers) => sum + (Number.isNaN(numbers[at]!) ? 0 : numbers[at]!), 0);
+    yield {
+      says: listed(
+        parts.map(({ name }) => name),
+        12,
+      )
+        .replace(/ and (?=[^,]*$)/, ' + ')
+        .replaceAll(', ', ' + '),
+      of,
+      show: () => 'the sum',
+      of2: [],
+    };
+  }
+}
+
+/** One column is the same share of another in nearly all rows: tax of net, commission of sales. */
+function* shares(table: ColumnsInMemory, target: ColumnPlan, plans: ColumnPlan[]): Generator<Rule> {
+  const written = table.numbers(target);
+  for (const base of plans) {
+    const numbers = table.numbers(base);
+    const ratios = [...numbers.keys()].map((at) => written[at]! / numbers[at]!).filter((ratio) => Number.isFinite(ratio) && ratio !== 0);
+    if (ratios.length < fewestRows || base.values.distinct < 3 || target.values.distinct < 3) continue;
+    const ratio = Number(ratios.sort((a, b) => a - b)[ratios.length >> 1]!.toPrecision(3));
+    if (ratio === 0 || ratio === 1 || ratio < 0) continue;
+    yield {
+      says: `${exact(clean(ratio * 100))} % of ${base.name}`,
+      of: (at) => numbers[at]! * ratio,
+      show: (at) => `${exact(clean(ratio * 100))} % of ${exact(numbers[at]!)}`,
+      of2: [base],
+    };
+  }
+}
+
+/** A balance that goes on from row to row. */
+function balances(table: ColumnsInMemory, plans: ColumnPlan[]): Remark[] {
+  const levels = plans.filter(({ role }) => role === 'level');
+  for (const level of levels) {
+    const balance = table.numbers(level);
+    const tolerance = 0.51 * 10 ** -decimalsOf(table, level);
+    const changes: { says: string; of: (at: number) => number }[] = plans
+      .filter((plan) => plan !== level)
+      .map((plan) => ({ says: plan.name, of: (at: number) => table.numbers(plan)[at]! }));
+    for (const [a, b] of pairs(plans.filter((plan) => plan !== level))) {
+      const value = (plan: ColumnPlan, at: number) => (Number.isNaN(table.numbers(plan)[at]!) ? 0 : table.numbers(plan)[at]!);
+      changes.push({ says: `${a.name} − ${b.name}`, of: (at) => value(a, at) - value(b, at) });
+      changes.push({ says: `${b.name} − ${a.name}`, of: (at) => value(b, at) - value(a, at) });
+    }
+    for (const { says, of } of changes) {
+      for (const step of [1, -1]) {
+        const broken: number[] = [];
+        let rows = 0;
+        for (let at = 0; at < table.count; at++) {
+          const before = balance[at - step];
+          const value = before === undefined ? Number.NaN : before + of(at);
+          if (Number.isNaN(value) || Number.isNaN(balance[at]!)) continue;
+          rows++;
+          if (Math.abs(value - balance[at]!) > tolerance) broken.push(at);
+        }
+        if (rows < fewestRows || broken.length > Math.max(rows * 0.2, rows >= 6 ? 2 : 0)) continue;
+        const [first, last] = step === 1 ? [0, table.count - 1] : [table.count - 1, 0];
+        const ends = ` It starts at ${exact(clean(balance[first]! - of(first)))} before the first entry and ends at ${exact(balance[last]!)}; lowest ${exact(level.min)}, highest ${exact(level.max)}.`;
+        if (broken.length === 0) return [{ kind: 'balance', text: `${level.name} follows from ${says} in every row.${ends}` }];
+        const wrong = broken
+          .slice(0, shown)
+          .map(
+            (at) =>
+              `${table.rowName(at)} (${exact(balance[at - step]!)} and ${exact(clean(of(at)))} make ${exact(clean(balance[at - step]! + of(at)))}, written ${exact(balance[at]!)})`,
+          );
+        return [
+          {
+            kind: 'balance_broken',
+            text: `${level.name} follows from ${says} in ${exact(rows - broken.length)} of ${exact(rows)} rows, but not in ${listed(wrong, shown)}.${ends}`,
+          },
+        ];
+      }
+    }
+  }
+  return [];
+}
+
+/** Plan and actual in one table: the difference, and who is over. */
+function planned(table: ColumnsInMemory): Remark[] {
+  const plans = table.quantities().filter(({ role, units }) => role === 'measure' && units.size < 2);
+  const plan = plans.filter(({ name }) => has(nameTokens(name), planWords));
+  const actual = plans.filter(({ name }) => has(nameTokens(name), actualWords) && !has(nameTokens(name), planWords));
+  if (plan.length !== 1 || actual.length !== 1) return [];
+  const [p, a] = [table.numbers(plan[0]!), table.numbers(actual[0]!)];
+  const rows = [...p.keys()].filter((at) => !Number.isNaN(p[at]!) && !Number.isNaN(a[at]!));
+  if (rows.length < 2) return [];
+  const total = (numbers: Float64Array) => clean(rows.reduce((sum, at) => sum + numbers[at]!, 0));
+  const difference = clean(total(p) - total(a));
+  const over = rows.filter((at) => a[at]! > p[at]!).sort((x, y) => a[y]! - p[y]! - (a[x]! - p[x]!));
+  const named = over.slice(0, shown).map((at) => `${table.label(at) || `row ${table.row(at)}`} by ${exact(clean(a[at]! - p[at]!))}`);
+  const share = total(p) > 0 ? ` (${percent(total(a), total(p))} of ${plan[0]!.name})` : '';
+  const [pn, an] = [plan[0]!.name, actual[0]!.name];
+  return [
+    {
+      kind: 'planned',
+      text: `${pn} is ${exact(total(p))} and ${an} ${exact(total(a))}${share}: ${pn} − ${an} = ${exact(difference)}. ${over.length === 0 ? `No row has ${an} above ${pn}.` : `${an} is above ${pn} in ${countOf(over.length, 'row')} of ${exact(rows.length)}: ${named.join(', ')}${over.length > shown ? ' and more' : ''}.`}`,
+    },
+  ];
+}
+
+/** Two dates in a row: how long it takes from one to the other, and rows in which the end comes first. */
+function spans(table: ColumnsInMemory): Remark[] {
+  const dates = table.plans.filter(({ reads, dateDoubt, filled }) => reads === 'date' && !dateDoubt && filled >= 1).slice(0, 4);
+  const remarks: Remark[] = [];
+  for (const [a, b] of pairs(dates)) {
+    const [from, to] = [table.dates(a), table.dates(b)];
+    const rows = [...from.keys()].filter((at) => !Number.isNaN(from[at]!) && !Number.isNaN(to[at]!));
+    const named = has(nameTokens(a.name), beginWords) && has(nameTokens(b.name), endWords);
+    if (rows.length < (named ? 1 : 3)) continue;
+    const days = rows.map((at) => (to[at]! - from[at]!) / dayMs);
+    const backwards = rows.filter((at) => to[at]! < from[at]!);
+    if (!named && backwards.length > rows.length * 0.3) continue;
+    const forward = days.filter((each) => each >= 0);
+    const mean = forward.reduce((sum, each) => sum + each, 0) / forward.length;
+    const [least, most] = [
+      forward.reduce((best, each) => Math.min(best, each), Infinity),
+      forward.reduce((best, each) => Math.max(best, each), 0),
+    ];
+    if (forward.length >= 2 && mean > 0 && mean < 4000)
+      remarks.push({
+        kind: 'span',
+        text: `From ${a.name} to ${b.name} it takes ${spanText(mean)} on average (${spanText(least)} to ${spanText(most)}, ${countOf(forward.length, 'row')}).`,
+      });
+    if (backwards.length > 0 && (named || forward.length >= backwards.length * 3))
+      remarks.push({
+        kind: 'span_backwards',
+        text: `${b.name} is before ${a.name} in ${countOf(backwards.length, 'row')}: ${listed(backwards.slice(0, shown).map((at) => `${table.rowName(at)} (${table.texts(a)[at]} to ${table.texts(b)[at]})`))}.`,
+      });
+  }
+  return remarks.slice(0, 4);
+}
+
+function* pairs<T>(items: readonly T[]): Generator<[T, T]> {
+  for (let a = 0; a < items.length; a++) for (let b = a + 1; b < items.length; b++) yield [items[a]!, items[b]!];
+}
+
+function decimalsOf(table: ColumnsInMemory, plan: ColumnPlan): number {
+  let most = 0;
+  for (const cells of table.rows.cells.slice(0, 500)) most = Math.max(most, readNumber(plan, cells[plan.index] ?? null)?.decimals ?? 0);
+  return Math.min(most, 8);
+}
+
+/** Days, or hours or minutes where they are short. */
+function spanText(days: number): string {
+  if (days >= 2 || Number.isInteger(days)) return `${round(days)} ${days === 1 ? 'day' : 'days'}`;
+  return days >= 1 / 12 ? `${round(days * 24)} hours` : `${round(days * 1440)} minutes`;
+}

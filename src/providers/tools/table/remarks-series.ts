@@ -1,0 +1,372 @@
+/** Rows in time: what is missing between the first and the last, values that stand still, counters, prices, days of the week. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { countOf, exact, listed, round, rowList } from './figure-text.ts';
+import { isGroupLimit, trendPlan } from './plan-figures.ts';
+import { signed } from './remarks-rank.ts';
+import type { Remark, TableProfile } from './table-profile.ts';
+
+const dayMs = 86_400_000;
+const fewestTimes = 6;
+const regularShare = 0.6;
+const gapsNamed = 6;
+const mostSeries = 50;
+const mostSeriesTold = 6;
+const counterWords = new Set(
+  'meter reading readings zählerstand zähler stand counter cumulative running odometer kumuliert mileage'.split(' '),
+);
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** Rows of one thing (one sensor, one share) in order of time. */
+type Series = { name: string; rows: number[] };
+
+export function seriesRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
+  const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
+  if (trend === null || table.count < 4) return stuckRemarks(table, [{ name: '', rows: [...table.rows.cells.keys()] }]);
+  const dates = table.dates(trend.plan);
+  const series = seriesOf(table, dates);
+  return [
+    ...gapRemarks(table, trend.plan, dates, series, profile),
+    ...orderRemarks(table, trend.plan, dates),
+    ...stuckRemarks(table, series ?? []),
+    ...levelRemarks(table, dates, series ?? []),
+    ...weekdayRemarks(table, dates),
+  ];
+}
+
+/** One series where times are (nearly) unique; one a group where they are within the groups; null where rows share times at random. */
+function seriesOf(table: ColumnsInMemory, dates: Float64Array): Series[] | null {
+  const rows = [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)).sort((a, b) => dates[a]! - dates[b]! || a - b);
+  const distinct = new Set(rows.map((at) => dates[at]!)).size;
+  if (rows.length < 4) return null;
+  if (distinct >= rows.length * 0.9) return [{ name: '', rows }];
+  const groups = table.plans.filter(
+    ({ reads, type, values, filled }) =>
+      reads === 'text' &&
+      type !== 'empty' &&
+      filled === table.count &&
+      values.distinct >= 2 &&
+      values.distinct <= Math.min(mostSeries, filled / 3) &&
+      isGroupLimit(values.distinct),
+  );
+  for (const plan of groups) {
+    const texts = table.texts(plan);
+    const pairs = new Set(rows.map((at) => `${texts[at]}\u0000${dates[at]}`)).size;
+    if (pairs < rows.length * 0.95) continue;
+    const byName = new Map<string, number[]>();
+    for (const at of rows) {
+      const own = byName.get(texts[at]!);
+      if (own === undefined) byName.set(texts[at]!, [at]);
+      else own.push(at);
+    }
+    // A coincidence of few rows a day is no series: each one has to cover most of the times.
+    if ([...byName.values()].some((own) => own.length < distinct * 0.5)) continue;
+    return [...byName].map(([name, own]) => ({ name, rows: own }));
+  }
+  return null;
+}
+
+function gapRemarks(
+  table: ColumnsInMemory,
+  plan: ColumnPlan,
+  dates: Float64Array,
+  series: Series[] | null,
+  profile: TableProfile,
+): Remark[] {
+  const remarks: Remark[] = [];
+  let told = 0;
+  for (const { name, rows } of series ?? [{ name: '', rows: [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)) }]) {
+    const times = [...new Set(rows.map((at) => (series === null ? Math.floor(dates[at]! / dayMs) * dayMs : dates[at]!)))].sort(
+      (a, b) => a - b,
+    );
+    const whose = name === '' ? '' : `${name}: `;
+    const gaps = times.length < fewestTimes ? null : missingTimes(times);
+    if (gaps !== null && told++ < mostSeriesTold) {
+      if (gaps.missing > 0)
+        remarks.push({
+          kind: 'gaps',
+          text: `${whose}${plan.name} goes on ${gaps.step}, but ${exact(gaps.missing)} ${gaps.missing === 1 ? 'is' : 'are'} missing: ${listed(gaps.spans, gapsNamed)}.`,
+        });
+      else if (name === '' && series !== null) remarks.push({ kind: 'no_gaps', text: `${plan.name} goes on ${gaps.step} without a gap.` });
+    }
+    const twice = series === null ? [] : repeatedTimes(rows, dates);
+    if (twice.length > 0 && twice.length <= rows.length * 0.1)
+      remarks.push({
+        kind: 'repeated_times',
+        text: `${whose}${plan.name} comes twice for ${listed(twice.slice(0, 4).map(([first, again]) => `${table.texts(plan)[first]} (${rowList([table.row(first), table.row(again)])})`))}${twice.length > 4 ? ' and more' : ''}.`,
+      });
+  }
+  if (remarks.some(({ kind }) => kind === 'gaps')) return remarks;
+  const months = profile.trend?.period === 'month' ? missingMonths(profile.trend.points.map(({ period }) => period)) : [];
+  if (months.length > 0) remarks.push({ kind: 'gaps', text: `No row has a ${plan.name} in ${listed(months, 12)}.` });
+  return remarks;
+}
+
+/** The steps that are missing in times that mostly keep one step; null where they keep none. */
+function missingTimes(times: number[]): { step: string; missing: number; spans: string[] } | null {
+  const monthly =
+    times.every((ms) => new Date(ms).getUTCDate() === new Date(times[0]!).getUTCDate()) && times.at(-1)! - times[0]! > 80 * dayMs;
+  if (monthly) {
+    const numbers = times.map((ms) => new Date(ms).getUTCFullYear() * 12 + new Date(ms).getUTCMonth());
+    const step = modeOf(differences(numbers));
+    if (step === null || (step.value !== 1 && step.value !== 3 && step.value !== 12)) return null;
+    const have = new Set(numbers);
+    const missing: string[] = [];
+    for (let n = numbers[0]!; n < numbers.at(-1)!; n += step.value)
+      if (!have.has(n)) missing.push(`${Math.floor(n / 12)}-${String((n % 12) + 1).padStart(2, '0')}`);
+    return missing.length > numbers.length
+      ? null
+      : {
+          step: step.value === 1 ? 'month by month' : step.value === 3 ? 'quarter by quarter' : 'year by year',
+          missing: missing.length,
+          spans: missing,
+        };
+  }
+  const step = modeOf(differences(times));
+  if (step === null || step.share < regularShare) return null;
+  // Steps that differ a little, such as 12 and 13 days, are no rhythm.
+  if (differences(times).some((each) => Math.abs(each / step.value - Math.round(each / step.value)) > 0.02)) return null;
+  const idle = step.value === dayMs ? idleWeekdays(times) : new Set<number>();
+  const spans: string[] = [];
+  let missing = 0;
+  for (let i = 1; i < times.length; i++) {
+    const count = Math.round((times[i]! - times[i - 1]!) / step.value) - 1;
+    if (count < 1) continue;
+    const lost: number[] = [];
+    for (let n = 1; n <= Math.min(count, 10_000); n++) {
+      const ms = times[i - 1]! + n * step.value;
+      if (!idle.has(new Date(ms).getUTCDay())) lost.push(ms);
+    }
+    if (lost.length === 0) continue;
+    missing += lost.length;
+    const [first, last] = [timeText(lost[0]!, step.value), timeText(lost.at(-1)!, step.value)];
+    spans.push(lost.length === 1 ? first : `${first} to ${last} (${lost.length})`);
+  }
+  if (missing > times.length) return null;
+  const days = idle.size > 0 ? ` (never on ${listed([...idle].map((each) => weekdays[each]!))})` : '';
+  return { step: `${stepText(step.value)}${days}`, missing, spans };
+}
+
+/** Days of the week on which nothing ever happens, in two weeks or more. */
+function idleWeekdays(times: number[]): Set<number> {
+  if (times.at(-1)! - times[0]! < 13 * dayMs) return new Set();
+  const seen = new Set(times.map((ms) => new Date(ms).getUTCDay()));
+  return new Set([0, 1, 2, 3, 4, 5, 6].filter((each) => !seen.has(each)));
+}
+
+function missingMonths(periods: string[]): string[] {
+  if (periods.length < 3) return [];
+  const numbers = periods.map((period) => Number(period.slice(0, 4)) * 12 + Number(period.slice(5, 7)) - 1);
+  const have = new Set(numbers);
+  const missing: string[] = [];
+  for (let n = numbers[0]!; n < numbers.at(-1)!; n++)
+    if (!have.has(n)) missing.push(`${Math.floor(n / 12)}-${String((n % 12) + 1).padStart(2, '0')}`);
+  return missing.length > numbers.length ? [] : missing;
+}
+
+function repeatedTimes(rows: number[], dates: Float64Array): [number, number][] {
+  const found: [number, number][] = [];
+  for (let i = 1; i < rows.length; i++) if (dates[rows[i]!] === dates[rows[i - 1]!]) found.push([rows[i - 1]!, rows[i]!]);
+  return found;
+}
+
+function orderRemarks(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array): Remark[] {
+  const falls: number[] = [];
+  let rises = 0;
+  let previous = Number.NaN;
+  for (const [at, ms] of dates.entries()) {
+    if (Number.isNaN(ms)) continue;
+    if (ms < previous) falls.push(at);
+    if (ms > previous) rises++;
+    previous = ms;
+  }
+  if (falls.length === 0 || falls.length > Math.max(1, rises * 0.1)) return [];
+  return [
+    {
+      kind: 'order',
+      text: `The rows are in order of ${plan.name} but for ${rowList(
+        falls.map((at) => table.row(at)),
+        5,
+      )}, which ${falls.length === 1 ? 'goes' : 'go'} back in time.`,
+    },
+  ];
+}
+
+/** A value that stays the same for longer than chance allows. */
+function stuckRemarks(table: ColumnsInMemory, series: Series[]): Remark[] {
+  const remarks: Remark[] = [];
+  for (const plan of table.quantities()) {
+    if (plan.values.distinct < 4) continue;
+    const numbers = table.numbers(plan);
+    const time = table.plans.find(({ reads }) => reads === 'date');
+    for (const { name, rows } of series.slice(0, mostSeries)) {
+      const run = longestRun(rows.map((at) => numbers[at]!));
+      if (run === null || run.length < 5) continue;
+      const value = numbers[rows[run.start]!]!;
+      const same = rows.filter((at) => numbers[at] === value).length - run.length;
+      const likely = (same + 1) / (rows.length - run.length + 2);
+      if (rows.length * likely ** (run.length - 1) > 0.01 || run.length > rows.length * 0.9) continue;
+      const [first, last] = [rows[run.start]!, rows[run.start + run.length - 1]!];
+      const when = time === undefined ? '' : `, ${table.texts(time)[first]} to ${table.texts(time)[last]}`;
+      remarks.push({
+        kind: 'stuck',
+        text: `${name === '' ? '' : `${name}: `}${plan.name} stands still at ${exact(value)} for ${run.length} rows in a row (rows ${table.row(first)} to ${table.row(last)}${when}), while it changes elsewhere; the sensor or the entry may be stuck.`,
+      });
+    }
+  }
+  return remarks.slice(0, 8);
+}
+
+function longestRun(values: number[]): { start: number; length: number } | null {
+  let best: { start: number; length: number } | null = null;
+  let start = 0;
+  for (let i = 1; i <= values.length; i++) {
+    if (values[i] === values[start]) continue;
+    if (!Number.isNaN(values[start]!) && (best === null || i - start > best.length)) best = { start, length: i - start };
+    start = i;
+  }
+  return best;
+}
+
+/** First, last, change, and the largest steps of what is not added up: prices, balances, readings. */
+function levelRemarks(table: ColumnsInMemory, dates: Float64Array, series: Series[]): Remark[] {
+  const remarks: Remark[] = [];
+  const date = table.plans.find((plan) => plan.reads === 'date' && table.dates(plan) === dates)!;
+  for (const plan of table.quantities()) {
+    if (plan.units.size > 1) continue;
+    const counter = has(nameTokens(plan.name), counterWords) || /(?:stand|reading)$/i.test(plan.name.trim());
+    if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= mostSeriesTold)) continue;
+    const numbers = table.numbers(plan);
+    for (const { name, rows } of series.slice(0, mostSeriesTold)) {
+      const known = rows.filter((at) => !Number.isNaN(numbers[at]!));
+      if (known.length < 4) continue;
+      const whose = name === '' ? plan.name : `${name}: ${plan.name}`;
+      const when = (at: number) => table.texts(date)[at]!;
+      const [first, last] = [known[0]!, known.at(-1)!];
+      const [from, to] = [numbers[first]!, numbers[last]!];
+      const steps = known.slice(1).map((at, i) => ({ at, before: known[i]!, change: clean(numbers[at]! - numbers[known[i]!]!) }));
+      const falls = steps.filter(({ change }) => change < 0);
+      if (counter && falls.length <= Math.max(1, steps.length * 0.1)) {
+        const most = steps.toSorted((a, b) => b.change - a.change)[0]!;
+        const least = steps.filter(({ change }) => change >= 0).toSorted((a, b) => a.change - b.change)[0];
+        remarks.push({
+          kind: 'counter',
+          text: `${whose} is a counter: from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)}), a difference of ${exact(clean(to - from))}; the largest step is ${exact(most.change)} (${when(most.before)} to ${when(most.at)})${least === undefined ? '' : `, the smallest ${exact(least.change)} (${when(least.before)} to ${when(least.at)})`}. Its readings are not added up.`,
+        });
+        for (const { at, before, change } of falls)
+          remarks.push({
+            kind: 'counter_falls',
+            text: `${whose} falls by ${exact(-change)} in ${table.rowName(at)} (${when(before)}: ${exact(numbers[before]!)}, ${when(at)}: ${exact(numbers[at]!)}); a counter does not fall, so this is a reset or a mistake.`,
+          });
+        continue;
+      }
+      const high = known.reduce((best, at) => (numbers[at]! > numbers[best]! ? at : best), first);
+      const low = known.reduce((best, at) => (numbers[at]! < numbers[best]! ? at : best), first);
+      const moved = steps
+        .filter(({ before }) => numbers[before]! > 0)
+        .map((step) => ({ ...step, share: step.change / numbers[step.before]! }));
+      const [rise, fall] = [
+        moved.reduce(
+          pick((a, b) => a.share > b.share),
+          undefined,
+        ),
+        moved.reduce(
+          pick((a, b) => a.share < b.share),
+          undefined,
+        ),
+      ];
+      const change = from > 0 ? ` (${signed((to - from) / from)})` : '';
+      const sharp =
+        /price|close|kurs|preis|open|rate/i.test(plan.name) && rise !== undefined && fall !== undefined && rise.share > 0 && fall.share < 0
+          ? ` The largest rise between neighbours is ${signed(rise.share)} (${when(rise.at)}), the largest fall ${signed(fall.share)} (${when(fall.at)}).`
+          : '';
+      remarks.push({
+        kind: 'level',
+        text: `${whose} goes from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)})${change}; highest ${exact(numbers[high]!)} (${when(high)}), lowest ${exact(numbers[low]!)} (${when(low)}).${sharp}`,
+      });
+    }
+  }
+  return remarks.slice(0, 14);
+}
+
+function pick<T>(better: (a: T, b: T) => boolean): (best: T | undefined, each: T) => T {
+  return (best, each) => (best === undefined || better(each, best) ? each : best);
+}
+
+/** A pattern over the week, only where four weeks of days or more support it. */
+function weekdayRemarks(table: ColumnsInMemory, dates: Float64Array): Remark[] {
+  const measure = table.quantities().find(({ role, units }) => role === 'measure' && units.size < 2);
+  if (measure === undefined) return [];
+  const numbers = table.numbers(measure);
+  const days = new Map<number, number>();
+  for (const [at, ms] of dates.entries()) {
+    if (Number.isNaN(ms) || Number.isNaN(numbers[at]!)) continue;
+    const day = Math.floor(ms / dayMs);
+    days.set(day, (days.get(day) ?? 0) + numbers[at]!);
+  }
+  if (days.size < 28 || days.size > 4000) return [];
+  const byDay = new Map<number, number[]>();
+  for (const [day, sum] of days) {
+    const weekday = new Date(day * dayMs).getUTCDay();
+    byDay.set(weekday, [...(byDay.get(weekday) ?? []), sum]);
+  }
+  const groups = [...byDay].filter(([, sums]) => sums.length >= 4).map(([weekday, sums]) => ({ weekday, sums, mean: meanOf(sums) }));
+  if (groups.length < 3) return [];
+  const all = groups.flatMap(({ sums }) => sums);
+  const mean = meanOf(all);
+  const between = groups.reduce((sum, group) => sum + group.sums.length * (group.mean - mean) ** 2, 0) / (groups.length - 1);
+  const within =
+    groups.reduce((sum, group) => sum + group.sums.reduce((own, value) => own + (value - group.mean) ** 2, 0), 0) /
+    (all.length - groups.length);
+  // The F statistic: with seven groups and dozens of days, four is beyond chance (p < 0.001).
+  if (within <= 0 ? between === 0 : between / within < 4) return [];
+  const ranked = groups.toSorted((a, b) => b.mean - a.mean);
+  const [top, low] = [ranked[0]!, ranked.at(-1)!];
+  if (top.mean < low.mean * 1.2) return [];
+  const weekend = groups.filter(({ weekday }) => weekday === 0 || weekday === 6);
+  const work = groups.filter(({ weekday }) => weekday > 0 && weekday < 6);
+  const ends =
+    weekend.length === 2 && work.length === 5
+      ? ` On weekends a day has ${round(meanOf(weekend.flatMap(({ sums }) => sums)))} on average, on working days ${round(meanOf(work.flatMap(({ sums }) => sums)))}.`
+      : '';
+  return [
+    {
+      kind: 'weekday',
+      text: `${measure.name} differs by day of the week: ${weekdays[top.weekday]}s have most (${round(top.mean)} a day on average), ${weekdays[low.weekday]}s least (${round(low.mean)}), over ${countOf(days.size, 'day')}.${ends}`,
+    },
+  ];
+}
+
+function differences(numbers: number[]): number[] {
+  return numbers.slice(1).map((each, i) => each - numbers[i]!);
+}
+
+function modeOf(values: number[]): { value: number; share: number } | null {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  let best: { value: number; share: number } | null = null;
+  for (const [value, count] of counts)
+    if (best === null || count / values.length > best.share) best = { value, share: count / values.length };
+  return best;
+}
+
+function meanOf(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function stepText(ms: number): string {
+  if (ms === dayMs) return 'day by day';
+  if (ms === 7 * dayMs) return 'week by week';
+  if (ms % dayMs === 0) return `every ${ms / dayMs} days`;
+  if (ms === 3_600_000) return 'hour by hour';
+  if (ms % 3_600_000 === 0) return `every ${ms / 3_600_000} hours`;
+  return ms % 60_000 === 0 ? `every ${ms / 60_000 === 1 ? 'minute' : `${ms / 60_000} minutes`}` : `every ${round(ms / 1000)} seconds`;
+}
+
+function timeText(ms: number, step: number): string {
+  const text = new Date(ms).toISOString();
+  return step % dayMs === 0 && ms % dayMs === 0
+    ? text.slice(0, 10)
+    : `${text.slice(0, 10)} ${text.slice(11, step % 60_000 === 0 ? 16 : 19)}`;
+}

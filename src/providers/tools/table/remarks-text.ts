@@ -1,0 +1,129 @@
+/** Free text in a column: which words come up in many rows, and a few rows quoted as they are. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import type { ColumnsInMemory } from './columns-in-memory.ts';
+import { countOf, exact, round } from './figure-text.ts';
+import type { Remark } from './table-profile.ts';
+
+const mostTexts = 5_000;
+const mostTextChars = 500;
+const topicsShown = 10;
+const quotesShown = 4;
+const quoteChars = 160;
+const ratingWords = new Set('rating stars score satisfaction zufriedenheit note nps bewertung sterne recommend'.split(' '));
+const stopWords = new Set(
+  (
+    'a about after again all also always am an and any are as at be because been before being but by can could did do does doing done down for from get gets go got had has have having he her here him his how i if in ' +
+    'into is it its just like made make many me more most much my never no nor not now of off on once one only or other our out over own please quite really same she should so some still such than that the their them ' +
+    'then there these they thing things this those through to too up us use used very was way we well were what when where which while who why will with would you your would im ive dont didnt cant wont isnt wasnt it’s ' +
+    'aber alle als also am an auch auf aus bei beim bin bis bitte da das dass dem den der des die dies diese dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas für ganz gibt hab habe haben hat ' +
+    'hatte ich ihr im in ist ja jetzt kann kein keine können mal man mehr mein meine mich mir mit muss nach nicht noch nur oder ohne schon sehr sein seine sich sie sind so über um und uns unser unter viel vom von vor war ' +
+    'waren warum was weil weiter wenn wer wie wieder wir wird wurde würde zu zum zur'
+  ).split(' '),
+);
+
+export function textRemarks(table: ColumnsInMemory): Remark[] {
+  return table.plans
+    .filter(isFreeText)
+    .slice(0, 3)
+    .flatMap((plan) => topics(table, plan));
+}
+
+function isFreeText({ reads, type, role, meanChars, values, filled }: ColumnPlan): boolean {
+  return reads === 'text' && type === 'text' && role !== 'identifier' && meanChars >= 18 && filled >= 3 && values.distinct >= filled * 0.5;
+}
+
+function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
+  const texts = table.texts(plan);
+  const rows = [...texts.keys()].filter((at) => texts[at] !== '').slice(0, mostTexts);
+  const bags = rows.map((at) => wordsOf(texts[at]!));
+  const meanWords = bags.reduce((sum, { count }) => sum + count, 0) / Math.max(rows.length, 1);
+  if (meanWords < 3) return [];
+  const counts = new Map<string, { count: number; forms: Map<string, number> }>();
+  for (const { terms } of bags) {
+    for (const [stem, form] of terms) {
+      let entry = counts.get(stem);
+      if (entry === undefined) counts.set(stem, (entry = { count: 0, forms: new Map() }));
+      entry.count++;
+      entry.forms.set(form, (entry.forms.get(form) ?? 0) + 1);
+    }
+  }
+  const fewest = rows.length < 40 ? 2 : Math.max(3, Math.ceil(rows.length * 0.02));
+  const ranked = [...counts]
+    .filter(([, { count }]) => count >= fewest)
+    .sort((a, b) => b[1].count - a[1].count || b[0].length - a[0].length || (a[0] < b[0] ? -1 : 1));
+  // A phrase that always comes with its word says more than the word.
+  const phrases = ranked.filter(([term]) => term.includes(' '));
+  const shown = ranked
+    .filter(
+      ([term, { count }]) =>
+        term.includes(' ') || !phrases.some(([phrase, own]) => own.count >= count * 0.8 && phrase.split(' ').includes(term)),
+    )
+    .slice(0, topicsShown);
+  const name = (entry: { forms: Map<string, number> }) => [...entry.forms].sort((a, b) => b[1] - a[1])[0]![0];
+  const remarks: Remark[] = [];
+  if (shown.length > 0)
+    remarks.push({
+      kind: 'topics',
+      text: `${plan.name} is free text (${countOf(rows.length, 'answer')}, ${round(meanWords)} words on average). Topics by number of rows that mention them: ${shown.map(([, entry]) => `${name(entry)} (${exact(entry.count)})`).join(', ')}.`,
+    });
+  const quotes = quoted(table, plan, rows, bags, new Set(shown.map(([term]) => term)));
+  if (quotes.length > 0) remarks.push({ kind: 'quotes', text: `From ${plan.name}, word for word: ${quotes.join('; ')}.` });
+  return remarks;
+}
+
+/** The answers with the lowest and the highest rating where there is one, else those that touch most topics. */
+function quoted(table: ColumnsInMemory, plan: ColumnPlan, rows: number[], bags: Bag[], topicSet: ReadonlySet<string>): string[] {
+  const touching = new Map(rows.map((at, i) => [at, [...bags[i]!.terms.keys()].filter((term) => topicSet.has(term)).length]));
+  const fitting = rows.filter((at) => table.texts(plan)[at]!.length >= 12).sort((a, b) => touching.get(b)! - touching.get(a)! || a - b);
+  const rating = table.quantities().find(({ name }) => has(nameTokens(name), ratingWords));
+  let chosen = fitting.slice(0, quotesShown);
+  if (rating !== undefined && rating.values.distinct > 1) {
+    const numbers = table.numbers(rating);
+    const rated = fitting
+      .filter((at) => !Number.isNaN(numbers[at]!))
+      .sort((a, b) => numbers[a]! - numbers[b]! || touching.get(b)! - touching.get(a)!);
+    chosen = [...new Set([...rated.slice(0, 2), ...rated.slice(-2)])];
+  }
+  return chosen.map((at) => {
+    const text = table.texts(plan)[at]!.replace(/\s+/g, ' ');
+    const rate = rating === undefined ? '' : `, ${rating.name} ${table.texts(rating)[at]}`;
+    return `“${text.length > quoteChars ? `${text.slice(0, quoteChars)}…` : text}” (row ${table.row(at)}${rate})`;
+  });
+}
+
+type Bag = { count: number; terms: Map<string, string> };
+
+/** Words and pairs of neighbouring words, by their stem, each once. */
+function wordsOf(text: string): Bag {
+  const words = text
+    .slice(0, mostTextChars)
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}'’-]+/u)
+    .filter((word) => word !== '');
+  const terms = new Map<string, string>();
+  let before = '';
+  let beforeForm = '';
+  for (const raw of words) {
+    const word = raw.replaceAll(/['’]/g, '');
+    const telling = word.length > 2 && !stopWords.has(raw) && !stopWords.has(word) && /\p{L}/u.test(word);
+    if (!telling) {
+      before = '';
+      continue;
+    }
+    const stem = stemOf(word);
+    terms.set(stem, terms.get(stem) ?? raw);
+    if (before !== '') terms.set(`${before} ${stem}`, `${beforeForm} ${raw}`);
+    before = stem;
+    beforeForm = raw;
+  }
+  return { count: words.length, terms };
+}
+
+/** English plurals only; anything bolder joins words that differ. */
+function stemOf(word: string): string {
+  if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
+  return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') && !word.endsWith('us') && !word.endsWith('is')
+    ? word.slice(0, -1)
+    : word;
+}

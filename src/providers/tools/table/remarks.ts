@@ -1,0 +1,27 @@
+/** What comparing the rows of a table in memory with one another brings, in words. Each remark can be checked against the file by hand. */
+import { ColumnsInMemory } from './columns-in-memory.ts';
+import type { TableInMemory } from './profile.ts';
+import { columnRemarks } from './remarks-columns.ts';
+import { rankRemarks } from './remarks-rank.ts';
+import { relationRemarks } from './remarks-relations.ts';
+import { rowRemarks } from './remarks-rows.ts';
+import { seriesRemarks } from './remarks-series.ts';
+import { textRemarks } from './remarks-text.ts';
+import type { Remark, TableProfile } from './table-profile.ts';
+
+const mostRemarks = 80;
+
+/** @param inherited columns that say nothing of the rows themselves, but of the record around them */
+export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile, inherited: readonly string[]): Remark[] {
+  const table = new ColumnsInMemory(rows, survey.columns);
+  const own = new Set(survey.columns.filter(({ name }) => !inherited.includes(name)));
+  const relations = relationRemarks(table);
+  return [
+    ...rankRemarks(table, profile),
+    ...relations,
+    ...(inherited.length > 0 ? [] : rowRemarks(table, profile)),
+    ...columnRemarks(table, profile, own),
+    ...seriesRemarks(table, profile),
+    ...textRemarks(table),
+  ].slice(0, mostRemarks);
+}

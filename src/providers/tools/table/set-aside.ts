@@ -1,0 +1,198 @@
+/** Rows of a file that are no records: totals, repeated headers, comments, rows without a value. They are left out of all figures, and named. */
+import { type Cell, cellText, isMissing } from './cell.ts';
+import { type ColumnPlan, readNumber } from './column-evidence.ts';
+import { exact, listed, rowList } from './figure-text.ts';
+import type { Rows } from './rows.ts';
+
+export type AsideKind = 'empty' | 'header' | 'comment' | 'total' | 'units';
+
+/** Total rows that were found, with what to say of each. */
+export type TotalRow = { at: number; text: string };
+
+const totalWords = new Set(
+  'total|totals|grand total|sum|sums|summe|gesamt|gesamtsumme|gesamtbetrag|insgesamt|endsumme|subtotal|sub-total|sub total|zwischensumme|total amount|sum total|total general|all in all|Σ|σ|totale|totaal|suma'.split(
+    '|',
+  ),
+);
+const otherAggregates = new Set('average|avg|mean|durchschnitt|mittelwert|median|minimum|maximum|min|max|overall|all'.split('|'));
+const phraseWords = new Set('total|totals|subtotal|summe|gesamt|zwischensumme|sum'.split('|'));
+const longestLabel = 60;
+const mostPhraseWords = 5;
+const rowsNamed = 6;
+const mostDescribed = 40;
+
+/** What a row is when it is no record, judged by itself; null for a record. */
+export function asideKind(cells: readonly Cell[], names: readonly string[]): AsideKind | null {
+  let filled = 0;
+  let same = 0;
+  for (let i = 0; i < cells.length; i++) {
+    const cell = cells[i]!;
+    if (typeof cell === 'string' ? cell.trim() === '' : cell === null) continue;
+    filled++;
+    if (typeof cell === 'string' && names[i] !== undefined && cell.trim() === names[i]) same++;
+  }
+  if (filled === 0) return 'empty';
+  if (same === filled && same >= Math.max(1, Math.ceil(names.length * 0.6))) return 'header';
+  const first = cells[0];
+  if (typeof first === 'string' && names.length > 1 && filled < names.length && (first.startsWith('#') || first.startsWith('//')))
+    return filled === 1 || cells.length < names.length ? 'comment' : null;
+  return null;
+}
+
+/** Whether the row's label alone says that it is a total; for tables too long to check it against the rows. */
+export function isPlainTotal(cells: readonly Cell[]): boolean {
+  return totalWords.has(normal(labelOf(cells)));
+}
+
+/** The total rows of a table in memory, each checked against the rows that it stands for. */
+export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[] {
+  const numeric = plans.filter(({ reads }) => reads === 'number');
+  if (rows.cells.length < 3 || numeric.length === 0) return [];
+  const texts = plans.filter(({ reads, type }) => reads !== 'number' && type !== 'empty');
+  const candidates = rows.cells.map((cells) => labelKind(cells));
+  // Totals are few; where most rows are called so it is what the table is about.
+  const called = candidates.filter((kind) => kind !== null).length;
+  if (called === 0 || called > rows.cells.length / 2 + 1) return [];
+  const filledTexts = (cells: readonly Cell[]) => texts.reduce((count, { index }) => count + (isMissing(cells[index] ?? null) ? 0 : 1), 0);
+  const usual = usualOf(rows.cells.filter((_, i) => candidates[i] === null).map(filledTexts));
+  const whole = numeric.map((plan) =>
+    rows.cells.reduce(
+      (sum, cells, i) => (candidates[i] === null ? sum + (readNumber(plan, cells[plan.index] ?? null)?.value ?? 0) : sum),
+      0,
+    ),
+  );
+  const above = numeric.map(() => 0);
+  const block = numeric.map(() => 0);
+  let inBlock = 0;
+  const found: TotalRow[] = [];
+  for (const [at, cells] of rows.cells.entries()) {
+    const kind = candidates[at]!;
+    const values = numeric.map((plan) => readNumber(plan, cells[plan.index] ?? null)?.value ?? Number.NaN);
+    const agreeing = numeric.flatMap((plan, i) =>
+      at > 0 && inBlock > 0 && (near(values[i]!, above[i]!) || near(values[i]!, block[i]!))
+        ? [plan]
+        : near(values[i]!, whole[i]!)
+          ? [plan]
+          : [],
+    );
+    const sparse = filledTexts(cells) < usual;
+    const isTotal =
+      kind === 'aggregate'
+        ? sparse || (usual <= 1 && at >= rows.cells.length - 5)
+        : kind === 'total'
+          ? sparse || usual <= 1 || agreeing.length > 0
+          : kind === 'phrase' && (agreeing.some((_, i) => values[i] !== 0) || (sparse && usual > 1));
+    if (!isTotal) {
+      for (let i = 0; i < numeric.length; i++) {
+        if (Number.isNaN(values[i]!)) continue;
+        above[i]! += values[i]!;
+        block[i]! += values[i]!;
+      }
+      inBlock++;
+      continue;
+    }
+    found.push({
+      at,
+      text:
+        found.length >= mostDescribed
+          ? ''
+          : describe(rows.numbers[at]!, labelOf(cells), kind!, numeric, values, block, at === 0 ? whole : above, found.length),
+    });
+    block.fill(0);
+    inBlock = 0;
+  }
+  return found;
+}
+
+/** What is said of the rows that were set aside. */
+export function describeAside(aside: ReadonlyMap<AsideKind, readonly number[]>): string[] {
+  const say = (kind: AsideKind, what: (rows: readonly number[]) => string) => {
+    const rows = aside.get(kind) ?? [];
+    return rows.length === 0 ? [] : [what(rows)];
+  };
+  return [
+    ...say(
+      'empty',
+      (rows) => `${exact(rows.length)} empty ${rows.length === 1 ? 'row is' : 'rows are'} left out (${rowList(rows, rowsNamed)}).`,
+    ),
+    ...say(
+      'header',
+      (rows) =>
+        `The header is repeated ${rows.length === 1 ? 'once' : `${exact(rows.length)} times`} among the rows (${rowList(rows, rowsNamed)}); left out.`,
+    ),
+    ...say(
+      'comment',
+      (rows) => `${exact(rows.length)} comment ${rows.length === 1 ? 'line is' : 'lines are'} left out (${rowList(rows, rowsNamed)}).`,
+    ),
+    ...say('units', () => 'The row below the header holds units and is left out.'),
+    ...say(
+      'total',
+      (rows) =>
+        `${exact(rows.length)} total ${rows.length === 1 ? 'row is' : 'rows are'} left out of all figures (${rowList(rows, rowsNamed)}).`,
+    ),
+  ];
+}
+
+function describe(
+  row: number,
+  label: string,
+  kind: 'total' | 'phrase' | 'aggregate',
+  numeric: readonly ColumnPlan[],
+  values: readonly number[],
+  block: readonly number[],
+  above: readonly number[],
+  earlier: number,
+): string {
+  const head = `Row ${row} ("${label}") is ${kind === 'aggregate' ? 'an aggregate of the rows' : 'a total'}, not a record; it is left out of all sums and counts`;
+  if (kind === 'aggregate') return `${head}.`;
+  const right: string[] = [];
+  const wrong: string[] = [];
+  const partial = earlier > 0 && /sub|zwischen/i.test(label);
+  for (const [i, { name, role }] of numeric.entries()) {
+    const value = values[i]!;
+    if (Number.isNaN(value) || role !== 'measure') continue;
+    if (near(value, above[i]!) || near(value, block[i]!)) right.push(`${name} ${exact(value)}`);
+    else {
+      const sum = clean(kind === 'phrase' || partial ? block[i]! : above[i]!);
+      wrong.push(`${name} is written as ${exact(value)} but the rows add up to ${exact(sum)} (difference ${exact(clean(value - sum))})`);
+    }
+  }
+  const agrees = right.length > 0 ? `; it agrees with the sum of its rows (${listed(right, 4)})` : '';
+  const differs = wrong.length > 0 ? `; it does not agree with the rows: ${wrong.slice(0, 4).join('; ')}` : '';
+  return `${head}${agrees}${differs}.`;
+}
+
+function labelKind(cells: readonly Cell[]): 'total' | 'phrase' | 'aggregate' | null {
+  const label = normal(labelOf(cells));
+  if (label === '' || label.length > longestLabel) return null;
+  if (totalWords.has(label)) return 'total';
+  if (otherAggregates.has(label)) return 'aggregate';
+  const tokens = label.split(' ');
+  if (tokens.length > mostPhraseWords) return null;
+  return phraseWords.has(tokens[0]!) || phraseWords.has(tokens.at(-1)!) ? 'phrase' : null;
+}
+
+/** The first cell that is not empty, when it is a text. */
+function labelOf(cells: readonly Cell[]): string {
+  const first = cells.find((cell) => !isMissing(cell)) ?? null;
+  return typeof first === 'string' ? cellText(first, longestLabel + 2) : '';
+}
+
+function normal(label: string): string {
+  let end = label.length;
+  while (end > 0 && (label[end - 1] === ':' || label[end - 1] === ' ' || label[end - 1] === '*')) end--;
+  return label.slice(0, end).toLowerCase().replace(/\s+/g, ' ').replaceAll(':', '').replaceAll('*', '').trim();
+}
+
+function near(value: number, sum: number): boolean {
+  return Math.abs(value - sum) <= 1e-6 + Math.abs(sum) * 1e-9;
+}
+
+function clean(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+function usualOf(counts: number[]): number {
+  const sorted = counts.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? 0;
+}

@@ -1,0 +1,35 @@
+/** The scopes that a key can be granted. `teams.*` and `social.*` guard nothing yet. */
+
+export const scopes = [
+  'tasks.read',
+  'tasks.write',
+  'agents.read',
+  'agents.write',
+  'workspaces.read',
+  'workspaces.write',
+  'billing.read',
+  'teams.read',
+  'teams.write',
+  'integrations.read',
+  'integrations.write',
+  'trading.read',
+  'trading.write',
+  'social.read',
+  'social.write',
+  'commerce.read',
+  'commerce.write',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** What was granted; null: everything, as to a person's session. */
+export type Granted = readonly string[] | null;
+
+export function isGranted(granted: Granted, scope: Scope): boolean {
+  return granted === null || granted.includes(scope);
+}
+
+/** What both grant. */
+export function grantedByBoth(one: Granted, other: Granted): Granted {
+  if (one === null) return other;
+  return other === null ? one : one.filter((scope) => other.includes(scope));
+}

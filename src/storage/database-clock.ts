@@ -1,0 +1,87 @@
+/**
+ * One wall clock for all nodes: the database's. What one node writes with a time (a token's life, a timer, a lease, an idempotency key) another
+ * one reads, and the clocks of their machines may differ. Each node finds out every second how far its own is off, and corrects `systemClock`.
+ *
+ * D1 A measurement is as exact as half its round trip; within that, and a little more, the machine's clock is left alone. So nodes agree to
+ *    within `toleranceMs` and half a round trip, and a machine whose clock is right is never disturbed.
+ * D2 While the database does not answer, the last correction holds.
+ */
+import { correctSystemClock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Database } from './database.ts';
+
+const everyMs = 1_000;
+export const toleranceMs = 100;
+/** A difference of this much is worth a word to the operator. */
+const worthAWarningMs = 1_000;
+const firstSamples = 3;
+
+export type DatabaseClockOptions = {
+  database: Pick<Database, 'read'>;
+  log: Log;
+  /** The machine's wall clock; another one only for tests, as what is done with the correction. */
+  wallMs?: () => number;
+  correct?: (byMs: number) => void;
+};
+
+export class DatabaseClock {
+  /** How far the database's clock is ahead of the machine's, as far as that is corrected. */
+  offsetMs = 0;
+  readonly #options: Required<DatabaseClockOptions>;
+  #timer: NodeJS.Timeout | null = null;
+  #measuring = false;
+
+  constructor(options: DatabaseClockOptions) {
+    this.#options = { wallMs: Date.now, correct: correctSystemClock, ...options };
+  }
+
+  /** Resolves when the clock has been corrected for the first time. Rejects where the database does not answer. */
+  async start(): Promise<void> {
+    for (let n = 0; n < firstSamples; n++) await this.measure();
+    this.#timer = setInterval(() => void this.#measureAgain(), everyMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  /** Compares once, and corrects where that is called for. */
+  async measure(): Promise<void> {
+    const { database, wallMs } = this.#options;
+    const askedAtMs = performance.now();
+    const { rows } = await database.read({
+      name: 'database_clock',
+      text: 'select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms',
+    });
+    // In this order: a process that is put off between the two makes the measurement less exact, and no worse than that.
+    const answeredAtMs = wallMs();
+    const halfTripMs = (performance.now() - askedAtMs) / 2;
+    const measuredMs = rows[0].now_ms - (answeredAtMs - halfTripMs);
+    const exactMs = halfTripMs + toleranceMs;
+    if (Math.abs(measuredMs - this.offsetMs) <= exactMs) return;
+    this.#set(Math.abs(measuredMs) <= exactMs ? 0 : Math.round(measuredMs));
+  }
+
+  #set(offsetMs: number): void {
+    const { log, correct } = this.#options;
+    const changedMs = Math.abs(offsetMs - this.offsetMs);
+    this.offsetMs = offsetMs;
+    correct(offsetMs);
+    if (changedMs < worthAWarningMs) return;
+    const words = "the clock of this machine and the database's differ: the database's counts; check what sets them";
+    log.warn({ database_ahead_ms: offsetMs }, words);
+  }
+
+  async #measureAgain(): Promise<void> {
+    if (this.#measuring) return;
+    this.#measuring = true;
+    try {
+      await this.measure();
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'the clock was not compared with that of the database');
+    } finally {
+      this.#measuring = false;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Watches the room on the disk of DATA_DIR, so that the service stops writing before PostgreSQL finds no room for its log: it would end
+ * without having been told to. While the disk is full, commands are refused and reads go on.
+ */
+import { statfsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+
+const mebibyte = 2 ** 20;
+/** Of the disk's size, within these bounds. */
+const reserveShare = 0.05;
+const smallestReserveBytes = 64 * mebibyte;
+const largestReserveBytes = 512 * mebibyte;
+/** Once full, so many times the reserve must be free before commands are taken again: it does not flicker. */
+const enoughAgain = 1.25;
+/** With less room than so many times the reserve it is looked at more often. */
+const nearTimes = 4;
+const lookMs = 1_000;
+const nearLookMs = 200;
+
+export type DiskRoomOptions = {
+  dataDir: string;
+  /** Kept free; null: a twentieth of the disk, 64 to 512 MiB; 0: never full. */
+  reserveBytes: number | null;
+  log: Log;
+  /** Makes room where that is possible; called when the disk becomes full, and now and then while it is. */
+  makeRoom?(): Promise<void>;
+};
+
+const makeRoomEveryMs = 60_000;
+
+export class DiskRoom {
+  private full = false;
+  private freeBytes = Number.POSITIVE_INFINITY;
+  private reserveBytes = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private stopped = false;
+  private madeRoomAtMs = Number.NEGATIVE_INFINITY;
+  private readonly options: DiskRoomOptions;
+  private readonly listeners: ((isFull: boolean) => void)[] = [];
+
+  constructor(options: DiskRoomOptions) {
+    this.options = options;
+  }
+
+  /** Less is free than is kept free. */
+  get isFull(): boolean {
+    return this.full;
+  }
+
+  /** Calls when the disk becomes full, and when there is room again; at once where it is full now. */
+  onChange(listener: (isFull: boolean) => void): void {
+    this.listeners.push(listener);
+    if (this.full) listener(true);
+  }
+
+  /** Throws `storage_full` while the disk is full. */
+  check(): void {
+    if (this.full) throw storageFull();
+  }
+
+  /** In words for the operator; null while there is room. */
+  problem(): string | null {
+    if (!this.full) return null;
+    const [free, reserve] = [this.freeBytes, this.reserveBytes].map((bytes) => Math.floor(bytes / mebibyte));
+    return `the disk of DATA_DIR (${this.options.dataDir}) is full: ${free} MiB free, ${reserve} MiB are kept free (DISK_RESERVE_MB)`;
+  }
+
+  async start(): Promise<void> {
+    if (this.options.reserveBytes === 0) return;
+    await this.look();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  /** Looks at the disk, and again in a while. Never rejects: where it cannot be asked, what was known holds. */
+  async look(): Promise<void> {
+    if (this.timer !== null) clearTimeout(this.timer);
+    const { dataDir, reserveBytes, log } = this.options;
+    try {
+      const { bavail, blocks, bsize } = await statfs(dataDir);
+      this.freeBytes = bavail * bsize;
+      this.reserveBytes = reserveBytes ?? Math.min(largestReserveBytes, Math.max(smallestReserveBytes, blocks * bsize * reserveShare));
+      this.judge();
+    } catch (err) {
+      log.warn({ err }, 'the room on the disk of DATA_DIR cannot be read');
+    }
+    if (this.stopped) return;
+    const isNear = this.freeBytes < this.reserveBytes * nearTimes;
+    this.timer = setTimeout(() => void this.look(), isNear ? nearLookMs : lookMs).unref();
+  }
+
+  private judge(): void {
+    const { log } = this.options;
+    const before = this.full;
+    const isFull = this.freeBytes < this.reserveBytes * (this.full ? enoughAgain : 1);
+    if (isFull && !this.full) {
+      this.full = true;
+      log.error(
+        { free_bytes: this.freeBytes, reserve_bytes: this.reserveBytes },
+        `${this.problem()}; commands are refused until there is room`,
+      );
+    } else if (!isFull && this.full) {
+      this.full = false;
+      log.info({ free_bytes: this.freeBytes }, 'there is room on the disk of DATA_DIR again; commands are taken');
+    }
+    if (this.full !== before) for (const listener of this.listeners) listener(this.full);
+    if (this.full) this.makeRoom();
+  }
+
+  private makeRoom(): void {
+    const nowMs = performance.now();
+    if (this.options.makeRoom === undefined || nowMs - this.madeRoomAtMs < makeRoomEveryMs) return;
+    this.madeRoomAtMs = nowMs;
+    this.options.makeRoom().catch((err) => this.options.log.debug({ err }, 'no room could be made'));
+  }
+}
+
+export function storageFull(cause?: unknown): AppError {
+  return new AppError('storage_full', 'The disk of the service is full: it takes nothing new until its operator has made room', {
+    cause,
+    retryAfterS: 30,
+  });
+}
+
+/** Whether so little is free that a database cannot go on; for last words. */
+export function hasNoRoom(dataDir: string): boolean {
+  const { bavail, bsize } = statfsSync(dataDir);
+  return bavail * bsize < smallestReserveBytes / 2;
+}
+
+/** Whether a file could not be written for lack of room. */
+export function isNoRoom(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}

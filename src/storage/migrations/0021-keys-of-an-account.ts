@@ -1,0 +1,17 @@
+/** How many API keys each account has, and what an operator allows it in place of its plan. */
+import { Migration } from '@mikro-orm/migrations';
+
+export class KeysOfAnAccount extends Migration {
+  override name = '0021-keys-of-an-account';
+
+  override up(): void {
+    for (const statement of statements) this.addSql(statement);
+  }
+}
+
+const statements = [
+  `alter table account add api_keys integer not null default 0`,
+  `update account a set api_keys = k.count
+    from (select account_id, count(*) from api_key where status = 'active' group by account_id) k where k.account_id = a.id`,
+  `alter table account_override add api_keys bigint`,
+];

@@ -1,0 +1,22 @@
+/** How much a JSON text may hold before it is parsed. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { JsonBounds } from '../src/json-bounds.ts';
+
+const fits = (text: string, maxDepth: number, maxValues: number, pieceBytes = 3) => {
+  const bounds = new JsonBounds({ maxDepth, maxValues });
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += pieceBytes)
+    if (!bounds.take(bytes.subarray(at, at + pieceBytes))) return bounds.isTooDeep ? 'too deep' : 'too many';
+  return 'fits';
+};
+
+test('values and levels are counted outside of strings alone, whatever pieces the text comes in', () => {
+  for (const pieceBytes of [1, 2, 7, 1_000]) {
+    assert.equal(fits('{"a":[1,2],"b":"[[[[,,,,\\"::::"}', 2, 7, pieceBytes), 'fits');
+    assert.equal(fits('{"a":[1,2],"b":"[[[[,,,,\\"::::"}', 2, 5, pieceBytes), 'too many');
+    assert.equal(fits('[[[]]]', 3, 10, pieceBytes), 'fits');
+    assert.equal(fits('[[[]]]', 2, 10, pieceBytes), 'too deep');
+    assert.equal(fits('["\\\\",[[]]]', 2, 10, pieceBytes), 'too deep');
+  }
+});

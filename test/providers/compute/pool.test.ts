@@ -1,0 +1,139 @@
+/** The computing processes of a node: what a job may cost, what its caller is told, and whose turn it is. */
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import test, { after } from 'node:test';
+import { ComputePool } from '../../../src/providers/compute/pool.ts';
+import type { Job } from '../../../src/providers/compute/port.ts';
+import { ToolError } from '../../../src/providers/tools/port.ts';
+import type { Deed } from './jobs/hostile.ts';
+
+const pool = new ComputePool({ processes: 2, heapMb: 48, maxWaitingOfAccount: 4, maxWaiting: 6 });
+after(() => pool.close());
+
+const jobOf = (timeMs: number): Job<{ deed: Deed; value?: unknown }, any> => ({
+  name: 'deed',
+  module: new URL('./jobs/hostile.ts', import.meta.url),
+  timeMs,
+});
+const run = (deed: Deed, value?: unknown, { account = 'a', timeMs = 10_000, ...rest } = {}) =>
+  pool.run(jobOf(timeMs), { deed, value }, { account, ...rest });
+
+test('a job answers what its module computes, in a process without a single setting of the service', async () => {
+  const value = { text: 'ä', bytes: new Uint8Array([1, 2]), when: new Date(5), nothing: undefined };
+  assert.deepEqual(await run('echo', value), value);
+  assert.deepEqual(
+    (await run('env')).filter((name: string) => !/^(NODE_CHANNEL|PWD$|SHLVL$|_$|OLDPWD$)/.test(name)),
+    [],
+  );
+  assert.equal(await run('pid'), await run('pid'), 'a process is used again');
+});
+
+test('a job that breaks its limit of time or memory is ended, its caller is told why, and its neighbour goes on', async () => {
+  const neighbour = run('echo', 'here', { account: 'b' });
+  for (const deed of ['loop', 'regex'] as const)
+    await assert.rejects(run(deed, null, { timeMs: 300 }), { name: 'JobStopped', reason: 'time', message: 'deed took longer than 0.3 s' });
+  for (const deed of ['objects', 'map', 'strings'] as const)
+    await assert.rejects(run(deed), { name: 'JobStopped', reason: 'memory' }, deed);
+  await assert.rejects(run('exit'), { name: 'JobStopped', reason: 'crash' });
+  await assert.rejects(run('buffers'), (error: Error) => error.name === 'JobStopped' || error.name === 'RangeError');
+  assert.equal(await neighbour, 'here');
+  assert.equal(await run('echo', 'still'), 'still');
+  const { jobs } = pool.stats;
+  const counted = Object.fromEntries(jobs.read().map(({ labels, value }) => [labels!.outcome, value]));
+  assert.equal(counted.stopped_time, 2);
+  assert.ok(counted.stopped_memory! >= 3);
+});
+
+test('what a job throws reaches its caller as it was thrown', async () => {
+  await assert.rejects(run('toolError'), (error) => error instanceof ToolError && error.message === 'no table');
+  await assert.rejects(run('appError'), { name: 'AppError', code: 'conflict' });
+  await assert.rejects(run('defect'), { name: 'TypeError', message: 'a defect' });
+  await assert.rejects(run('stack'), { name: 'RangeError' });
+  await assert.rejects(
+    run('echo', () => 1),
+    /could not be cloned/,
+  );
+});
+
+test('a source is read piece by piece, as often as the job opens it, and its own failure comes back to the caller', async () => {
+  let opened = 0;
+  let ahead = 0;
+  const open = async () => {
+    opened++;
+    return Readable.from(
+      (async function* () {
+        for (let n = 0; n < 100; n++, ahead++) yield Buffer.alloc(10_000);
+      })(),
+    );
+  };
+  assert.equal(await pool.run(jobOf(10_000), { deed: 'bytes' }, { account: 'a', open }), 2_000_000);
+  assert.equal(opened, 2);
+
+  const failure = new Error('the disk is gone');
+  const broken = async () =>
+    Readable.from(Array.from({ length: 3 }, () => Buffer.alloc(10))).map((piece) => (ahead < 0 ? piece : Promise.reject(failure)));
+  await assert.rejects(pool.run(jobOf(10_000), { deed: 'bytes' }, { account: 'a', open: broken }), (error) => error === failure);
+  const missing = async () => {
+    throw new ToolError('no such file');
+  };
+  await assert.rejects(pool.run(jobOf(10_000), { deed: 'bytes' }, { account: 'a', open: missing }), ToolError);
+});
+
+test('an aborted job leaves the queue, or ends with its process', async () => {
+  const controllers = Array.from({ length: 3 }, () => new AbortController());
+  const runs = controllers.map(({ signal }) => assert.rejects(run('loop', null, { signal } as never), { message: 'enough' }));
+  await run('echo', 1, { account: 'b' });
+  for (const controller of controllers) controller.abort(new Error('enough'));
+  await Promise.all(runs);
+  assert.equal(pool.size.waiting, 0);
+});
+
+test('an account that floods the pool keeps another waiting no longer than one job takes', async () => {
+  const ended: string[] = [];
+  const note = (name: string) => () => void ended.push(name);
+  const floods = ['flood1', 'flood2'].flatMap((account) =>
+    Array.from({ length: 2 }, () => run('loop', null, { account, timeMs: 400 }).catch(note(account))),
+  );
+  const quiet = run('echo', 1, { account: 'quiet' }).then(note('quiet'));
+  await Promise.all([...floods, quiet]);
+  assert.ok(ended.indexOf('quiet') <= 2, ended.join());
+});
+
+test('one account never has all processes', async () => {
+  const controller = new AbortController();
+  const hogs = Array.from({ length: 3 }, () => run('loop', null, { account: 'hog', signal: controller.signal } as never).catch(() => {}));
+  assert.equal(await run('echo', 'at once', { account: 'quiet' }), 'at once');
+  assert.equal(pool.size.waiting, 2);
+  controller.abort();
+  await Promise.all(hogs);
+});
+
+test('what waits is bounded, for an account and in all, and an account with little to do finds room', async () => {
+  const controller = new AbortController();
+  const options = (account: string) => ({ account, signal: controller.signal }) as never;
+  const fill = (account: string, count: number) =>
+    Array.from({ length: count }, () =>
+      run('loop', null, options(account)).catch(({ code }) => (code === 'overloaded' ? account : 'ended')),
+    );
+  const all = fill('a', 5);
+  await assert.rejects(run('echo', 1, options('a')), { code: 'overloaded' });
+  all.push(...fill('b', 3), ...fill('c', 1));
+  assert.deepEqual(pool.size, { running: 2, waiting: 6, processes: pool.size.processes });
+  await new Promise(setImmediate);
+  controller.abort();
+  assert.deepEqual(
+    (await Promise.all(all)).filter((outcome) => outcome !== 'ended'),
+    ['a'],
+  );
+});
+
+test('idle processes go, and a closed pool leaves none', async () => {
+  const short = new ComputePool({ processes: 1, idleMs: 1 });
+  assert.equal(await short.run(jobOf(1_000), { deed: 'echo', value: 1 }, { account: 'a' }), 1);
+  while (short.size.processes > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const running = assert.rejects(short.run(jobOf(10_000), { deed: 'loop' }, { account: 'a' }), { code: 'draining' });
+  await short.close();
+  await running;
+  assert.equal(short.size.processes, 0);
+  await assert.rejects(short.run(jobOf(1_000), { deed: 'echo' }, { account: 'a' }), { code: 'draining' });
+});

@@ -1,0 +1,259 @@
+/**
+ * What the offline model says of tables as people have them: the figures of each are computed here by hand or by plain code, and what would be false is
+ * named beside what has to be said.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runAgent } from './agent-loop.ts';
+
+type Case = {
+  says: string;
+  prompt: string;
+  files: Record<string, string | Uint8Array>;
+  expected: RegExp[];
+  never?: RegExp[];
+};
+
+const dayMs = 86_400_000;
+const tenMinutes = Array.from({ length: 100 }, (_, i) => i).filter((i) => i < 50 || i > 52);
+const sensor = tenMinutes.map((i) => {
+  const time = new Date(Date.UTC(2024, 2, 1) + i * 600_000).toISOString().slice(0, 16).replace('T', ' ');
+  return `${time},S-01,${i >= 70 && i < 85 ? 21.4 : ((200 + ((i * 37) % 41)) / 10).toFixed(1)}`;
+});
+const visits = Array.from({ length: 56 }, (_, i) => {
+  const day = new Date(Date.UTC(2024, 0, 1) + i * dayMs);
+  return `${day.toISOString().slice(0, 10)},${day.getUTCDay() === 6 ? 300 + (i % 5) : 100 + (i % 7)}`;
+});
+const orders = {
+  generated: '2024-06-01',
+  orders: [
+    {
+      id: 'O1',
+      customer: { city: 'Bonn' },
+      lines: [
+        { sku: 'A', qty: 2, price: 9.5 },
+        { sku: 'B', qty: 1, price: 20 },
+      ],
+      tags: ['vip'],
+    },
+    { id: 'O2', customer: { city: 'Ulm' }, lines: [{ sku: 'A', qty: 5, price: 9.5 }], tags: [] },
+    { id: 'O3', customer: { city: 'Bonn' }, lines: [{ sku: 'C', qty: 1, price: 100 }], tags: ['vip', 'new'] },
+  ],
+};
+
+const cases: Case[] = [
+  {
+    says: 'total and subtotal rows are no records, and are checked against their rows',
+    prompt: 'Report on donations.csv',
+    files: {
+      'donations.csv':
+        'Campaign,Donor,Amount\nSpring,Ann,100\nSpring,Bob,50\nSubtotal Spring,,150\nAutumn,Cid,200\nAutumn,Dora,25\nSubtotal Autumn,,225\nGrand Total,,460\n',
+    },
+    expected: [/4 rows/, /Amount adds up to 375/, /"Subtotal Spring".*agrees/, /460 but the rows add up to 375 \(difference 85\)/],
+    never: [/7 rows/, /adds up to 1,\d/],
+  },
+  {
+    says: 'numbers written as text are read, and what is none is counted and named',
+    prompt: 'Analyse parts.tsv',
+    files: {
+      'parts.tsv':
+        "part\tstock\tvalue\nA\t'12\t1\u00a0234,50\nB\t'8\t(2 000,00)\nC\tn/a\t15,25-\nD\t30\tabout 7\nE\t5\t€ 1,00\nF\t1\t0,50\n",
+    },
+    expected: [
+      /stock adds up to 56/,
+      /value adds up to -779\.25/,
+      /1 of 6 values in stock are not numbers: 'n\/a' ×1/,
+      /1 of 6 values in value are not numbers: 'about 7' ×1/,
+    ],
+  },
+  {
+    says: 'identifiers, codes and years are never added up, averaged or grouped by',
+    prompt: 'Analyse the staff list',
+    files: {
+      'staff.csv':
+        'employee_id,name,department,birth_year,postcode,phone,salary\n0017,Ann,Sales,1985,01067,030123456,52000\n0018,Bob,IT,1990,10115,0301239999,61000\n0019,Cleo,IT,1979,80331,0891112223,72000\n0020,Dan,Sales,1995,04109,0341555666,43000\n0021,Eve,HR,1988,20095,0401234567,49000\n0021,Fay,HR,1992,50667,0221998877,47000\n',
+    },
+    expected: [
+      /By department, IT has the largest mean salary: 66,500/,
+      /0021 occurs 2 times \(rows 5 and 6\)/,
+      /1979 to 1995/,
+      /leading zero/,
+    ],
+    never: [/(?:postcode|phone|birth_year|employee_id|salary) adds/, /By (?:postcode|phone)/, /birth_year goes/],
+  },
+  {
+    says: 'lists within JSON records are tables of their own, and a sum of products is computed where the file has none',
+    prompt: 'Analyse orders.json',
+    files: { 'orders.json': JSON.stringify(orders, null, 1) },
+    expected: [
+      /3 rows, 4 columns/,
+      /4 rows/,
+      /qty adds up to 9/,
+      /qty × price adds up to 186\.50/,
+      /By sku, C has the largest qty × price: 100/,
+      /generated 2024-06-01/,
+    ],
+    never: [/(?<!× )price adds up/],
+  },
+  {
+    says: 'stock and price list are joined on their key, whatever its header, case and blanks',
+    prompt: 'What is our stock worth?',
+    files: {
+      'stock.csv': 'SKU,Product,Stock\nA-1,Bolt,1200\na-2 ,Nut,800\nA-3,Washer,40\n',
+      'pricelist.csv': 'sku;unit_price\nA-1;0,12\nA-2;0,15\nA-9;9,99\n',
+    },
+    expected: [/Stock × unit_price .* adds up to 264 /, /Only in stock\.csv.*A-3/, /Only in pricelist\.csv.*A-9/, /'a-2' and 'A-2'/],
+  },
+  {
+    says: 'budget and expenses are compared by category',
+    prompt: 'Compare budget.csv with expenses.csv',
+    files: {
+      'budget.csv': 'Category,Budget\nMarketing,5000\nTravel,2000\nTraining,1000\n',
+      'expenses.csv':
+        'date,category,amount\n2024-01-05,Marketing,2200.50\n2024-01-19,Travel,900\n2024-02-02,marketing,3100\n2024-03-09,Gifts,85\n',
+    },
+    expected: [
+      /Marketing 5,000 − 5,300\.50 = -300\.50/,
+      /Budget − amount = 1,714\.50/,
+      /Marketing by 300\.50/,
+      /without any Budget: Gifts 85/,
+      /Only in budget\.csv.*Training/,
+    ],
+  },
+  {
+    says: 'gaps in time and values that stand still are named',
+    prompt: 'What is odd in the log?',
+    files: { 'sensor.csv': `timestamp,sensor,temperature\n${sensor.join('\n')}\n` },
+    expected: [
+      /every 10 minutes, but 3 are missing: 2024-03-01 08:20 to 2024-03-01 08:40/,
+      /stands still at 21\.40 for 15 rows/,
+      /sensor is constant: S-01/,
+    ],
+    never: [/temperature adds up/],
+  },
+  {
+    says: 'a counter is read by its differences, and a fall of it is named',
+    prompt: 'Analyse the meter',
+    files: {
+      'meter.csv': `month,reading_kwh\n${[10000, 10120, 10250, 10390, 10385, 10500].map((value, i) => `2024-0${i + 1}-01,${value}`).join('\n')}\n`,
+    },
+    expected: [/difference of 500/, /largest step is 140/, /falls by 5/],
+    never: [/adds up to/],
+  },
+  {
+    says: 'columns that follow from others are checked row by row',
+    prompt: 'Check the invoices',
+    files: {
+      'invoices.csv':
+        'no;net;vat;gross\nRE-1;100,00;19,00;119,00\nRE-2;200,00;38,00;238,00\nRE-3;50,00;9,50;59,50\nRE-5;10,00;1,90;11,90\nRE-6;1.100,00;209,00;1.390,00\nRE-7;30,00;5,70;35,70\nRE-8;40,00;7,60;47,60\n',
+    },
+    expected: [
+      /gross = net \+ vat in 6 of 7 rows, but not in row 5 \(RE-6\): 1,100 \+ 209 = 1,309, written 1,390/,
+      /vat = 19 % of net in all 7 rows/,
+      /RE-4 is missing/,
+    ],
+  },
+  {
+    says: 'currencies are never added together',
+    prompt: 'How much did we invoice?',
+    files: { 'inv.csv': 'no,client,currency,amount\n1,A,EUR,100.50\n2,B,USD,200\n3,A,EUR,50\n4,C,GBP,75\n' },
+    expected: [/EUR 150\.50 \(2 rows\)/, /USD 200/, /not added together/],
+    never: [/425\.50/],
+  },
+  {
+    says: 'dates that could be two days are said to be so, and no month is made of them',
+    prompt: 'Check visits.csv',
+    files: { 'visits.csv': 'visitor,day,spent\nA,03/04/2024,10\nB,01/02/2024,20\nC,05/06/2024,30\nD,02/01/2024,40\n' },
+    expected: [/could mean two things/, /spent adds up to 100/],
+    never: [/By (?:month|day)/],
+  },
+  {
+    says: 'formulas are text, counted and named, with a warning where they may run',
+    prompt: 'Analyse export.csv',
+    files: { 'export.csv': 'item,qty,total\nPen,10,15\nPad,4,=B3*3\nInk,2,24\nEvil,1,"=HYPERLINK(""http://x.example"")"\nTape,5,10\n' },
+    expected: [/total adds up to 49/, /2 formulas as text/, /=B3\*3/, /formula injection/],
+  },
+  {
+    says: 'free text has topics with counts and quotes word for word',
+    prompt: 'Summarise the survey',
+    files: {
+      'survey.csv':
+        'id,rating,comment\n1,1,"The delivery was late again"\n2,5,"Great support team, solved it quickly"\n3,2,"Delivery took too long"\n4,4,"Fast delivery this time"\n5,5,"Friendly support"\n6,44,"The price is too high"\n',
+    },
+    expected: [/delivery \(3\)/i, /support \(2\)/i, /“The delivery was late again” \(row 1, rating 1\)/],
+    never: [/rating adds up/],
+  },
+  {
+    says: 'titles, blank rows, comments and repeated headers are no records; a table may be called .txt',
+    prompt: 'Analyse messy.txt',
+    files: {
+      'messy.txt':
+        'Monthly revenue report,,\n,,\nStore,Month,Revenue\nBerlin,2024-01,"1 200,50"\nBERLIN,2024-02,"1 310,00"\n,,\nStore,Month,Revenue\nHamburg,2024-04,"900,25"\nHamburg,2024-05,"100,00"\n# end of data,,\n',
+    },
+    expected: [
+      /4 rows/,
+      /Revenue adds up to 3,510\.75/,
+      /header is repeated/,
+      /By Store, Berlin has the largest Revenue: 2,510\.50/,
+      /in 2024-03/,
+    ],
+  },
+  {
+    says: 'a pattern of the week is told where the days support it, and whole rows that repeat are named',
+    prompt: 'Analyse visits.csv',
+    files: { 'visits.csv': `date,visits\n${[...visits, visits[3]].join('\n')}\n` },
+    expected: [/Saturdays have most/, /row 57 repeats row 4/],
+  },
+  {
+    says: 'an access log is a table',
+    prompt: 'Analyse access.log',
+    files: {
+      'access.log': Array.from(
+        { length: 12 },
+        (_, i) => `10.0.0.${i % 3} - - [10/Oct/2023:13:00:${10 + i} +0000] "GET /p${i % 2} HTTP/1.1" ${i === 5 ? 500 : 200} ${i * 10}`,
+      ).join('\n'),
+    },
+    expected: [/12 rows/, /bytes adds up to 660/, /500 1 \(8\.3 %\)/],
+    never: [/status adds up/],
+  },
+  {
+    says: 'an empty file gets a report that says what to do',
+    prompt: 'Analyse empty.csv',
+    files: { 'empty.csv': '' },
+    expected: [/The file is empty/, /upload it again/],
+  },
+  {
+    says: 'a header without rows gets a report that says what to do',
+    prompt: 'Analyse head.csv',
+    files: { 'head.csv': 'a,b,c\n' },
+    expected: [/header \(a, b, c\) and no rows/, /at least one row/],
+  },
+];
+
+for (const { says, prompt, files, expected, never } of cases) {
+  test(says, async () => {
+    const { summary, workspace } = await runAgent(prompt, { files });
+    const text = `${workspace.text('report.md')}\n${summary}`.replace(/\\([|<>[\]`*])/g, '$1');
+    for (const fact of expected) assert.match(text, fact);
+    for (const falsehood of never ?? []) assert.doesNotMatch(text, falsehood);
+  });
+}
+
+test('prose in a .txt file is not taken for a table', async () => {
+  const notes =
+    'We met on Monday, and Ann, Bob and Cid were there. The budget was agreed, the plan was not.\nNothing else, as far as known, was said.\nThe room was cold.\n';
+  const { workspace } = await runAgent('Summarise notes.txt', { files: { 'notes.txt': notes } });
+  assert.ok(workspace.files.has('summary.md'));
+});
+
+test('two tables without a common key are not joined', async () => {
+  const { workspace } = await runAgent('Report on these files', {
+    files: { 'a.csv': 'id,amount\n1,5\n2,6\n3,7\n', 'b.csv': 'id,height\n1,180\n2,170\n3,160\n' },
+  });
+  assert.doesNotMatch(workspace.text('report.md'), /The files together/);
+});
+
+test('64 KiB of equal headers and of nothing but blanks and quotes are read at once', { timeout: 10_000 }, async () => {
+  for (const text of [`${'x,'.repeat(16_000)}\n1,2\n`, '"'.repeat(65_536), `a,b\n1${' '.repeat(65_536)}x,2\n`])
+    await runAgent('Analyse wide.csv', { files: { 'wide.csv': text } });
+});
