@@ -34,6 +34,7 @@ import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
 import { testDatabase } from './database.ts';
 import { startEdge } from './http-edge.ts';
+import { settled } from './settled.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export const secretKey = 'a secret key of thirty-two characters or so';
@@ -171,13 +172,7 @@ export async function startWorkspaceNode(t: TestContext) {
       const entries = await readdir(directory, { recursive: true, withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
     },
-    /** Waits until all messages are taken and all effects done. */
-    async settled(): Promise<void> {
-      for (;;) {
-        const { rows } = await database.pool.query('select (select count(*) from message) + (select count(*) from effect) as left');
-        if (Number(rows[0].left) === 0) return;
-      }
-    },
+    settled: () => settled(database),
     async events(): Promise<{ type: string; data: any }[]> {
       return (await database.pool.query('select type, data from event order by account_id, seq')).rows;
     },

@@ -1,0 +1,10 @@
+/** When nothing that was committed is still on its way. */
+import type { Database } from '../../src/storage/database.ts';
+
+/** Waits until all messages are taken and all effects done. */
+export async function settled({ pool }: Database): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query('select (select count(*) from message) + (select count(*) from effect) as left');
+    if (Number(rows[0].left) === 0) return;
+  }
+}
