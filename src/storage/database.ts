@@ -5,6 +5,7 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import { FairGate } from '../fair-queue.ts';
+import { diskFull, isSqlError, queryCanceled } from './database-errors.ts';
 import { storageFull } from './disk-room.ts';
 import * as entities from './entities/index.ts';
 import { FirstTables } from './migrations/0001-first-tables.ts';
@@ -269,12 +270,6 @@ function listPlaces(size: number): { maxRunning: number; maxRunningEach: number 
   return { maxRunning: size, maxRunningEach: Math.ceil(size / 2) };
 }
 
-/** True for an error that PostgreSQL itself answered; false where nobody knows what it did. */
-export function isSqlError(error: unknown): error is Error & { code: string } {
-  const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') && !/^(08|57P0)/.test(code);
-}
-
 /** `unavailable` for what MikroORM throws when PostgreSQL could not be asked or took too long; any other error as it is. */
 export function unavailableIfUnreachable(error: unknown): unknown {
   if (!(error instanceof DriverException)) return error;
@@ -291,8 +286,6 @@ function withoutRoom(error: { code: string }): AppError | null {
   return error.code === diskFull ? storageFull(error) : null;
 }
 
-const queryCanceled = '57014';
-const diskFull = '53100';
 const int8 = 20;
 const timestamptz = 1184;
 /** Numbers for bigint (all of ours are below 2^53) and milliseconds for timestamps. */

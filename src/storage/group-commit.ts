@@ -17,7 +17,8 @@ import type { Span, Tracer } from '../tracing.ts';
 import { CommitConnection } from './commit-connection.ts';
 import { commitStatement, type Fence, isRepeat, type RuntimeTables, type Statement } from './commit-statement.ts';
 import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
-import { type Database, isSqlError } from './database.ts';
+import type { Database } from './database.ts';
+import { databaseFault } from './database-errors.ts';
 import { CommandRecord, DeadLetter, Effect, Message, Timer } from './entities/runtime.ts';
 
 export type FenceControl = Fence & {
@@ -309,7 +310,8 @@ export class GroupCommit {
       const owned = new Set(kept ?? []);
       return { kind: 'lost', shards: new Set(units.map((unit) => unit.shard).filter((shard) => !owned.has(shard))) };
     } catch (error) {
-      if (isSqlError(error)) return { kind: isBlocked(error.code) ? 'blocked' : isTransient(error.code) ? 'again' : 'bad', error };
+      const fault = databaseFault(error);
+      if (fault !== null) return { kind: kindOfTry[fault], error: error as Error };
       const outcomes = await this.findOut(batch, units, error as Error);
       return outcomes === null ? { kind: 'again', error: error as Error } : { kind: 'committed', outcomes };
     }
@@ -363,15 +365,7 @@ function committed(
   return seqs.map((list) => ({ kind: 'committed', seqs: list }));
 }
 
-/** Lock and statement time-outs: nothing was written, and trying all of it again would wait as long. */
-function isBlocked(sqlState: string): boolean {
-  return sqlState === '55P03' || sqlState === '57014';
-}
-
-/** Serialisation, deadlock, resources, a standby: nothing was written, and it may work next time. */
-function isTransient(sqlState: string): boolean {
-  return /^(40|53)/.test(sqlState) || sqlState === '25006';
-}
+const kindOfTry = { contents: 'bad', blocked: 'blocked', database: 'again' } as const;
 
 async function backOff(attempt: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.min(2_000, 25 * 2 ** attempt)));

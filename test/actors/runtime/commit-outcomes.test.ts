@@ -267,3 +267,30 @@ test('a row locked by somebody else holds up its own actor alone', async (t) => 
   await blocker.end();
   assert.equal(await node.actors.ask(probe, 'locked', 'add', { n: 1 }), 2);
 });
+
+for (const [what, code] of [
+  ['no room on the disk', '53100'],
+  ['no memory', '53200'],
+  ['an input/output error', '58030'],
+  ['a corrupted index', 'XX002'],
+] as const) {
+  test(`an error of the database (${what}) is no actor's fault: asks are told that nothing was done, messages are taken when it is over`, async (t) => {
+    const node = await testRuntime([probeActor], probeOptions);
+    t.after(() => node.close());
+    await node.sql(
+      `create function break_down() returns trigger language plpgsql as $$ begin raise exception 'sick' using errcode = '${code}'; end $$`,
+    );
+    await node.sql(
+      `create trigger break_down before insert or update on probe for each row when (new.id = 'sick') execute function break_down()`,
+    );
+    const good = Array.from({ length: 5 }, (_, i) => node.actors.ask(probe, `good${i}`, 'add', { n: i }));
+    const sick = outcomeOf(node.actors.ask(probe, 'sick', 'add', { n: 1 }));
+    await node.actors.ask(probe, 'teller', 'tell', { to: 'sick', inputs: ['a', 'b'] });
+    assert.deepEqual(await Promise.all(good), [0, 1, 2, 3, 4]);
+    assert.deepEqual(await sick, { refused: 'unavailable' });
+    await node.sql('drop trigger break_down on probe');
+    await until(async () => (await node.actors.query(probe, 'sick', 'state', null))?.heard.length === 2, 'the messages');
+    assert.deepEqual((await node.actors.query(probe, 'sick', 'state', null))?.heard, ['a', 'b']);
+    assert.deepEqual(await node.sql('select error from dead_letter'), []);
+  });
+}

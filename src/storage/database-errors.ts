@@ -1,0 +1,52 @@
+/**
+ * What an error of PostgreSQL says: whether it is known that nothing was written, and whether the contents or the database is at fault.
+ * Both the commit path and whoever decides about dead letters go by this table alone.
+ */
+
+export type DatabaseFault =
+  /** The contents can never be written: the same rows fail in the same way every time. */
+  | 'contents'
+  /** Another session holds a lock, or the statement took too long: the contents are good. */
+  | 'blocked'
+  /** The disk, the memory, the schema of another version, a conflict that passes: the contents are good, and a later try may succeed. */
+  | 'database';
+
+/** True for an error that PostgreSQL itself answered, after which surely nothing was written; false where nobody knows what it did. */
+export function isSqlError(error: unknown): error is Error & { code: string } {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('E') || /^(08|57P0)/.test(code)) return false;
+  // The server process ends with these. It may have ended behind the commit, e.g. where the log could not be flushed.
+  if (severity === 'FATAL' || severity === 'PANIC') return false;
+  // The word is translated on some servers; only classes in which it matters are held to the English one.
+  return severity === undefined || severity === 'ERROR' || !/^(53|58|XX)/.test(code);
+}
+
+/** Null for what is no answer of PostgreSQL: a lost connection, or an error of our own. */
+export function databaseFault(error: unknown): DatabaseFault | null {
+  if (!isSqlError(error)) return null;
+  if (error.code === lockNotAvailable || error.code === queryCanceled) return 'blocked';
+  return contents.has(error.code.slice(0, 2)) ? 'contents' : 'database';
+}
+
+export const lockNotAvailable = '55P03';
+export const queryCanceled = '57014';
+export const diskFull = '53100';
+
+/** By the first two characters of SQLSTATE. All others (40, 42, 53, 55, 58, XX …) are no row's fault. */
+const contents = new Set([
+  // Two rows of one key.
+  '21',
+  // A value that its column cannot hold.
+  '22',
+  // A constraint, one of our own triggers included.
+  '23',
+  // A trigger that changes what the statement changes.
+  '27',
+  '44',
+  // Larger or deeper than PostgreSQL takes, e.g. a row of an index.
+  '54',
+  // Raised without a code of its own.
+  'P0',
+  // Raised by the commit statement: what was to be consumed is gone.
+  'TR',
+]);
