@@ -226,6 +226,12 @@ function addActors(metrics: Metrics, { runtime }: NodeParts): void {
     runtime.actors.turns.defects.read(),
   );
   metrics.gauge('troupe_messages_in_hand', 'Committed messages on their way to actors of this node', () => runtime.health.messages);
+  metrics.gauge('troupe_left_work', 'Messages, timers and effects that wait for a node of a newer version', () =>
+    runtime.left.found.reduce((sum, { rows }) => sum + rows, 0),
+  );
+  metrics.gauge('troupe_left_work_oldest_seconds', 'How long the oldest of them has waited; 0 where there is none', () =>
+    runtime.left.found.reduce((oldest, { oldestS }) => Math.max(oldest, oldestS), 0),
+  );
   const lanes = (of: 'running' | 'waiting') => () =>
     runtime.effects.laneSizes.map(({ lane, ...size }) => ({ labels: { lane }, value: size[of] }));
   metrics.gauge('troupe_effects_running', 'Effects that have a place and run, by lane', lanes('running'));

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import pg from 'pg';
 import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
+import type { AnyActor } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { shardCount, shardOf } from '../../src/cluster/address.ts';
 import { ClusterNode } from '../../src/cluster/cluster-node.ts';
@@ -36,6 +37,9 @@ export type TestNode = {
 
 export type TestClusterOptions = { timings?: Partial<ClusterTimings>; leaseMs?: number; renewEveryMs?: number; runtime?: object };
 
+/** `actor`: the probe as another version of the service has it. */
+type JoinOptions = { redisUrl?: string; databaseUrl?: string; timings?: Partial<ClusterTimings>; actor?: AnyActor };
+
 export type TestCluster = {
   url: string;
   redis: TestRedis;
@@ -45,7 +49,7 @@ export type TestCluster = {
   lines: { level: string; node: string; message: string; fields: any }[];
   sql(text: string, values?: unknown[]): Promise<any[]>;
   /** A node that has joined. */
-  join(name: string, options?: { redisUrl?: string; databaseUrl?: string; timings?: Partial<ClusterTimings> }): Promise<TestNode>;
+  join(name: string, options?: JoinOptions): Promise<TestNode>;
   /** Resolves when every shard is served as planned, by the node that the database says, and nothing moves. */
   settled(): Promise<void>;
   /** How many shards each name owns, as the database has it. */
@@ -66,7 +70,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
   await firstDatabase.close();
   for (const table of probeOptions.tables) await direct.query(table);
 
-  const join: TestCluster['join'] = async (name, { redisUrl = redis.url, databaseUrl = kept.url, timings } = {}) => {
+  const join: TestCluster['join'] = async (name, { redisUrl = redis.url, databaseUrl = kept.url, timings, actor = probeActor } = {}) => {
     const incarnation = `${name}/${randomUUID()}`;
     const self: Member = {
       incarnation,
@@ -85,7 +89,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
     const peers = links.peersOf(incarnation);
     const placement = new ClusterNode({ databaseUrl, self, membership, peers, log, timings: { ...options.timings, ...timings } });
     const runtime = new Runtime({ freezeStates: true, ...options.runtime, database, placement, log });
-    runtime.register([probeActor]);
+    runtime.register([actor]);
     placement.serve((ask, _from, gone) => runtime.actors.answer(ask, gone));
     const end = async () => {
       nodes.splice(nodes.indexOf(node), 1);

@@ -1,6 +1,13 @@
 /** The actor that runtime tests ask: it can do everything an actor can, on demand, and go wrong in every way. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { actorRef, defineActor, type EffectResult, type Turn, type TurnContext } from '../../src/actors/runtime/define-actor.ts';
+import {
+  type AnyActor,
+  actorRef,
+  defineActor,
+  type EffectResult,
+  type Turn,
+  type TurnContext,
+} from '../../src/actors/runtime/define-actor.ts';
 import { AppError } from '../../src/errors.ts';
 import { json } from '../../src/storage/column-types.ts';
 
@@ -45,7 +52,9 @@ export type ProbeContract = {
     expect(input: { value: number }): number;
     put(input: Partial<ProbeState> & { note?: string }): number;
     hear(input: unknown): null;
-    tell(input: { to: string; inputs: unknown[] }): null;
+    /** As 'hear', and new in this version of the probe: 'olderProbe' does not know it. */
+    listen(input: unknown): null;
+    tell(input: { to: string; inputs: unknown[]; command?: 'hear' | 'listen' }): null;
     /** Hears it itself and lets each of the others hear it in the same breath; then goes wrong, if asked to. Answers what they have heard. */
     together(input: { to: string[]; input: unknown; how?: 'refuse' | 'throw' }): number[];
     count(input: null): number;
@@ -112,8 +121,12 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
       const value = input === 'overflow' || (input as any)?.overflow === true ? 2_000_000 : (state?.value ?? 0);
       return { state: { ...(state ?? blank(ctx.id)), value, heard: [...(state?.heard ?? []), input] }, reply: null };
     },
-    tell(state, { to, inputs }, ctx) {
-      for (const input of inputs) ctx.send(probe, to, 'hear', input);
+    listen: (state, input, ctx) => ({
+      state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), input] },
+      reply: null,
+    }),
+    tell(state, { to, inputs, command = 'hear' }, ctx) {
+      for (const input of inputs) ctx.send(probe, to, command, input);
       return { state, reply: null };
     },
     together(state, { to, input, how }, ctx) {
@@ -175,6 +188,13 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
     },
   },
 });
+
+/** The version of the probe before `listen`, timers and effects came. */
+export const olderProbe: AnyActor = {
+  ...probeActor,
+  commands: { hear: probeActor.commands.hear, touch: probeActor.commands.touch, tell: probeActor.commands.tell },
+  effects: {},
+};
 
 export const probeOptions = { entities: [ProbeEntity, ProbeNote], tables: probeTables };
 

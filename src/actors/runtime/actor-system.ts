@@ -19,7 +19,7 @@ import { DeferredCallers } from './deferred-callers.ts';
 import type { ActorRef, AnyActor, Contract } from './define-actor.ts';
 import { askElsewhere, lookElsewhere } from './elsewhere.ts';
 import { type Envelope, isDurable, newEnvelope } from './envelope.ts';
-import { type Kind, kindOf } from './kind.ts';
+import { type Kind, kindOf, mustKnow } from './kind.ts';
 import { Mailboxes } from './mailboxes.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { type AfterCommit, Settlement } from './settlement.ts';
@@ -178,6 +178,7 @@ export class ActorSystem {
     const shard = shardOf(ask.kind, ask.id);
     if (kind === undefined || this.options.placement.epochOf(shard) === null)
       throw new AppError('shard_not_owned', 'This node does not own the shard now');
+    mustKnow(kind, ask);
     if (ask.effectId !== null) return this.takeOutcome(ask, ask.effectId);
     const activation = ask.query ? this.atHand(kind, ask.id) : null;
     if (activation !== null) return this.turns.look(kind, activation.committed, ask.name, ask.input);

@@ -13,10 +13,12 @@ export type Contract = {
 };
 
 /** Names a kind of actor together with its contract, so that asking and sending are checked by the compiler. */
-export type ActorRef<C extends Contract> = { readonly kind: string; readonly contract?: C };
+export type ActorRef<C extends Contract> = { readonly kind: string; readonly versions?: InputVersions<C>; readonly contract?: C };
+/** The version of each command's input where it is not 1. A message or timer whose version a node does not know waits for one that does. */
+export type InputVersions<C extends Contract> = { readonly [K in keyof C['commands']]?: number };
 
-export function actorRef<C extends Contract>(kind: string): ActorRef<C> {
-  return { kind };
+export function actorRef<C extends Contract>(kind: string, versions?: InputVersions<C>): ActorRef<C> {
+  return versions === undefined ? { kind } : { kind, versions };
 }
 
 /** A turn's outcome. Return the state you were given to change nothing. */
@@ -94,6 +96,8 @@ export type EffectDefinition = {
   isBrief?: boolean;
   /** The command that takes an `EffectResult`. */
   outcome: string;
+  /** Of its input; default 1. An effect whose version a node does not know waits for one that does. */
+  version?: number;
 };
 
 type Input<F> = F extends (input: infer I) => unknown ? I : never;

@@ -33,6 +33,8 @@ import { EffectLanes, type LanePlaces, type LaneSizes } from './effect-lanes.ts'
 import { aboutEffect, isRepeatable, runEffect } from './effect-run.ts';
 import { askElsewhere } from './elsewhere.ts';
 import { newEnvelope } from './envelope.ts';
+import type { LeftWork } from './left-work.ts';
+import { parsedName } from './recorded-name.ts';
 
 export type EffectsParts = {
   system: ActorSystem;
@@ -41,6 +43,7 @@ export type EffectsParts = {
   placement: Placement;
   clock: Clock;
   log: Log;
+  left: LeftWork;
   /** null: nothing is traced. */
   tracer?: Tracer | null;
 };
@@ -182,8 +185,9 @@ export class Effects {
         name: 'effect_page',
         text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy", recorded_by as "recordedBy",
           account_id as "accountId", starts, created_at as "createdAt" from effect
-          where shard = any($1) and id > $2 and coalesce(account_id, '') <> all($3) order by id limit ${pageSize}`,
-        values: [shards, after, this.shares.full],
+          where shard = any($1) and id > $2 and coalesce(account_id, '') <> all($3) and kind || '/' || name <> all($4)
+          order by id limit ${pageSize}`,
+        values: [shards, after, this.shares.full, this.parts.left.namesIn('effect')],
       });
       const found = (rows as EffectDraft[]).filter((row) => !this.runsElsewhere(row));
       const suspected = await suspectedOf(found, this.parts, this.orphaned);
@@ -204,13 +208,14 @@ export class Effects {
     return startedBy !== null && startedBy !== placement.owner && placement.isAlive(startedBy);
   }
 
-  /** True when it is in hand, another node's, or its account has enough in hand; false when there is no room for it. */
+  /** True when it is in hand, another node's, left, or its account has enough in hand; false when there is no room for it. */
   private take(effect: EffectDraft, isSuspect = false): boolean {
     if (this.stopped || this.inHand.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
+    if (!this.parts.left.knows('effect', effect.kind, effect.name)) return true;
     if (this.inHand.size >= this.maxInHand) return false;
     const account = effect.accountId ?? '';
     if (!this.shares.add(account)) return true;
-    const definition = this.definitionOf(effect);
+    const definition = this.definitionOf(effect)!;
     // What must not be repeated is not begun again in any case (E2); and what has not been begun has harmed nobody.
     const held: Held = {
       effect,
@@ -220,10 +225,10 @@ export class Effects {
       hasBegun: false,
     };
     this.inHand.set(effect.id, held);
-    if (held.isSuspect && effect.starts >= maxStarts - 1) this.abandon(held, definition!);
+    if (held.isSuspect && effect.starts >= maxStarts - 1) this.abandon(held, definition);
     else if (held.isSuspect && effect.starts > 0) this.isolate(held, account);
-    else if (definition?.isBrief) this.begin(held);
-    else this.lanes.add(held, account, definition?.lane ?? 'tool');
+    else if (definition.isBrief) this.begin(held);
+    else this.lanes.add(held, account, definition.lane ?? 'tool');
     return true;
   }
 
@@ -275,21 +280,12 @@ export class Effects {
   }
 
   private definitionOf({ kind, name }: EffectDraft): EffectDefinition | undefined {
-    return this.parts.system.kinds.get(kind)?.definition.effects?.[name];
+    return this.parts.system.kinds.get(kind)?.definition.effects?.[parsedName(name).name];
   }
 
   private async run(held: Held): Promise<void> {
     const { effect, controller } = held;
-    const { log } = this.parts;
-    const definition = this.definitionOf(effect);
-    if (definition === undefined) {
-      // A version that knows it will find it; nothing is lost meanwhile.
-      log.error(
-        { effect: effect.name, kind: effect.kind, id: effect.actorId },
-        'an effect that this version does not know stays where it is',
-      );
-      return;
-    }
+    const definition = this.definitionOf(effect)!;
     const repeatable = this.isRepeatable(effect);
     if (effect.startedBy !== null && !repeatable) return this.deliver(held, definition, { kind: 'unknown' });
     // One that was another's is marked anew, so that whoever comes next asks after the right process.

@@ -1,8 +1,11 @@
 /** A registered kind of actor: its definition, its table, and the activations this node holds. */
+import type { RemoteAsk } from '../../cluster/placement.ts';
+import { AppError } from '../../errors.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Table } from '../../storage/table.ts';
 import type { Activation } from './activation.ts';
 import type { AnyActor } from './define-actor.ts';
+import { parsedName } from './recorded-name.ts';
 
 export type Kind = {
   readonly name: string;
@@ -30,4 +33,28 @@ export function kindOf(definition: AnyActor, database: Database): Kind {
     isVital: definition.isVital ?? false,
     idleTimeoutMs: definition.idleTimeoutMs ?? 300_000,
   };
+}
+
+/** Whether this version of the service knows what is recorded under this name: the command, and this version of its input. */
+export function takesCommand({ definition }: Kind, recorded: string): boolean {
+  if (Object.hasOwn(definition.commands, recorded)) return true;
+  const { name, version } = parsedName(recorded);
+  return Object.hasOwn(definition.commands, name) && version <= (definition.ref.versions?.[name] ?? 1);
+}
+
+/** The same of an effect. */
+export function takesEffect({ definition }: Kind, recorded: string): boolean {
+  const { name, version } = parsedName(recorded);
+  const effect = Object.hasOwn(definition.effects ?? {}, name) ? definition.effects![name]! : null;
+  return effect !== null && version <= (effect.version ?? 1);
+}
+
+/**
+ * Throws for what another node asks of this kind and this version does not know: an outcome waits until the actor lives at a node that knows
+ * it, a caller is told to come again.
+ */
+export function mustKnow(kind: Kind, { name, query, effectId }: RemoteAsk): void {
+  if (query ? Object.hasOwn(kind.definition.queries, name) : takesCommand(kind, name)) return;
+  if (effectId !== null) throw new AppError('shard_not_owned', 'This version does not know the outcome');
+  throw new AppError('unavailable', 'The service is being updated; try again shortly', { retryAfterS: 5 });
 }

@@ -5,6 +5,7 @@
  * O1 No message is in hand twice at once.
  * O2 Messages are handed over in the order of their ids, which is the order of their sender's turns. Once one had to stay in the database,
  *    all later ones stay there too until a sweep, oldest first, has caught up.
+ * O3 What this version does not know is left (`left-work.ts`), and later messages to the same actor wait behind it, so that their order stays.
  */
 import { ownedShards, type Placement } from '../../cluster/placement.ts';
 import type { Log } from '../../log.ts';
@@ -12,8 +13,9 @@ import type { MessageDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ActorSystem } from './actor-system.ts';
 import { newEnvelope } from './envelope.ts';
+import type { LeftWork } from './left-work.ts';
 
-export type OutboxParts = { system: ActorSystem; database: Database; placement: Placement; log: Log };
+export type OutboxParts = { system: ActorSystem; database: Database; placement: Placement; log: Log; left: LeftWork };
 export type OutboxOptions = {
   /** Messages in hand at most; beyond it they stay in the database until a sweep comes by. */
   maxInHand?: number;
@@ -23,6 +25,8 @@ export type OutboxOptions = {
 const pageSize = 1_000;
 /** Every so many intervals a sweep looks although nothing says that something is left: news between nodes may be lost. */
 const unaskedEvery = 10;
+/** Receivers that a read leaves out because messages to them wait behind one that is left; with more of them it reads all again. */
+const maxLeftOut = 1_000;
 
 export class Outbox {
   private readonly inHand = new Set<string>();
@@ -33,6 +37,9 @@ export class Outbox {
   private timer: NodeJS.Timeout | null = null;
   /** Something was left in the database: nothing may overtake it, and the next sweep has to look. */
   private leftBehind = false;
+  /** O3: receivers of messages that are left. Found anew by a look at everything, which `mustFindHeld` asks for. */
+  private held = new Set<string>();
+  private mustFindHeld = false;
   private readonly parts: OutboxParts;
   private readonly maxInHand: number;
   private readonly sweepIntervalMs: number;
@@ -68,6 +75,12 @@ export class Outbox {
     }
   }
 
+  /** As `sweep`, also of what was left: this node has other shards, or what was left may be gone. */
+  sweepAll(): Promise<void> {
+    this.mustFindHeld = true;
+    return this.sweep();
+  }
+
   /** Delivers what stands in the database for shards of this node, oldest first, as far as there is room. */
   async sweep(): Promise<void> {
     this.leftBehind = true;
@@ -84,6 +97,7 @@ export class Outbox {
       }
     } catch (error) {
       this.leftBehind = true;
+      this.mustFindHeld = true;
       this.parts.log.warn({ err: error }, 'the outbox could not be read; trying again');
     } finally {
       this.sweeping = false;
@@ -95,25 +109,35 @@ export class Outbox {
   private async sweepOnce(): Promise<boolean> {
     const { placement, database } = this.parts;
     const shards = ownedShards(placement);
+    const isWhole = this.mustFindHeld;
+    // Nothing else is handed over while this reads.
+    if (isWhole) this.held = new Set();
+    this.mustFindHeld = false;
+    const leftOut = this.held.size > maxLeftOut ? [] : [...this.held];
     for (let after = ''; ; ) {
       const { rows } = await database.read({
         name: 'outbox_page',
-        text: `select id, shard, kind, actor_id as "actorId", command, input from message where shard = any($1) and id > $2 order by id limit ${pageSize}`,
-        values: [shards, after],
+        text: `select id, shard, kind, actor_id as "actorId", command, input from message where shard = any($1) and id > $2 and kind || '/' || actor_id <> all($3) order by id limit ${pageSize}`,
+        values: [shards, after, leftOut],
       });
-      for (const row of rows as MessageDraft[]) if (!this.consumed.has(row.id) && !this.handOver(row)) return false;
+      for (const row of rows as MessageDraft[]) {
+        if (this.consumed.has(row.id) || this.handOver(row)) continue;
+        this.mustFindHeld ||= isWhole;
+        return false;
+      }
       this.consumed.clear();
       if (rows.length < pageSize) return true;
       after = rows[rows.length - 1].id;
     }
   }
 
-  /** True when it is in hand or cannot be delivered in this version; false when there is no room for it. */
+  /** True when it is in hand or is left for a node that knows it; false when there is no room for it. */
   private handOver(message: MessageDraft): boolean {
-    const { system, placement, log } = this.parts;
+    const { system, placement, left } = this.parts;
     if (this.inHand.has(message.id) || placement.epochOf(message.shard) === null) return true;
-    if (!system.kinds.has(message.kind)) {
-      log.error({ kind: message.kind, id: message.actorId }, 'a message to an unknown kind of actor stays where it is');
+    if (this.held.size > 0 && this.held.has(receiverOf(message))) return true;
+    if (!left.knows('message', message.kind, message.command)) {
+      this.held.add(receiverOf(message));
       return true;
     }
     if (this.inHand.size >= this.maxInHand) return false;
@@ -138,4 +162,8 @@ export class Outbox {
     this.inHand.delete(message.id);
     return false;
   }
+}
+
+function receiverOf({ kind, actorId }: MessageDraft): string {
+  return `${kind}/${actorId}`;
 }

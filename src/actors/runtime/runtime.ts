@@ -12,6 +12,7 @@ import type { AnyActor } from './define-actor.ts';
 import { endInOrder } from './effect-holders.ts';
 import type { LanePlaces } from './effect-lanes.ts';
 import { Effects } from './effects.ts';
+import { LeftWork } from './left-work.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import { Passivation } from './passivation.ts';
 import type { AfterCommit } from './settlement.ts';
@@ -61,6 +62,7 @@ export class Runtime {
   readonly actors: ActorSystem;
   readonly commit: GroupCommit;
   readonly effects: Effects;
+  readonly left: LeftWork;
   private readonly outbox: Outbox;
   readonly timers: Timers;
   readonly passivation: Passivation;
@@ -89,11 +91,13 @@ export class Runtime {
     this.timers = new Timers(clock, (timer) => this.actors.fireTimer(timer));
     const { commit, timers } = this;
     this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates, tracer });
+    const { kinds } = this.actors;
+    const left = (this.left = new LeftWork({ kinds, database, placement, log, onLook: () => void this.outbox.sweepAll() }));
     this.effects = new Effects(
-      { system: this.actors, commit, database, placement, clock, log, tracer },
+      { system: this.actors, commit, database, placement, clock, log, left, tracer },
       { places: options.effectPlaces, suspectPauseMs: options.suspectPauseMs, maxInHand: options.maxEffectsInHand },
     );
-    this.outbox = new Outbox({ system: this.actors, database, placement, log }, options.outbox);
+    this.outbox = new Outbox({ system: this.actors, database, placement, log, left }, options.outbox);
     this.passivation = new Passivation(this.actors, clock, log);
     this.actors.after.messages = (messages) => {
       this.outbox.deliver(messages);
@@ -165,6 +169,7 @@ export class Runtime {
     await within(this.actors.pending.drained(), graceMs);
     this.stopped = true;
     this.outbox.stop();
+    this.left.stop();
     this.passivation.stop();
     this.timers.stop();
     for (const sweep of this.sweeps) clearInterval(sweep);
@@ -189,7 +194,7 @@ export class Runtime {
     for (let attempt = 0; !this.stopped; attempt++) {
       this.recovering = 'yes';
       try {
-        await Promise.all([this.outbox.sweep(), this.effects.recover(), this.sweepTimers()]);
+        await Promise.all([this.outbox.sweepAll(), this.effects.recover(), this.sweepTimers()]);
         if ((this.recovering as string) === 'yes') break;
         attempt = -1;
       } catch (error) {
@@ -207,12 +212,12 @@ export class Runtime {
       const shards = ownedShards(placement);
       const { rows } = await database.read({
         name: 'timers_due',
-        text: `select kind, actor_id as "actorId", name, shard, command, input, due_at as "dueAt" from timer where shard = any($1) and due_at < to_timestamp($2::float8 / 1000) order by due_at limit ${maxTimersInRead}`,
-        values: [shards, this.clock.nowMs() + timerHorizonMs],
+        text: `select kind, actor_id as "actorId", name, shard, command, input, due_at as "dueAt" from timer where shard = any($1) and due_at < to_timestamp($2::float8 / 1000) and kind || '/' || command <> all($3) order by due_at limit ${maxTimersInRead}`,
+        values: [shards, this.clock.nowMs() + timerHorizonMs, this.left.namesIn('timer')],
       });
       // More stand there: the next look finds them where these have fired.
       if (rows.length === maxTimersInRead && !this.stopped) setTimeout(() => void this.sweepTimers().catch(() => {}), 1_000).unref();
-      return rows as TimerDraft[];
+      return (rows as TimerDraft[]).filter(({ kind, command }) => this.left.knows('timer', kind, command));
     });
   }
 }

@@ -11,6 +11,7 @@ import type { ActorRef, NewEvent, Turn, TurnContext } from './define-actor.ts';
 import type { Envelope } from './envelope.ts';
 import { JointTurn, type JointTurnParts } from './joint-turn.ts';
 import type { Kind } from './kind.ts';
+import { parsedName, recordedName } from './recorded-name.ts';
 import type { TurnPart } from './turn-unit.ts';
 
 export type TurnRecordParts = JointTurnParts & { clock: Clock; database: Database };
@@ -70,7 +71,7 @@ export class TurnRecord implements TurnContext {
       shard: shardOf(to.kind, id),
       kind: to.kind,
       actorId: id,
-      command,
+      command: recordedName(command, to.versions?.[command]),
       input,
       createdAt: this.nowMs,
       trace: this.trace,
@@ -91,7 +92,8 @@ export class TurnRecord implements TurnContext {
 
   run(effect: string, input: object): string {
     const kind = this.activation.kind;
-    if (kind.definition.effects?.[effect] === undefined) throw new Error(`${kind.name} has no effect ${effect}`);
+    const definition = kind.definition.effects?.[effect];
+    if (definition === undefined) throw new Error(`${kind.name} has no effect ${effect}`);
     const id = newId(idPrefixes.effect, this.nowMs);
     const { shard } = this.activation;
     (this.effects ??= []).push({
@@ -99,7 +101,7 @@ export class TurnRecord implements TurnContext {
       shard,
       kind: kind.name,
       actorId: this.id,
-      name: effect,
+      name: recordedName(effect, definition.version),
       input,
       startedBy: null,
       recordedBy: null,
@@ -117,7 +119,8 @@ export class TurnRecord implements TurnContext {
 
   schedule(name: string, dueMs: number, command: string, input: object): void {
     const { shard, kind } = this.activation;
-    (this.timers ??= new Map()).set(name, { kind: kind.name, actorId: this.id, name, shard, command, input, dueAt: dueMs });
+    const recorded = recordedName(command, kind.definition.ref.versions?.[command]);
+    (this.timers ??= new Map()).set(name, { kind: kind.name, actorId: this.id, name, shard, command: recorded, input, dueAt: dueMs });
   }
 
   unschedule(name: string): void {
@@ -194,12 +197,13 @@ function accountOf(state: object | null): string | null {
 export function runCommand(
   { kind, id }: Activation,
   state: object | null,
-  name: string,
+  recorded: string,
   input: unknown,
   ctx: TurnContext,
 ): Turn<object | null, unknown> {
-  const command = kind.definition.commands[name];
-  if (command === undefined) throw new Error(`${kind.name} has no command ${name}`);
+  const { commands } = kind.definition;
+  const command = commands[recorded] ?? commands[parsedName(recorded).name];
+  if (command === undefined) throw new Error(`${kind.name} has no command ${recorded}`);
   const turn = command(state, input, ctx);
   if (turn.state !== state) checkState(kind, id, turn);
   return turn;
