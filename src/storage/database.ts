@@ -5,6 +5,7 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import { FairGate } from '../fair-queue.ts';
+import { refuseUnderRunningNodes } from './contraction.ts';
 import { diskFull, isSqlError, queryCanceled } from './database-errors.ts';
 import { storageFull } from './disk-room.ts';
 import * as entities from './entities/index.ts';
@@ -229,6 +230,7 @@ export class Database {
     });
     try {
       await client.query('select pg_advisory_lock($1)', [migrationLock]);
+      await refuseUnderRunningNodes(client);
       await this.orm.migrator.up();
     } finally {
       await client.end();
