@@ -225,6 +225,21 @@ function addActors(metrics: Metrics, { runtime }: NodeParts): void {
   metrics.counter('troupe_turn_defects_total', 'Turns that were discarded because their command threw, by kind', () =>
     runtime.actors.turns.defects.read(),
   );
+  metrics.counter(
+    'troupe_work_retries_total',
+    'Messages, outcomes and timers refused by the database for no fault of theirs, by SQLSTATE',
+    () => runtime.actors.settlement.refused.retries.read(),
+  );
+  metrics.gauge(
+    'troupe_work_refused',
+    'Of these, those that are being tried again now',
+    () => runtime.actors.settlement.refused.size.count,
+  );
+  metrics.gauge(
+    'troupe_work_refused_seconds',
+    'How long the first of these has been refused; 0 where there are none',
+    () => runtime.actors.settlement.refused.size.oldestS,
+  );
   metrics.gauge('troupe_messages_in_hand', 'Committed messages on their way to actors of this node', () => runtime.health.messages);
   metrics.gauge('troupe_left_work', 'Messages, timers and effects that wait for a node of a newer version', () =>
     runtime.left.found.reduce((sum, { rows }) => sum + rows, 0),

@@ -17,7 +17,13 @@ import { StripeServer } from '../support/stripe-server.ts';
 
 const options = { skip: withoutRedis, timeout: 60_000 };
 /** Fed by trouble alone, and by work that a scripted model does not ask for. */
-const notFedHere = ['troupe_http_failures_total', 'troupe_turn_defects_total', 'troupe_commit_failures_total', 'troupe_compute_jobs_total'];
+const notFedHere = [
+  'troupe_http_failures_total',
+  'troupe_turn_defects_total',
+  'troupe_commit_failures_total',
+  'troupe_work_retries_total',
+  'troupe_compute_jobs_total',
+];
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 let model: OpenAiServer;

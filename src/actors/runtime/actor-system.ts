@@ -61,7 +61,7 @@ export class ActorSystem {
   private readonly activations: Activations;
   private readonly mailboxes: Mailboxes;
   readonly turns: Turns;
-  private readonly settlement: Settlement;
+  readonly settlement: Settlement;
   private readonly deferred = new DeferredCallers();
   private readonly replies: CommandReplies;
   /** Commands with ids that are being asked, so that a repeat joins the first. As many as there are pending asks, at most. */

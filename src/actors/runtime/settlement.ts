@@ -3,7 +3,8 @@
  *
  * R5 Every envelope is answered once: by its turn, by a failure, or when its deadline has passed.
  * R6 When a commit is refused or fails, the activation and all turns built on it are dropped; what was waiting is tried again from the
- *    committed state inside its deadline. Only a turn that was alone in its unit is blamed for the unit's failure.
+ *    committed state inside its deadline. Only a turn that was alone in its unit is blamed for the unit's failure, and only where the
+ *    database refused its contents; durable work that is refused for any other reason is tried again for as long as that lasts.
  */
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -14,6 +15,7 @@ import type { CommandReplies } from './command-replies.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
 import type { PendingAsks } from './pending-asks.ts';
+import { RefusedWork } from './refused-work.ts';
 import type { Timers } from './timers.ts';
 import type { TurnPart, TurnUnit } from './turn-unit.ts';
 
@@ -45,10 +47,12 @@ type Blamable = { kind: 'failed' | 'repeated' | 'unavailable'; error: Error };
 const maxFailures = 3;
 
 export class Settlement {
+  readonly refused: RefusedWork;
   private readonly parts: SettlementParts;
 
   constructor(parts: SettlementParts) {
     this.parts = parts;
+    this.refused = new RefusedWork(parts.log);
   }
 
   settle(unit: TurnUnit, outcome: CommitOutcome): void {
@@ -116,39 +120,50 @@ export class Settlement {
     for (const { activation, answered } of parts) {
       for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, activation, envelope);
     }
-    const blamed = outcome.kind === 'refused' ? null : this.blame(unit, outcome);
+    const dealtWith = new Set(outcome.kind === 'refused' ? [] : this.blame(unit, outcome));
     const undoneTurns = parts
       .flatMap(({ activation, taken, waiting }) => [...taken, ...waiting].map((envelope) => ({ activation, envelope })))
       .sort((a, b) => a.envelope.order - b.envelope.order);
-    for (const { activation, envelope } of undoneTurns) if (envelope !== blamed) this.again(activation, envelope);
+    for (const { activation, envelope } of undoneTurns) if (!dealtWith.has(envelope)) this.again(activation, envelope);
     for (const { activation, envelopes } of inMailboxes) for (const envelope of envelopes) this.again(activation, envelope);
   }
 
-  /** Returns the envelope that is dealt with here and must not be tried again at once. */
-  private blame(unit: TurnUnit, outcome: Blamable): Envelope | null {
+  /** Returns the envelopes that are dealt with here and must not be tried again at once. */
+  private blame(unit: TurnUnit, outcome: Blamable): Envelope[] {
     const { pending, log } = this.parts;
     const taken = unit.parts.flatMap((part) => part.taken);
     if (outcome.kind === 'unavailable') {
-      const told = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', { retryAfterS: 2 });
-      for (const envelope of taken) pending.settle(envelope, told, undefined);
-      return null;
+      // Where only one of them is refused, the others go on without it.
+      for (const envelope of taken) envelope.alone ||= taken.length > 1;
+      for (const part of unit.parts) for (const envelope of part.taken) this.unavailable(part.activation, envelope, outcome.error);
+      return taken;
     }
     if (taken.length !== 1) {
       for (const envelope of taken) envelope.alone = true;
-      return null;
+      return [];
     }
     const [only] = taken as [Envelope];
     const { activation, kind, id } = unit.parts.find((part) => part.taken.length === 1)!;
     if (outcome.kind === 'repeated') {
       this.echo(only);
-      return only;
+      return taken;
     }
     log.error({ kind, id, command: only.command, err: outcome.error }, 'the database refused what a turn recorded');
     if (!isDurable(only)) pending.settle(only, new AppError('internal', 'Internal Server Error', { cause: outcome.error }), undefined);
-    // Not even as a dead letter: it stays where it is and is tried later.
-    else if (only.givenUp !== null) pending.settle(only, new AppError('internal', 'A dead letter was refused'), undefined);
+    // Not even as a dead letter: its command does not run again, only the letter is tried again.
+    else if (only.givenUp !== null) this.tryLater(activation, only, outcome.error);
     else this.threw(activation, only, outcome.error);
-    return only;
+    return taken;
+  }
+
+  /** Nothing was written, through no fault of the turn. Who asked is told so; durable work is tried again for as long as it lasts. */
+  private unavailable(activation: Activation, envelope: Envelope, error: Error): void {
+    if (isDurable(envelope)) return this.tryLater(activation, envelope, error);
+    const told = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', {
+      retryAfterS: 2,
+      cause: error,
+    });
+    this.parts.pending.settle(envelope, told, undefined);
   }
 
   /** It has taken effect before, and this is its echo: durable work is done, a command has the reply that stands in the database. */
@@ -170,8 +185,17 @@ export class Settlement {
 
   /** After a pause, in which its neighbours go on. */
   private routeLater(activation: Activation, envelope: Envelope): void {
+    this.routeAfter(envelope.givenUp === null ? 25 * 4 ** envelope.failures : 0, activation, envelope);
+  }
+
+  /** The same for what is no fault of its own. */
+  private tryLater(activation: Activation, envelope: Envelope, error: Error): void {
+    const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
+    this.routeAfter(this.refused.pauseMs(envelope, error, about), activation, envelope);
+  }
+
+  private routeAfter(pauseMs: number, activation: Activation, envelope: Envelope): void {
     undone(this.parts.deferred, envelope);
-    const pauseMs = envelope.givenUp === null ? 25 * 4 ** envelope.failures : 0;
     setTimeout(() => this.parts.route(activation, envelope), pauseMs).unref();
   }
 }

@@ -82,6 +82,52 @@ for (const poison of ['throw', 'overflow']) {
   });
 }
 
+/** Makes PostgreSQL refuse the rows of `table` that `condition` names, with an SQLSTATE, until the returned function is called. */
+async function refuseRows(node: TestRuntime, table: string, condition: string, sqlState: string): Promise<() => Promise<unknown>> {
+  const name = `refuse_${table}_${sqlState.toLowerCase()}`;
+  await node.sql(`create function ${name}() returns trigger language plpgsql as
+    $$ begin raise exception 'refused on purpose' using errcode = '${sqlState}'; end $$`);
+  await node.sql(`create trigger ${name} before insert or update on ${table} for each row when (${condition}) execute function ${name}()`);
+  return () => node.sql(`drop function ${name} cascade`);
+}
+
+test('what PostgreSQL refuses for no fault of the message is taken as soon as it no longer does, and is no dead letter', async (t) => {
+  const node = await start(t);
+  // A disk that fails.
+  const heal = await refuseRows(node, 'probe', `new.id = 'r'`, '58030');
+  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1] });
+  await node.actors.ask(probe, 's', 'tell', { to: 'well', inputs: [1] });
+  await until(async () => (await heard(node, 'well')).length === 1, 'the neighbour of the one that is refused');
+  const { refused } = node.runtime.actors.settlement;
+  const tries = () => refused.retries.read()[0]?.value ?? 0;
+  await until(() => tries() >= 3, 'as many tries as a message with a fault has');
+  assert.deepEqual(refused.retries.read(), [{ labels: { source: 'message', code: '58030' }, value: tries() }]);
+  assert.equal(refused.size.count, 1);
+  assert.ok(refused.size.oldestS > 0.5);
+  await heal();
+  await until(async () => (await heard(node, 'r')).length === 1, 'the message');
+  assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), refused.size.count], [0, 0, 0]);
+});
+
+test('work whose dead letter is refused is tried again with growing pauses: as a letter, its command does not run again', async (t) => {
+  const node = await start(t);
+  const heal = await refuseRows(node, 'dead_letter', 'true', '23514');
+  effects.work = async () => 'poison';
+  await node.actors.ask(probe, 'a', 'begin', { effect: 'work', input: {} });
+  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['throw'] });
+  const { refused } = node.runtime.actors.settlement;
+  const tries = () => refused.retries.read().map(({ labels, value }) => [labels!.source, labels!.code, value]);
+  await until(() => refused.size.oldestS > 2, 'two seconds of refusals');
+  // After 0, 0.25, 0.5, 1 and 2 s.
+  for (const [, code, value] of tries()) assert.ok(code === '23514' && (value as number) >= 3 && (value as number) <= 5, `${tries()}`);
+  assert.equal(tries().length, 2);
+  await heal();
+  await until(async () => (await count(node, 'dead_letter')) === 2, 'both letters');
+  assert.deepEqual([await count(node, 'effect'), await count(node, 'message')], [0, 0]);
+  const thrown = node.errors.filter(({ message }) => message.startsWith('a command threw'));
+  assert.equal(thrown.length, 6);
+});
+
 test('a command with an id takes effect once: asked together, again, after a restart and after a crash', async (t) => {
   const node = await start(t);
   const ask = () => node.actors.ask(probe, 'a', 'add', { n: 1 }, { commandId: 'once' });
