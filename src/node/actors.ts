@@ -3,6 +3,7 @@ import { accountActor } from '../actors/account/account.ts';
 import { accountEffects } from '../actors/account/effects.ts';
 import { accountSettingsActor } from '../actors/account-settings/account-settings.ts';
 import { accountStorageActor } from '../actors/account-storage/account-storage.ts';
+import { storageEffects } from '../actors/account-storage/count.ts';
 import { agentActor } from '../actors/agent/agent.ts';
 import { agentMail } from '../actors/agent/agent-mail.ts';
 import { agentEffects } from '../actors/agent/effects.ts';
@@ -69,7 +70,7 @@ export function registerActors({ runtime, stores, providers, tokens, config, log
     throttleActor,
     passwordResetActor,
     accountSettingsActor,
-    accountStorageActor,
+    accountStorageActor(storageEffects({ database })),
     walletActor,
     cardActor,
     purchaseOrderActor,

@@ -1,5 +1,6 @@
 /** A node's webhooks: their actor, and the couriers that deliver what the event streams bring. */
 import { accountWebhooksActor } from '../actors/account-webhooks/account-webhooks.ts';
+import { accountWebhooksEffects } from '../actors/account-webhooks/count.ts';
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import { Couriers } from '../actors/webhook/couriers.ts';
 import { keyOfSecret } from '../actors/webhook/signature.ts';
@@ -36,7 +37,10 @@ export function openWebhooks({ runtime, placement, database, hub, outbound, mail
   const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
   const feed = new AccountFeed({ hub, database, log });
   const couriers = new Couriers({ actors, database, placement, feed, outbound, keyOf, clock: systemClock, log });
-  runtime.register([accountWebhooksActor, webhookActor({ actors, mail, changed: (id) => couriers.changed(id) })]);
+  runtime.register([
+    accountWebhooksActor(accountWebhooksEffects({ database })),
+    webhookActor({ actors, mail, changed: (id) => couriers.changed(id) }),
+  ]);
   return couriers;
 }
 

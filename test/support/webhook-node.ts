@@ -1,6 +1,7 @@
 /** Webhooks on one node: a real database, the runtime, the stream's hub, couriers with real sockets, and a clock that a test moves by hand. */
 import type { TestContext } from 'node:test';
 import { accountWebhooksActor } from '../../src/actors/account-webhooks/account-webhooks.ts';
+import { accountWebhooksEffects } from '../../src/actors/account-webhooks/count.ts';
 import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
 import { actorRef, defineActor, type NewEvent } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
@@ -79,7 +80,7 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
   const muted = new Set<string>();
   runtime.register([
     crierActor,
-    accountWebhooksActor,
+    accountWebhooksActor(accountWebhooksEffects({ database })),
     webhookActor({ actors, mail, changed: (id) => muted.has(id) || couriers.changed(id) }),
   ]);
   return { hub, outbound, mails, couriers, muted };

@@ -7,6 +7,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { accountActor } from '../../src/actors/account/account.ts';
 import { accountEffects } from '../../src/actors/account/effects.ts';
 import { accountStorageActor } from '../../src/actors/account-storage/account-storage.ts';
+import { storageEffects } from '../../src/actors/account-storage/count.ts';
 import type { AnyActor, TurnContext } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { type DeliveredFile, task } from '../../src/actors/task/messages.ts';
@@ -83,7 +84,7 @@ export async function startWorkspaceNode(t: TestContext) {
     const started = new Runtime({ database, placement: new SingleNode(server.url, 'test', silentLog), log: silentLog });
     started.register([
       accountActor(accountEffects({ database })),
-      accountStorageActor,
+      accountStorageActor(storageEffects({ database })),
       workspaceActor,
       workspaceNameActor,
       workspaceFileActor({ database, files }),

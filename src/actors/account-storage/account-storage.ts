@@ -1,9 +1,10 @@
 /**
  * What an account stores, in bytes and files: the one place that decides whether one more fits its plan, so that uploads at the same time
- * cannot exceed the limits together. Files tell it of every change by a message of the same commit.
+ * cannot exceed the limits together. Files tell it of every change by a message of the same commit; now and then it is held against the files.
  */
 import { AccountStorage, type AccountStorageRow } from '../../storage/entities/account.ts';
-import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import type { ActorDefinition, EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
+import { countAgainMs, countEveryMs } from './count.ts';
 import { type AccountStorageContract, accountStorage, type Reservation, type StorageUse } from './messages.ts';
 import { mustFit } from './room.ts';
 
@@ -12,12 +13,17 @@ type State = AccountStorageRow | null;
 /** Longer than any upload's last step takes; what a node that died had reserved is free again then. */
 const reservedForMs = 600_000;
 
-export const accountStorageActor = defineActor<AccountStorageRow, AccountStorageContract>({
-  ref: accountStorage,
-  entity: AccountStorage,
-  commands: { reserve, release, changed },
-  queries: { used: (state) => used(state) },
-});
+export function accountStorageActor(
+  effects: Record<'count', EffectDefinition>,
+): ActorDefinition<AccountStorageRow, AccountStorageContract> {
+  return {
+    ref: accountStorage,
+    entity: AccountStorage,
+    commands: { reserve, release, changed, recount, counted },
+    queries: { used: (state) => used(state) },
+    effects,
+  };
+}
 
 function reserve(state: State, { contentKey, fileId, sizeBytes, replacesBytes, limits }: Reservation, ctx: TurnContext): Turn<State, null> {
   const row = present(state, ctx);
@@ -29,7 +35,7 @@ function reserve(state: State, { contentKey, fileId, sizeBytes, replacesBytes, l
   const files = isFirst && replacesBytes === null ? 1 : 0;
   mustFit(used({ ...row, reserved }), { bytes, files }, limits);
   const one = { contentKey, fileId, bytes, files, untilMs: ctx.nowMs + reservedForMs };
-  return { state: { ...row, reserved: [...reserved, one] }, reply: null };
+  return { state: countedNow({ ...row, reserved: [...reserved, one] }, countEveryMs, ctx), reply: null };
 }
 
 function release(state: State, { contentKey }: { contentKey: string }): Turn<State, null> {
@@ -38,11 +44,31 @@ function release(state: State, { contentKey }: { contentKey: string }): Turn<Sta
 
 function changed(state: State, input: { contentKey: string | null } & StorageUse, ctx: TurnContext): Turn<State, null> {
   const row = without(present(state, ctx), input.contentKey);
-  return { state: { ...row, bytes: row.bytes + input.bytes, files: row.files + input.files }, reply: null };
+  const next = { ...row, bytes: row.bytes + input.bytes, files: row.files + input.files };
+  return { state: countedNow(next, countEveryMs, ctx), reply: null };
+}
+
+function recount(state: State, _input: null, ctx: TurnContext): Turn<State, null> {
+  return { state: countedNow(present(state, ctx), countAgainMs, ctx), reply: null };
+}
+
+/** What it lacks, as it was at some moment since: what has been told since then has been added since then. */
+function counted(state: State, { outcome }: EffectResult<StorageUse>): Turn<State, null> {
+  if (state === null) return { state, reply: null };
+  if (outcome.kind !== 'done') return { state: { ...state, countedAt: null }, reply: null };
+  const { bytes, files } = outcome.value;
+  if (bytes === 0 && files === 0) return { state, reply: null };
+  return { state: { ...state, bytes: Math.max(0, state.bytes + bytes), files: Math.max(0, state.files + files) }, reply: null };
+}
+
+function countedNow(row: AccountStorageRow, everyMs: number, ctx: TurnContext): AccountStorageRow {
+  if (row.countedAt !== null && ctx.nowMs - row.countedAt < everyMs) return row;
+  ctx.run('count', {});
+  return { ...row, countedAt: ctx.nowMs };
 }
 
 function present(state: State, { id }: TurnContext): AccountStorageRow {
-  return state ?? ({ id, bytes: 0, files: 0, reserved: [] } as unknown as AccountStorageRow);
+  return state ?? ({ id, bytes: 0, files: 0, reserved: [], countedAt: null } as unknown as AccountStorageRow);
 }
 
 function without(row: AccountStorageRow, contentKey: string | null): AccountStorageRow {

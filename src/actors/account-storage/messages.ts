@@ -1,5 +1,5 @@
 /** What can be asked of the storage of an account. Its id is the account's. */
-import { actorRef } from '../runtime/define-actor.ts';
+import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
 
 /** Files of all workspaces, each with its newest version. -1 in a limit: unlimited. */
 export type StorageUse = { bytes: number; files: number };
@@ -22,6 +22,10 @@ export type AccountStorageContract = {
     release(input: { contentKey: string }): null;
     /** From a file: it has grown, shrunk, appeared or gone. `contentKey`: the content that was put into it; null: it was deleted. */
     changed(input: { contentKey: string | null; bytes: number; files: number }): null;
+    /** Something was refused for want of room: is it really used? Looks once a minute at most. */
+    recount(input: null): null;
+    /** From its effect: what it lacks. */
+    counted(input: EffectResult<StorageUse>): null;
   };
   queries: {
     /** What is used, and what is kept for contents on their way. */

@@ -1,22 +1,22 @@
 /**
  * The register of an account's webhooks: the one place that decides how many there may be, in all and to one origin, so that requests at the
- * same time cannot exceed the bounds together.
+ * same time cannot exceed the bounds together. Now and then it is held against the webhooks.
  */
 import { AppError } from '../../errors.ts';
 import { AccountWebhooks, type AccountWebhooksRow } from '../../storage/entities/webhook.ts';
-import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import type { ActorDefinition, EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
 import { type CreateWebhook, webhook } from '../webhook/messages.ts';
-import { type AccountWebhooksContract, accountWebhooks, maxWebhooks, maxWebhooksToOrigin } from './messages.ts';
+import { countAgainMs, countEveryMs } from './count.ts';
+import { type AccountWebhooksContract, accountWebhooks, type CountedWebhooks, maxWebhooks, maxWebhooksToOrigin } from './messages.ts';
 
 type State = AccountWebhooksRow | null;
 type Entry = AccountWebhooksRow['entries'][number];
 
-export const accountWebhooksActor = defineActor<AccountWebhooksRow, AccountWebhooksContract>({
-  ref: accountWebhooks,
-  entity: AccountWebhooks,
-  commands: { add, move, removed },
-  queries: {},
-});
+export function accountWebhooksActor(
+  effects: Record<'count', EffectDefinition>,
+): ActorDefinition<AccountWebhooksRow, AccountWebhooksContract> {
+  return { ref: accountWebhooks, entity: AccountWebhooks, commands: { add, move, removed, recount, counted }, queries: {}, effects };
+}
 
 function add(state: State, { webhookId, create }: { webhookId: string; create: CreateWebhook }, ctx: TurnContext): Turn<State, null> {
   const entries = state?.entries ?? [];
@@ -25,18 +25,42 @@ function add(state: State, { webhookId, create }: { webhookId: string; create: C
   const next = withEntry(entries, { id: webhookId, origin: new URL(create.url).origin });
   // Also where this node dies before the caller asks the webhook itself.
   ctx.send(webhook, webhookId, 'create', create);
-  return { state: { id: ctx.id, entries: next } as AccountWebhooksRow, reply: null };
+  return { state: countedNow({ ...present(state, ctx), entries: next }, countEveryMs, ctx), reply: null };
 }
 
 function move(state: State, { webhookId, url }: { webhookId: string; url: string }, ctx: TurnContext): Turn<State, null> {
   const others = (state?.entries ?? []).filter(({ id }) => id !== webhookId);
   const next = withEntry(others, { id: webhookId, origin: new URL(url).origin });
-  return { state: { id: ctx.id, entries: next } as AccountWebhooksRow, reply: null };
+  return { state: countedNow({ ...present(state, ctx), entries: next }, countEveryMs, ctx), reply: null };
 }
 
-function removed(state: State, { webhookId }: { webhookId: string }): Turn<State, null> {
+function removed(state: State, { webhookId }: { webhookId: string }, ctx: TurnContext): Turn<State, null> {
   if (state === null) return { state, reply: null };
-  return { state: { ...state, entries: state.entries.filter(({ id }) => id !== webhookId) }, reply: null };
+  const entries = state.entries.filter(({ id }) => id !== webhookId);
+  return { state: countedNow({ ...state, entries }, countEveryMs, ctx), reply: null };
+}
+
+function recount(state: State, _input: null, ctx: TurnContext): Turn<State, null> {
+  return { state: countedNow(present(state, ctx), countAgainMs, ctx), reply: null };
+}
+
+function counted(state: State, { outcome }: EffectResult<CountedWebhooks>): Turn<State, null> {
+  if (state === null) return { state, reply: null };
+  if (outcome.kind !== 'done') return { state: { ...state, countedAt: null }, reply: null };
+  const { wrong, gone } = outcome.value;
+  if (wrong.length + gone.length === 0) return { state, reply: null };
+  const others = state.entries.filter(({ id }) => !gone.includes(id) && !wrong.some((one) => one.id === id));
+  return { state: { ...state, entries: [...others, ...wrong] }, reply: null };
+}
+
+function present(state: State, { id }: TurnContext): AccountWebhooksRow {
+  return state ?? ({ id, entries: [], countedAt: null } as unknown as AccountWebhooksRow);
+}
+
+function countedNow(row: AccountWebhooksRow, everyMs: number, ctx: TurnContext): AccountWebhooksRow {
+  if (row.countedAt !== null && ctx.nowMs - row.countedAt < everyMs) return row;
+  ctx.run('count', {});
+  return { ...row, countedAt: ctx.nowMs };
 }
 
 function withEntry(entries: readonly Entry[], entry: Entry): Entry[] {

@@ -46,7 +46,12 @@ export async function storeFile(
     actors.query(workspaceFile, id, 'describe', null),
   ]);
   const replacesBytes = current?.sizeBytes ?? null;
-  mustFit(used, { bytes: declaredBytes - (replacesBytes ?? 0), files: current === null ? 1 : 0 }, limits);
+  try {
+    mustFit(used, { bytes: declaredBytes - (replacesBytes ?? 0), files: current === null ? 1 : 0 }, limits);
+  } catch (error) {
+    await countAnew(error);
+    throw error;
+  }
   const stored = await files.put(contentKey, content, maxFileBytes);
   let row: WorkspaceFileRow;
   try {
@@ -54,12 +59,19 @@ export async function storeFile(
     await actors.ask(accountStorage, accountId, 'reserve', { contentKey, fileId: id, sizeBytes, replacesBytes, limits });
     row = await actors.ask(workspaceFile, id, 'put', { ...file, ...stored, contentKey }, { commandId });
   } catch (error) {
+    await countAnew(error);
     if (!(error instanceof AppError && error.code === 'outcome_unknown')) await discard();
     throw error;
   }
   // An earlier try was first: its content counts.
   if (row.contentKey !== contentKey) await discard();
   return row;
+
+  /** The register may have missed what nodes of an earlier version have done: the next upload is held against what is there. */
+  async function countAnew(error: unknown): Promise<void> {
+    if (!(error instanceof AppError && error.code === 'plan_required')) return;
+    await actors.ask(accountStorage, accountId, 'recount', null).catch(() => {});
+  }
 
   /** What cannot be removed now, the sweep of orphaned content finds later; room that cannot be given back is free in a while. */
   async function discard(): Promise<void> {

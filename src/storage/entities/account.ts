@@ -106,6 +106,8 @@ export const AccountStorage = defineEntity({
     bytes: p.bigint('number'),
     files: p.bigint('number'),
     reserved: json<{ contentKey: string; fileId: string; bytes: number; files: number; untilMs: number }[]>(),
+    /** When it was last held against the files; null: never. */
+    countedAt: epochMs().strictNullable(),
   },
 });
 export type AccountStorageRow = InferEntity<typeof AccountStorage>;

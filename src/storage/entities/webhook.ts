@@ -43,7 +43,12 @@ export type WebhookRow = InferEntity<typeof Webhook>;
 export const AccountWebhooks = defineEntity({
   name: 'AccountWebhooks',
   tableName: 'account_webhooks',
-  properties: { id: p.text().primary(), entries: json<{ id: string; origin: string }[]>() },
+  properties: {
+    id: p.text().primary(),
+    entries: json<{ id: string; origin: string }[]>(),
+    /** When it was last held against the webhooks; null: never. */
+    countedAt: epochMs().strictNullable(),
+  },
 });
 export type AccountWebhooksRow = InferEntity<typeof AccountWebhooks>;
 

@@ -275,6 +275,28 @@ test('of many webhooks registered at once, an account has five to one origin at 
   await until(async () => (await register('https://93.184.215.14/again')).status === 201, 'the place of the deleted one');
 });
 
+test('webhooks that nodes of an earlier version made, moved or deleted beside the register count as they are', async (t) => {
+  const { node, call } = await startWebhookEdge(t);
+  const register = (path: string) => call('POST', '', { url: `https://93.184.215.14/${path}`, events: ['*'] });
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n++) ids.push((await register(String(n))).json.id);
+  const entries = async () =>
+    (await node.database.pool.query('select entries from account_webhooks')).rows[0].entries.map(({ id }: any) => id);
+  // As such a node has left it: it deleted two, and made one that goes elsewhere.
+  await until(async () => (await node.database.pool.query('select from effect')).rows.length === 0, 'the count of the first one');
+  await node.database.pool.query(`update webhook set status = 'deleted' where id = any($1)`, [ids.slice(0, 2)]);
+  await node.database.pool.query(
+    `insert into webhook select (json_populate_record(w, '{"id":"wh_other","url":"https://93.184.215.14:8443/"}')).* from webhook w where id = $1`,
+    [ids[4]],
+  );
+  assert.equal((await register('one too many')).status, 409, 'the register does not know yet');
+  node.clock.advance(61_000);
+  assert.equal((await register('one too many')).status, 409, 'and is counted');
+  await until(async () => (await entries()).length === 4, 'the register to agree');
+  assert.deepEqual((await entries()).sort(), [...ids.slice(2), 'wh_other'].sort());
+  assert.equal((await register('another')).status, 201);
+});
+
 test('an address that is put right is tried at once', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const [wrong, right] = [await startReceiver(t), await startReceiver(t)];

@@ -5,7 +5,9 @@ import { describe, test } from 'node:test';
 import { accountStorage } from '../../../src/actors/account-storage/messages.ts';
 import { workspaceName, workspaceNameId } from '../../../src/actors/workspace-name/messages.ts';
 import { idPrefixes, newId } from '../../../src/ids.ts';
+import { insertNeutralRow } from '../../support/neutral-row.ts';
 import { RawClient } from '../../support/raw-http.ts';
+import { until } from '../../support/runtime.ts';
 import { startWorkspaceNode, type WorkspaceNode } from '../../support/workspace-node.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -192,7 +194,7 @@ describe('files of a workspace', () => {
     const { id } = await node.createWorkspace('W');
     const free = { bytes: 2 ** 30, files: 1_000 };
     const store = (bytes: number, files: number) =>
-      node.database.pool.query('insert into account_storage values ($1, $2, $3, $4)', ['acct_ann', bytes, files, '[]']);
+      node.database.pool.query('insert into account_storage values ($1, $2, $3, $4, now())', ['acct_ann', bytes, files, '[]']);
     await store(free.bytes - 300, free.files - 5);
     const uploads = await Promise.all(Array.from({ length: 12 }, (_, n) => node.upload(id, `${n}.txt`, 'x'.repeat(100))));
     const refused = uploads.filter(({ status }) => status === 402);
@@ -217,10 +219,36 @@ describe('files of a workspace', () => {
       assert.equal((await node.upload(id, `empty ${n}.txt`, '')).status, n <= 2 ? 201 : 402, 'the files count, too');
   });
 
+  test('what a node of an earlier version stored or deleted beside the register counts from the next upload on', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const used = () => node.actors.query(accountStorage, 'acct_ann', 'used', null);
+    const old = {
+      id: 'f_old',
+      workspace_id: id,
+      account_id: 'acct_ann',
+      name: 'old.txt',
+      size_bytes: 1_000,
+      status: 'present',
+      version: 1,
+    };
+    await insertNeutralRow(node.database, 'workspace_file', old);
+    assert.equal((await node.upload(id, 'new.txt', 'x'.repeat(10))).status, 201);
+    await until(async () => (await used()).bytes === 1_010, 'the file that nobody has registered');
+    assert.deepEqual(await used(), { bytes: 1_010, files: 2 });
+
+    const ben = await node.createWorkspace('W', 'acct_ben');
+    const hourAgo = `now() - interval '1 hour'`;
+    await node.database.pool.query(`insert into account_storage values ('acct_ben', 1073741824, 3, '[]', ${hourAgo})`);
+    assert.equal((await node.upload(ben.id, 'a.txt', 'x', 'acct_ben')).status, 402, 'the register knows of no deletion');
+    await until(async () => (await node.actors.query(accountStorage, 'acct_ben', 'used', null)).files === 0, 'the files that are gone');
+    assert.equal((await node.upload(ben.id, 'a.txt', 'x', 'acct_ben')).status, 201);
+  });
+
   test('an upload that cannot fit is refused before its bytes are read', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
-    await node.database.pool.query('insert into account_storage values ($1, $2, 1, $3)', ['acct_ann', 2 ** 30 - 20_000_000, '[]']);
+    await node.database.pool.query('insert into account_storage values ($1, $2, 1, $3, now())', ['acct_ann', 2 ** 30 - 20_000_000, '[]']);
     const socket = connect(Number(new URL(node.edgeUrl).port), '127.0.0.1');
     t.after(() => socket.destroy());
     const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="big.txt"\r\nContent-Type: text/plain\r\n\r\n`;
