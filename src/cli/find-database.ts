@@ -19,7 +19,8 @@ export type FoundDatabase = {
 /** A service holds the folder a little before its PostgreSQL answers, and a little after it has ended. */
 const changeWithinMs = 10_000;
 const lookAgainMs = 100;
-const undefinedTable = '42P01';
+/** A table or a column that an older version does not have. */
+const undefinedInSchema = ['42P01', '42703'];
 
 /**
  * Adopts a PostgreSQL that runs without disturbing it. One that rests is started, and the folder locked, until `close`. Throws `Failure`:
@@ -52,7 +53,7 @@ async function startOwn(dataDir: string, lock: DataDirLock): Promise<FoundDataba
 export function outOfReach(error: Error, url: string): Failure {
   if (error instanceof Failure) return error;
   const cause: Error & { code?: string } = error.cause instanceof Error ? error.cause : error;
-  if (cause.code === undefinedTable)
+  if (cause.code !== undefined && undefinedInSchema.includes(cause.code))
     return new Failure('refused', 'The database was not set up by this version: start the service once, then try again', { cause });
   const { host, pathname } = new URL(url);
   const why = oneLine(cause.message || String(cause.code));

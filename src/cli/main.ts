@@ -1,6 +1,7 @@
 /** `npm run troupe -- COMMAND …`: the commands there are, their help, and how each failure reads on one line. */
 import { type Config, ConfigError, readCaller, readConfig } from '../config.ts';
 import { clusterUsage } from './cluster-options.ts';
+import { deadLetterUsage } from './dead-letter-options.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { type Caller, run } from './run.ts';
 import { runUsage } from './run-options.ts';
@@ -24,6 +25,11 @@ const commands: Record<string, Command> = {
     summary: 'prove the books of all accounts, or of one',
     usage: 'npm run troupe -- ledger check [--account EMAIL] [--json]',
     run: async (args, config) => (await import('./ledger.ts')).ledger(args, config),
+  },
+  'dead-letter': {
+    summary: 'what actors could not take: shown, tried again or removed',
+    usage: deadLetterUsage,
+    run: async (args, config) => (await import('./dead-letter.ts')).deadLetter(args, config),
   },
   cluster: {
     summary: 'how the nodes stand, and one of them on its way out',
@@ -60,6 +66,6 @@ async function main([name, ...args]: string[]): Promise<number> {
 }
 
 function help(): string {
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}\n`);
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}\n`);
   return `Usage: npm run troupe -- COMMAND [options]\n\nCommands\n${lines.join('')}\nnpm run troupe -- COMMAND --help tells more.\n`;
 }

@@ -33,8 +33,14 @@ export type EffectDraft = {
   trace?: string | null;
 };
 export type CommandDraft = { id: string; reply: unknown; createdAt: number };
+/** What its actor could not take; `effect`: one that ended each process that ran it, whose actor was told so. */
+export type DeadLetterSource = 'message' | 'outcome' | 'timer' | 'effect';
 export type DeadLetterDraft = {
   id: string;
+  source: DeadLetterSource;
+  /** The id of the message or effect, the name of the timer. */
+  sourceId: string;
+  attempts: number;
   kind: string;
   actorId: string;
   command: string;
@@ -52,7 +58,7 @@ export type CommitOutcome =
   | { kind: 'failed'; error: Error }
   /** As `failed`, because something the unit consumes or a command id it records was there before: it has taken effect already. */
   | { kind: 'repeated'; error: Error }
-  /** Nothing of the unit was written, through no fault of its contents: locks or time-outs, again and again. */
+  /** Nothing of the unit was written, through no fault of its contents: locks or time-outs, again and again, or a database that is ill. */
   | { kind: 'unavailable'; error: Error };
 
 /** What one actor adds of its own. */

@@ -32,6 +32,7 @@ import { KeysOfAnAccount } from './migrations/0021-keys-of-an-account.ts';
 import { FilesOfOneName } from './migrations/0022-files-of-one-name.ts';
 import { WebhookChallenge } from './migrations/0023-webhook-challenge.ts';
 import { AccountStorageUse } from './migrations/0024-account-storage.ts';
+import { DeadLetters } from './migrations/0027-dead-letters.ts';
 import { Recounts } from './migrations/0033-recounts.ts';
 import { type Table, tableOf } from './table.ts';
 
@@ -102,6 +103,7 @@ export class Database {
           FilesOfOneName,
           WebhookChallenge,
           AccountStorageUse,
+          DeadLetters,
           Recounts,
         ],
         snapshot: false,

@@ -15,7 +15,8 @@ export const isolatedMs = 5_000;
 export const abandonedBecause = `This step was started ${maxStarts} times, and each time the node that ran it stopped. It is not started again.`;
 
 /** The effect itself, as it was recorded: what made the process end is most likely in its input. */
-export function deadLetterOf({ kind, actorId, name, input }: EffectDraft, nowMs: number): DeadLetterDraft {
+export function deadLetterOf({ id: sourceId, kind, actorId, name, input }: EffectDraft, nowMs: number): DeadLetterDraft {
   const id = newId(idPrefixes.message, nowMs);
-  return { id, kind, actorId, command: `effect ${name}`, input, error: abandonedBecause, createdAt: nowMs };
+  const origin = { source: 'effect', sourceId, attempts: maxStarts } as const;
+  return { id, ...origin, kind, actorId, command: `effect ${name}`, input, error: abandonedBecause, createdAt: nowMs };
 }

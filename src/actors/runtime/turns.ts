@@ -11,7 +11,6 @@ import type { Clock } from '../../clock.ts';
 import type { Placement } from '../../cluster/placement.ts';
 import { CountBy } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
-import { idPrefixes, newId } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { CommitOutcome } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
@@ -19,6 +18,7 @@ import type { GroupCommit } from '../../storage/group-commit.ts';
 import { traceFields } from '../../trace-fields.ts';
 import type { Span, Tracer } from '../../tracing.ts';
 import type { Activation } from './activation.ts';
+import { buriedLetter } from './buried-letter.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
@@ -184,18 +184,9 @@ export class Turns {
 
   /** Consumes durable work that its actor cannot take, and keeps it where a person can find it. */
   private bury(activation: Activation, envelope: Envelope, reason: Error): void {
-    const nowMs = this.parts.clock.nowMs();
     const part = this.partOf(activation, null);
     this.consume(part, envelope, null);
-    part.unit.deadLetters.push({
-      id: newId(idPrefixes.message, nowMs),
-      kind: activation.kind.name,
-      actorId: activation.id,
-      command: envelope.command,
-      input: envelope.input,
-      error: String(reason).slice(0, 2_000),
-      createdAt: nowMs,
-    });
+    part.unit.deadLetters.push(buriedLetter(activation, envelope, reason, this.parts.clock.nowMs()));
   }
 
   /** The turn is part of the batch, and with it what brought it. */

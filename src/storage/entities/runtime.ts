@@ -121,7 +121,29 @@ export const DeadLetter = defineEntity({
     command: p.text(),
     input: json<unknown>(),
     error: p.text(),
+    /** A `DeadLetterSource`, the id of what it was, and how often it was tried; null in rows of versions that did not say. */
+    source: p.text().strictNullable(),
+    sourceId: p.text().strictNullable(),
+    attempts: p.integer().strictNullable(),
     createdAt: epochMs(),
+  },
+});
+
+/** What operators have done with dead letters. */
+export const DeadLetterAction = defineEntity({
+  name: 'DeadLetterAction',
+  tableName: 'dead_letter_action',
+  properties: {
+    id: p.bigint('number').primary(),
+    letterId: p.text(),
+    action: p.text(),
+    kind: p.text(),
+    actorId: p.text(),
+    command: p.text(),
+    error: p.text(),
+    attempts: p.integer().strictNullable(),
+    actedBy: p.text(),
+    actedAt: epochMs().defaultRaw('now()'),
   },
 });
 

@@ -1,0 +1,81 @@
+/** The options of `troupe dead-letter`: read, checked and explained. */
+import { parseArgs } from 'node:util';
+import { Failure } from './failure.ts';
+
+type Output = 'human' | 'json';
+export type DeadLetterOptions =
+  | { kind: 'list'; actorKind: string | null; limit: number; output: Output }
+  | { kind: 'show'; id: string; payload: boolean; output: Output }
+  | { kind: 'retry' | 'discard'; ids: string[]; output: Output }
+  | { kind: 'log'; limit: number; output: Output };
+
+export const deadLetterUsage = 'npm run troupe -- dead-letter list|log, show ID, retry ID …, discard ID …, or --help for all options';
+
+export const deadLetterHelp = `Usage: npm run troupe -- dead-letter list [--kind KIND] [--limit N] [--json]
+       npm run troupe -- dead-letter show ID [--payload] [--json]
+       npm run troupe -- dead-letter retry ID … [--json]
+       npm run troupe -- dead-letter discard ID … [--json]
+       npm run troupe -- dead-letter log [--limit N] [--json]
+
+A dead letter is a message, an outcome of an effect or a timer that its actor could not take three times by its own fault, or an effect that ended
+each of five processes that ran it. Nothing else waits for it.
+
+list     the newest first: id, when, what, actor and command, tries, size, error
+  --kind KIND  those of one kind of actor
+  --limit N    this many at most (default 50, 1 to 1000)
+show     one of them; its payload is left out
+  --payload    the payload too: its fields, ids and numbers; every other text is told by its length alone
+retry    puts it back as a message to its actor, which takes it exactly once, within some ten seconds where the service runs, else after its next
+         start. What fails again becomes a dead letter again. An effect is not put back: its actor has been told that it failed
+discard  removes it for good
+log      what was retried and discarded, when and by whom; kept for good
+
+  --json       print the outcome as JSON
+
+Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
+
+Ends with 0 done, 1 refused (one of the ids is unknown; the others are done), 2 wrong use, 4 database out of reach.`;
+
+/** 'help' when that is asked for. Throws `Failure` of kind usage. */
+export function readDeadLetterOptions(args: string[]): DeadLetterOptions | 'help' {
+  const { values, positionals } = parse(args);
+  if (values.help) return 'help';
+  const [name, ...ids] = positionals;
+  const output = values.json ? 'json' : 'human';
+  if (values.payload && name !== 'show') throw new Failure('usage', '--payload is an option of show');
+  if (values.kind !== undefined && name !== 'list') throw new Failure('usage', '--kind is an option of list');
+  if (values.limit !== undefined && name !== 'list' && name !== 'log') throw new Failure('usage', '--limit is an option of list and log');
+  switch (name) {
+    case 'list':
+    case 'log':
+      if (ids.length > 0) throw new Failure('usage', `${name} takes no ids: show ID shows one`);
+      if (name === 'log') return { kind: 'log', limit: limitOf(values.limit), output };
+      return { kind: 'list', actorKind: values.kind ?? null, limit: limitOf(values.limit), output };
+    case 'show':
+      if (ids.length !== 1) throw new Failure('usage', 'Say which one: show ID');
+      return { kind: 'show', id: ids[0]!, payload: values.payload, output };
+    case 'retry':
+    case 'discard':
+      if (ids.length === 0) throw new Failure('usage', `Say which ones: ${name} ID …`);
+      return { kind: name, ids: [...new Set(ids)], output };
+    default:
+      throw new Failure('usage', 'Say what to do: list, show, retry, discard or log');
+  }
+}
+
+function limitOf(text = '50'): number {
+  const limit = Number(text);
+  if (!/^\d{1,4}$/.test(text) || limit < 1 || limit > 1_000) throw new Failure('usage', '--limit must be a whole number from 1 to 1000');
+  return limit;
+}
+
+function parse(args: string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
+  try {
+    const options = { kind: text, limit: text, payload: flag, json: flag, help: { ...flag, short: 'h' } } as const;
+    return parseArgs({ args, allowPositionals: true, options });
+  } catch (error) {
+    throw new Failure('usage', (error as Error).message.split(/\.\s/)[0]!);
+  }
+}

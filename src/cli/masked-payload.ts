@@ -1,0 +1,46 @@
+/**
+ * What may be shown of a payload: commands carry codes of mails, hashes of passwords, keys, the words of people. So every text is told by its
+ * length, unless it is an id of ours; what is secret by its name is not even told so far.
+ */
+import { idPrefixes } from '../ids.ts';
+import { createScrubber } from '../log-secrets.ts';
+
+const ids = new RegExp(`^(?:${Object.values(idPrefixes).join('|')})[0-9a-hjkmnp-tv-z]{26}$`);
+const secretName = /passw|secret|token|hash|code|pin|cvc|cvv|pan|number|key$/i;
+const plainName = /^[A-Za-z][\w.-]{0,59}$/;
+const longestArray = 20;
+const deepest = 12;
+
+/** The same shape; every text of it that is not an id is replaced. */
+export function maskedPayload(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return ids.test(value) ? value : `(text of ${value.length} characters)`;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === deepest) return '(more)';
+  if (Array.isArray(value)) {
+    const shown = value.slice(0, longestArray).map((each) => maskedPayload(each, depth + 1));
+    return value.length <= longestArray ? shown : [...shown, `(${value.length - longestArray} more)`];
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => {
+      const shown = plainName.test(name) || ids.test(name) ? name : `(name of ${name.length} characters)`;
+      return [shown, secretName.test(name) && !ids.test(String(each)) ? masked(each) : maskedPayload(each, depth + 1)];
+    }),
+  );
+}
+
+/** An error without what it repeats of the payload, and without what a log line is cleaned of. */
+export function maskedError(error: string, payload: unknown, secrets: readonly string[]): string {
+  const scrub = createScrubber([...secrets, ...textsOf(payload)]);
+  return (JSON.parse(scrub(JSON.stringify({ error }))) as { error?: string }).error ?? '(left out: the secret in it could not be masked)';
+}
+
+function masked(value: unknown): unknown {
+  return value === null || typeof value === 'boolean' ? value : '(masked)';
+}
+
+function textsOf(value: unknown, found: string[] = []): string[] {
+  if (typeof value === 'string') {
+    if (!ids.test(value)) found.push(value);
+  } else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) textsOf(each, found);
+  return found;
+}
