@@ -8,6 +8,7 @@ import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import Type, { type Static, type TSchema } from 'typebox';
 import Value from 'typebox/value';
+import { databaseTlsFault } from './database-url.ts';
 
 /** A variable that cannot be used. The message is one line for people: the variable, its value (secrets masked), what is allowed. */
 export class ConfigError extends Error {
@@ -153,6 +154,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       'DATABASE_URL is not set, but REDIS_URL is: the nodes of a cluster share one PostgreSQL, so give its postgres:// URL',
     );
   }
+  const databaseFault = values.databaseUrl === null ? null : databaseTlsFault(values.databaseUrl);
+  if (databaseFault !== null) throw new ConfigError(`DATABASE_URL cannot be used: ${databaseFault}`);
   const tls = [values.clusterTlsCa, values.clusterTlsCert, values.clusterTlsKey].filter((file) => file !== null).length;
   if (tls !== 0 && tls !== 3) {
     throw new ConfigError('CLUSTER_TLS_CA, CLUSTER_TLS_CERT and CLUSTER_TLS_KEY belong together: give all three or none');

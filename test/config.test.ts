@@ -157,3 +157,12 @@ test('.env.example names the variables that are read, each once, with its defaul
   const { nodeName: __, ...defaults } = loadConfig({});
   assert.deepEqual({ ...asWritten, adminPortGiven: false }, defaults);
 });
+
+test('TLS options of DATABASE_URL that mean nothing, or less than they seem to, are refused', () => {
+  const refused = (query: string) => refusal({ DATABASE_URL: `postgres://u:p4ssw0rd@db.example.com/x?${query}` });
+  assert.match(refused('sslmode=verify'), /^DATABASE_URL cannot be used: sslmode must be one of disable, /);
+  assert.match(refused('sslmode=verify-ca'), /needs sslrootcert/);
+  assert.match(refused('sslmode=require&sslrootcert=system'), /needs sslmode=verify-full/);
+  assert.match(refusal({ DATABASE_URL: 'postgres://u:p4ssw0rd@[fd00::7]/x?sslmode=verify-full' }), /give a name instead of an address/);
+  loadConfig({ DATABASE_URL: 'postgres://u:p@db.example.com/x?sslmode=verify-full&sslrootcert=/etc/rds.pem' });
+});

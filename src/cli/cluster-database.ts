@@ -1,6 +1,8 @@
 /** What PostgreSQL knows of the cluster: who owns which shard, what waits, how much has been committed. One connection, reads only, all bounded. */
-import pg from 'pg';
+import type pg from 'pg';
+import { connect } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
+import { connectionNames } from '../storage/server-functions.ts';
 import { outOfReach } from './find-database.ts';
 
 export type ShardOwner = { shard: number; owner: string | null; epoch: number };
@@ -17,12 +19,12 @@ export type DatabaseReading = {
   batches: Map<string, number>;
   /** Events of all accounts so far; null as with the backlogs. */
   events: number | null;
-  /** Whether the database has a connection of this owner: it may live, or have died without a word. */
+  /** Whether the database has a connection of this owner, as far as it tells: it may live, or have died without a word. */
   isConnected(owner: string): boolean;
 };
 
 export const countLimit = 100_000;
-const connectTimeoutMs = 5_000;
+const commandName = 'troupe command';
 const statementTimeoutMs = 4_000;
 
 /** Throws `Failure`: `unreachable`, or `refused` where no service has set the database up. */
@@ -30,10 +32,7 @@ export async function readDatabase(url: string): Promise<DatabaseReading> {
   return withClient(url, async (client) => {
     const { rows: shards } = await client.query('select shard, owner, epoch::float8 as epoch from shard order by shard');
     const { rows: markers } = await client.query('select owner, batch::float8 as batch from commit_marker');
-    const { rows: names } = await client.query(
-      `select distinct application_name as name from pg_stat_activity where datname = current_database() and application_name like 'troupe %'`,
-    );
-    const connected = new Set(names.map(({ name }) => name as string));
+    const connected = await connectionNames(client, commandName);
     const backlogs = await inTime(client.query(backlogQuery));
     const counted = await inTime(client.query('select coalesce(sum(last_seq), 0)::float8 as events from event_counter'));
     const { rows: clock } = await client.query('select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms');
@@ -43,7 +42,7 @@ export async function readDatabase(url: string): Promise<DatabaseReading> {
       backlogs: backlogs === null ? null : backlogsOf(backlogs.rows),
       batches: new Map(markers.map(({ owner, batch }) => [owner, batch])),
       events: counted?.rows[0].events ?? null,
-      isConnected: (owner) => (['commit', 'node'] as const).some((kind) => connected.has(connectionName(kind, owner))),
+      isConnected: (owner) => (['commit', 'node'] as const).some((kind) => connected?.has(connectionName(kind, owner))),
     };
   });
 }
@@ -85,21 +84,19 @@ async function inTime<T>(query: Promise<T>): Promise<T | null> {
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'troupe command',
-    options: '-c default_transaction_read_only=on',
-    connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    query_timeout: statementTimeoutMs + 1_000,
-  });
-  client.on('error', () => {});
+  let client: pg.Client | null = null;
   try {
-    await client.connect();
+    client = await connect({
+      url,
+      name: commandName,
+      statementTimeoutMs,
+      queryTimeoutMs: statementTimeoutMs + 1_000,
+      readOnly: true,
+    });
     return await work(client);
   } catch (error) {
     throw outOfReach(error as Error, url);
   } finally {
-    await client.end().catch(() => {});
+    await client?.end().catch(() => {});
   }
 }

@@ -1,9 +1,9 @@
 /** `troupe ledger check`: proves by the database alone that no cent is missing, while the service runs or rests. */
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import type { Config } from '../config.ts';
 import { toMajor } from '../money.ts';
 import { accountByEmail } from '../storage/account-overrides.ts';
+import { connect } from '../storage/connect.ts';
 import { Database } from '../storage/database.ts';
 import { type Books, checkLedger, type LedgerReading, ledgerChecks } from '../storage/ledger-check.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -48,15 +48,8 @@ export async function ledger(args: string[], config: Config): Promise<number> {
 
 async function read(url: string, email: string | undefined): Promise<LedgerReading> {
   const accountId = email === undefined ? null : await accountIdOf(url, email);
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'troupe command',
-    statement_timeout: statementTimeoutMs,
-    connectionTimeoutMillis: 5_000,
-  });
-  client.on('error', () => {});
+  const client = await connect({ url, name: 'troupe command', statementTimeoutMs });
   try {
-    await client.connect();
     return await checkLedger(client, accountId);
   } finally {
     await client.end().catch(() => {});

@@ -1,6 +1,7 @@
 /** Which cluster this is: as many as there are databases. */
-import pg from 'pg';
+import type pg from 'pg';
 import { AppError } from '../errors.ts';
+import { connect } from '../storage/connect.ts';
 
 const patienceMs = 5_000;
 
@@ -9,21 +10,19 @@ const patienceMs = 5_000;
  * database does not answer within 5 seconds.
  */
 export async function clusterIdentity(databaseUrl: string): Promise<string> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: 'troupe cluster identity',
-    connectionTimeoutMillis: patienceMs,
-    query_timeout: patienceMs,
-  });
-  // A connection that breaks fails the query on it; unheard, it would end the process.
-  client.on('error', () => {});
+  let client: pg.Client | null = null;
   try {
-    await client.connect();
+    client = await connect({
+      url: databaseUrl,
+      name: 'troupe cluster identity',
+      connectTimeoutMs: patienceMs,
+      queryTimeoutMs: patienceMs,
+    });
     const { rows } = await client.query<{ id: string }>('select id from cluster_identity');
     return rows[0]!.id;
   } catch (error) {
     throw new AppError('unavailable', 'The database does not say which cluster it belongs to', { cause: error });
   } finally {
-    await client.end().catch(() => {});
+    await client?.end().catch(() => {});
   }
 }

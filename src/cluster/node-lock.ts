@@ -3,10 +3,12 @@
  * nothing; epochs do. It only keeps a service that knows nothing of a cluster from being started beside one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { connect } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
+import { tryAdvisoryLock } from '../storage/server-functions.ts';
 
 const nodeLock = 7_081_736;
 const retryMs = 500;
@@ -64,18 +66,11 @@ export class NodeLock {
     const { databaseUrl, owner, mode, waitMs = 5_000 } = this.options;
     const deadlineMs = Date.now() + waitMs;
     for (;;) {
-      const client = new pg.Client({
-        connectionString: databaseUrl,
-        application_name: connectionName('node', owner),
-        connectionTimeoutMillis: 5_000,
-        query_timeout: 60_000,
-        keepAlive: true,
-      });
-      client.on('error', (error) => this.broke(client, error));
+      const client = await connect({ url: databaseUrl, name: connectionName('node', owner), queryTimeoutMs: 60_000 }, (error, broken) =>
+        this.broke(broken, error),
+      );
       try {
-        await client.connect();
-        const { rows } = await client.query(`select pg_try_advisory_lock${mode === 'shared' ? '_shared' : ''}($1) as taken`, [nodeLock]);
-        if (rows[0].taken && !this.released) {
+        if ((await tryAdvisoryLock(client, nodeLock, mode)) && !this.released) {
           this.holder = client;
           return;
         }

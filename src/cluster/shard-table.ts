@@ -6,8 +6,10 @@
  * T3 Statements lock rows in the order of their shards, as commits do: nobody waits in a circle. A claim waits for commits under way, and
  *    commits that come later see it.
  */
-import pg from 'pg';
+import type pg from 'pg';
+import { openPool } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
+import { connectionNames, endConnections } from '../storage/server-functions.ts';
 import type { ShardRow } from './shard-map.ts';
 
 export type ShardTableOptions = {
@@ -30,19 +32,15 @@ export class ShardTable {
 
   constructor({ databaseUrl, owner, statementTimeoutMs = 5_000 }: ShardTableOptions) {
     this.owner = owner;
-    this.pool = new pg.Pool({
-      connectionString: databaseUrl,
+    this.pool = openPool({
+      url: databaseUrl,
       max: connections,
-      application_name: connectionName('shards', owner),
-      connectionTimeoutMillis: Math.min(5_000, statementTimeoutMs),
-      statement_timeout: statementTimeoutMs,
-      lock_timeout: Math.min(lockTimeoutMs, statementTimeoutMs),
-      // Longer than the server's: for a connection that went silent.
-      query_timeout: statementTimeoutMs + 500,
-      keepAlive: true,
+      name: connectionName('shards', owner),
+      connectTimeoutMs: Math.min(5_000, statementTimeoutMs),
+      statementTimeoutMs,
+      lockTimeoutMs: Math.min(lockTimeoutMs, statementTimeoutMs),
+      queryTimeoutMs: statementTimeoutMs + 500,
     });
-    // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
-    this.pool.on('error', () => {});
   }
 
   /** All rows, or none where nothing has changed since the last look. */
@@ -93,26 +91,17 @@ export class ShardTable {
 
   /**
    * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for what they have on its way. Returns
-   * those that still are connected.
+   * those that still are connected, as far as anybody can tell.
    */
   async endCommits(owners: readonly string[]): Promise<Set<string>> {
-    await this.pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-       and application_name = any($1)`,
-      [owners.map((owner) => connectionName('commit', owner))],
+    await endConnections(
+      this.pool,
+      owners.map((owner) => connectionName('commit', owner)),
     );
-    const connected = await this.connected();
+    const names = await connectionNames(this.pool, connectionName('shards', this.owner));
     return new Set(
-      owners.filter((owner) => connected.has(connectionName('node', owner)) || connected.has(connectionName('shards', owner))),
+      owners.filter((owner) => names === null || (['node', 'shards'] as const).some((use) => names.has(connectionName(use, owner)))),
     );
-  }
-
-  /** The names of all connections to this database that are an owner's. */
-  private async connected(): Promise<Set<string>> {
-    const { rows } = await this.pool.query(
-      `select distinct application_name as name from pg_stat_activity where datname = current_database() and application_name like 'troupe %'`,
-    );
-    return new Set(rows.map(({ name }) => name));
   }
 
   async close(): Promise<void> {
@@ -136,11 +125,7 @@ export class ShardTable {
  * shards, so that nothing of it can land any more. Returns the rows of those that still are this owner's.
  */
 export async function raiseEpochs(client: pg.Client, owner: string, shards: readonly number[]): Promise<ShardRow[]> {
-  await client.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-     and application_name = $1`,
-    [connectionName('commit', owner)],
-  );
+  await endConnections(client, [connectionName('commit', owner)]);
   const { rows } = await client.query(
     `with mine as (select shard from shard where owner = $1 and shard = any($2) order by shard for update)
      update shard set epoch = epoch + 1 from mine where shard.shard = mine.shard returning shard.shard, epoch::float8`,

@@ -13,6 +13,7 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { connectionName } from '../storage/connection-name.ts';
 import type { FenceControl } from '../storage/group-commit.ts';
+import { endConnectionsLike } from '../storage/server-functions.ts';
 import { shardCount } from './address.ts';
 import { NodeLock } from './node-lock.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
@@ -171,9 +172,5 @@ export class SingleNode implements Placement {
 
 /** Commit connections of dead incarnations can still hold a statement: they are ended, so that the claim need not wait for it. */
 async function endEarlierCommits(client: pg.Client, spared: string | null = null): Promise<void> {
-  await client.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-     and application_name like 'troupe commit %' and application_name is distinct from $1`,
-    [spared === null ? null : connectionName('commit', spared)],
-  );
+  await endConnectionsLike(client, 'troupe commit ', spared === null ? null : connectionName('commit', spared));
 }

@@ -1,6 +1,7 @@
 /** Where a node keeps things: the database, embedded unless one is given, and the files. */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { trustsAnyServer } from '../database-url.ts';
 import type { Log } from '../log.ts';
 import { adoptLocalFiles } from '../storage/adopt-local-files.ts';
 import { lockDataDir } from '../storage/data-dir-lock.ts';
@@ -13,6 +14,7 @@ import { openLocalFiles } from '../storage/local-files.ts';
 import { holdsContents, openPostgresFiles } from '../storage/postgres-files.ts';
 import { openS3Files, parseS3Url } from '../storage/s3-files.ts';
 import { resolveSecretKey } from '../storage/secret-key.ts';
+import { refusedFunctions } from '../storage/server-functions.ts';
 import type { Stops } from './stops.ts';
 
 export type Stores = {
@@ -45,6 +47,7 @@ export async function openStores(config: Config, log: Log, stops: Stops): Promis
   const databaseClock = new DatabaseClock({ database, log });
   stops.push(() => databaseClock.stop());
   await database.migrate();
+  await sayWhatIsMissing(databaseUrl, database, log);
   // Before anything is written with a time.
   await databaseClock.start();
   const fit = () => database.useSpareConnections().catch((err) => log.debug({ err }, 'connections could not be counted'));
@@ -55,6 +58,18 @@ export async function openStores(config: Config, log: Log, stops: Stops): Promis
   await room.start();
   stops.push(() => room.stop());
   return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, databaseClock, files, room };
+}
+
+/** What works with less, but had better not. */
+async function sayWhatIsMissing(databaseUrl: string, database: Database, log: Log): Promise<void> {
+  const refused = await refusedFunctions(database.pool);
+  if (refused.length > 0)
+    log.warn({ refused }, 'the database refuses functions that any role may use by default: dead nodes are replaced more slowly');
+  if (trustsAnyServer(databaseUrl))
+    log.warn(
+      { host: new URL(databaseUrl).host },
+      'DATABASE_URL asks for TLS without looking whose certificate it is: use sslmode=verify-full, with sslrootcert where needed',
+    );
 }
 
 /** Null where the disk decides; 0 where nothing that is kept lies there. */

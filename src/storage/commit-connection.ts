@@ -1,5 +1,6 @@
 /** The one connection a group commit writes through: made when needed, given up when it breaks. */
 import pg from 'pg';
+import { connect } from './connect.ts';
 import { connectionName } from './connection-name.ts';
 
 export type CommitConnectionOptions = { url: string; owner: string; statementTimeoutMs: number; lockTimeoutMs: number };
@@ -18,27 +19,22 @@ export class CommitConnection {
     if (this.closed) throw new Error('The commit connection is closed');
     if (this.client !== null) return this.client;
     const { url, owner, statementTimeoutMs, lockTimeoutMs } = this.options;
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: connectionName('commit', owner),
-      connectionTimeoutMillis: 5_000,
-      statement_timeout: statementTimeoutMs,
-      lock_timeout: lockTimeoutMs,
-      // The client gives up later than the server, so that an answer, if there is one, is heard.
-      query_timeout: statementTimeoutMs + 5_000,
-      keepAlive: true,
-      types: answerTypes,
-    });
-    // A break is seen by the statement in flight; without a listener it would end the process.
-    client.on('error', () => this.client === client && this.drop());
-    try {
-      await client.connect();
-      // One plan for all sizes of a batch: made once, and without nested loops, which are quadratic where arrays are joined.
-      await client.query('set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off');
-    } catch (error) {
-      client.end().catch(() => {});
-      throw error;
-    }
+    // A break is seen by the statement in flight.
+    const broke = (_error: Error, broken: pg.Client) => void (this.client === broken && this.drop());
+    const client = await connect(
+      {
+        url,
+        name: connectionName('commit', owner),
+        statementTimeoutMs,
+        lockTimeoutMs,
+        // The client gives up later than the server, so that an answer, if there is one, is heard.
+        queryTimeoutMs: statementTimeoutMs + 5_000,
+        // One plan for all sizes of a batch: made once, and without nested loops, which are quadratic where arrays are joined.
+        begin: 'set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off',
+        types: answerTypes,
+      },
+      broke,
+    );
     if (this.closed) {
       client.end().catch(() => {});
       throw new Error('The commit connection is closed');

@@ -3,6 +3,7 @@
  * stands here. It belongs to a release later than the one that has stopped using what it takes away.
  */
 import type pg from 'pg';
+import { connectionNames } from './server-functions.ts';
 
 export type Contraction = {
   /** Of which release it is a part. */
@@ -17,7 +18,10 @@ export const contractions: Readonly<Record<string, Contraction>> = {
   '0014-subscriptions': { release: '0.1.0', needsStop: true },
 };
 
-/** Rejects, with what to do, where a missing migration would take away what nodes that run now still write. */
+/** What the connection of the migrations is called. */
+export const migrationsName = 'troupe migrations';
+
+/** Rejects, with what to do, where a missing migration would take away what nodes that run now still write, as far as the database tells. */
 export async function refuseUnderRunningNodes(client: pg.Client): Promise<void> {
   const there = await client.query(`select to_regclass('migration') is not null as is`);
   if (!there.rows[0].is) return;
@@ -25,10 +29,8 @@ export async function refuseUnderRunningNodes(client: pg.Client): Promise<void> 
   const done = new Set(rows.map(({ name }) => name));
   const missing = Object.entries(contractions).filter(([name, { needsStop }]) => needsStop && !done.has(name));
   if (missing.length === 0) return;
-  const nodes = await client.query(
-    `select from pg_stat_activity where datname = current_database() and application_name like 'troupe node %'`,
-  );
-  if (nodes.rows.length === 0) return;
+  const names = await connectionNames(client, migrationsName);
+  if (![...(names ?? [])].some((name) => name.startsWith('troupe node '))) return;
   throw new Error(
     `The database is of a version older than migration ${missing.at(-1)![0]}, and migrations take away what that version writes: stop all nodes, then start this one`,
   );

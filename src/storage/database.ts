@@ -5,7 +5,8 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import { FairGate } from '../fair-queue.ts';
-import { refuseUnderRunningNodes } from './contraction.ts';
+import { connect, openPool, poolConfig } from './connect.ts';
+import { migrationsName, refuseUnderRunningNodes } from './contraction.ts';
 import { diskFull, isSqlError, queryCanceled } from './database-errors.ts';
 import { storageFull } from './disk-room.ts';
 import * as entities from './entities/index.ts';
@@ -34,6 +35,8 @@ import { WebhookChallenge } from './migrations/0023-webhook-challenge.ts';
 import { AccountStorageUse } from './migrations/0024-account-storage.ts';
 import { DeadLetters } from './migrations/0027-dead-letters.ts';
 import { Recounts } from './migrations/0033-recounts.ts';
+import { connectionNames, takeAdvisoryLock } from './server-functions.ts';
+import { requireSessions, SessionsLost } from './session-check.ts';
 import { type Table, tableOf } from './table.ts';
 
 export type AnyEntity = EntitySchema<any> | EntityName<any>;
@@ -110,29 +113,26 @@ export class Database {
         tableName: 'migration',
       },
       pool: { min: 0, max: Math.max(listPoolSize, maxListPoolSize) },
-      driverOptions: {
-        application_name: `${applicationName} lists`,
-        statement_timeout: listTimeoutMs,
+      driverOptions: poolConfig({
+        url,
+        name: `${applicationName} lists`,
+        max: Math.max(listPoolSize, maxListPoolSize),
+        statementTimeoutMs: listTimeoutMs,
         // For a database that has gone silent: also a list ends.
-        query_timeout: listTimeoutMs + 5_000,
-        connectionTimeoutMillis: connectTimeoutMs,
-      },
+        queryTimeoutMs: listTimeoutMs + 5_000,
+      }),
       ensureDatabase: false,
       // The migrator would tell each step to people; what fails is thrown.
       logger: () => {},
     } as never);
-    this.pool = new pg.Pool({
-      connectionString: url,
+    this.pool = openPool({
+      url,
       max: options.poolSize ?? 6,
-      application_name: `${applicationName} reads`,
-      statement_timeout: 15_000,
-      // Longer than the server's: for a connection that went silent.
-      query_timeout: 20_000,
-      connectionTimeoutMillis: 5_000,
+      name: readsName(options),
+      statementTimeoutMs: 15_000,
+      queryTimeoutMs: 20_000,
       types: plainTypes,
     });
-    // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
-    this.pool.on('error', () => {});
     for (const metadata of this.orm.getMetadata().getAll().values()) this.tables.set(metadata.className, tableOf(metadata));
   }
 
@@ -159,12 +159,12 @@ export class Database {
    * called at the start and now and then: nodes come and go.
    */
   async useSpareConnections(): Promise<void> {
-    const { rows } = await this.read({
-      name: 'spare_connections',
-      text: `select current_setting('max_connections')::int as max, (select count(distinct application_name)::int from pg_stat_activity
-        where datname = current_database() and application_name like 'troupe node %') as nodes`,
-    });
-    const { maxRunning, maxRunningEach } = listPlaces(listPoolSizeFor(this.options.listPoolSize ?? defaultListPoolSize, rows[0]));
+    const names = await connectionNames(this.pool, readsName(this.options));
+    if (names === null) return;
+    const nodes = [...names].filter((name) => name.startsWith('troupe node ')).length;
+    const { rows } = await this.read({ name: 'most_connections', text: `select current_setting('max_connections')::int as max` });
+    const size = listPoolSizeFor(this.options.listPoolSize ?? defaultListPoolSize, { max: rows[0].max, nodes });
+    const { maxRunning, maxRunningEach } = listPlaces(size);
     this.lists.resize(maxRunning, maxRunningEach);
   }
 
@@ -217,33 +217,39 @@ export class Database {
 
   /**
    * Runs the migrations that are missing, once, whichever node is first: the others wait for the lock. Rejects with one line that names the
-   * database when it cannot be reached within 5 seconds or does not let us in.
+   * database when it cannot be reached within 5 seconds, does not let us in, or is behind a pooler that does not keep sessions.
    */
   async migrate(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.url,
-      application_name: 'troupe migrations',
-      connectionTimeoutMillis: connectTimeoutMs,
-    });
-    // A connection that breaks fails the statement on it; unheard, it would end the process.
-    client.on('error', () => {});
-    await client.connect().catch((error: Error) => {
-      const { host, pathname } = new URL(this.url);
-      const why = error.message || (error as NodeJS.ErrnoException).code;
-      throw new Error(`The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause: error });
-    });
+    // The time-out of the role itself, where it has one, is not for changes of tables.
+    const client = await connect({ url: this.url, name: migrationsName, statementTimeoutMs: 0 }).catch((error) => this.unusable(error));
     try {
-      await client.query('select pg_advisory_lock($1)', [migrationLock]);
+      await requireSessions(client, this.url).catch((error) =>
+        error instanceof SessionsLost ? Promise.reject(error) : this.unusable(error),
+      );
+      await takeAdvisoryLock(client, migrationLock);
       await refuseUnderRunningNodes(client);
+      const { rows } = await client.query<{ schema: string | null }>('select current_schema() as schema');
+      // Left to itself the migrator keeps its table in `public`, which a role may not have that owns another schema.
+      if (rows[0]!.schema !== 'public') Object.assign(this.orm.config.get('migrations'), { schema: rows[0]!.schema });
       await this.orm.migrator.up();
     } finally {
       await client.end();
     }
   }
 
+  private unusable(error: Error): never {
+    const { host, pathname } = new URL(this.url);
+    const why = error.message || (error as NodeJS.ErrnoException).code;
+    throw new Error(`The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause: error });
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.pool.end(), this.orm.close(true)]);
   }
+}
+
+function readsName({ applicationName = 'troupe' }: DatabaseOptions): string {
+  return `${applicationName} reads`;
 }
 
 const migrationLock = 7_081_735;
@@ -261,7 +267,6 @@ const listWaitMs = 8_000;
 const connectionsOfNode = 12;
 const connectionsOfOthers = 10;
 const tooManyReads = 'The database has too much to read; try again shortly';
-const connectTimeoutMs = 5_000;
 const listTimeoutMs = 30_000;
 
 /** @param fewest what the node has in any case. At most half of what is left of each node's share goes to lists. */

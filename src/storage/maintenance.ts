@@ -5,8 +5,10 @@
  * holds nobody up. The database says when each chore was last begun, so that many nodes do no more of it than one would.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Log } from '../log.ts';
+import { connect } from './connect.ts';
+import { tryAdvisoryLock } from './server-functions.ts';
 
 export type Chore = {
   /** In logs and in the database, e.g. `events`. */
@@ -67,17 +69,10 @@ export class Maintenance {
   /** One round: what was removed, by chore that was due; null where another node is at it or the database does not answer. Failures are logged, never thrown. */
   async runOnce(): Promise<Record<string, number> | null> {
     const { databaseUrl, chores, log } = this.#options;
-    const client = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: 'troupe maintenance',
-      statement_timeout: 60_000,
-      connectionTimeoutMillis: 5_000,
-    });
-    client.on('error', () => {});
+    let client: pg.Client | null = null;
     try {
-      await client.connect();
-      const { rows } = await client.query('select pg_try_advisory_lock($1) as taken', [maintenanceLock]);
-      if (!rows[0].taken) return null;
+      client = await connect({ url: databaseUrl, name: 'troupe maintenance', statementTimeoutMs: 60_000 });
+      if (!(await tryAdvisoryLock(client, maintenanceLock))) return null;
       const removed: Record<string, number> = {};
       for (const chore of chores) if (await this.#begin(chore, client)) removed[chore.name] = await this.#work(chore, client);
       if (Object.values(removed).some((count) => count > 0)) log.info({ removed }, 'maintenance removed what had outlived its use');
@@ -86,7 +81,7 @@ export class Maintenance {
       log.warn({ err: error }, 'maintenance could not reach the database; it tries again in the next round');
       return null;
     } finally {
-      await client.end().catch(() => {});
+      await client?.end().catch(() => {});
     }
   }
 

@@ -13,7 +13,7 @@ import { Membership } from '../../src/cluster/membership.ts';
 import { planOf } from '../../src/cluster/placement-plan.ts';
 import type { Log } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
-import { testDatabase } from './database.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
 import { MemoryLinks, type MemoryPeers } from './memory-links.ts';
 import { probeActor, probeOptions } from './probe-actor.ts';
 import { type TestRedis, testRedis } from './redis.ts';
@@ -35,7 +35,13 @@ export type TestNode = {
   kill(): Promise<void>;
 };
 
-export type TestClusterOptions = { timings?: Partial<ClusterTimings>; leaseMs?: number; renewEveryMs?: number; runtime?: object };
+export type TestClusterOptions = {
+  timings?: Partial<ClusterTimings>;
+  leaseMs?: number;
+  renewEveryMs?: number;
+  runtime?: object /** Instead of one as it comes; empty. */;
+  database?: TestDatabase;
+};
 
 /** `actor`: the probe as another version of the service has it. */
 type JoinOptions = { redisUrl?: string; databaseUrl?: string; timings?: Partial<ClusterTimings>; actor?: AnyActor };
@@ -59,7 +65,7 @@ export type TestCluster = {
 export async function testCluster(t: Pick<TestContext, 'after'>, options: TestClusterOptions = {}): Promise<TestCluster> {
   const ends: (() => unknown)[] = [];
   const redis = await testRedis({ after: (end: any) => void ends.push(end) });
-  const kept = await testDatabase();
+  const kept = options.database ?? (await testDatabase());
   const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });
   direct.on('error', () => {});
   const links = new MemoryLinks();

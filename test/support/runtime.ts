@@ -8,7 +8,7 @@ import { SingleNode } from '../../src/cluster/single-node.ts';
 import type { Log } from '../../src/log.ts';
 import type { EventDraft } from '../../src/storage/commit-unit.ts';
 import { Database } from '../../src/storage/database.ts';
-import { testDatabase } from './database.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
 
 export type TestRuntimeOptions = Partial<Omit<RuntimeOptions, 'database' | 'placement'>> & {
   /** Entities of the tested actors that the service itself does not have, and the SQL that makes their tables. */
@@ -16,6 +16,8 @@ export type TestRuntimeOptions = Partial<Omit<RuntimeOptions, 'database' | 'plac
   tables?: string[];
   /** Makes an address that leads to the same database by another way, e.g. a proxy. The node's lock goes the straight way. */
   via?: (url: string) => Promise<string>;
+  /** Instead of one as it comes; empty. */
+  database?: TestDatabase;
 };
 
 export type TestRuntime = {
@@ -38,8 +40,8 @@ export type TestRuntime = {
 
 /** Starts a runtime with these actors on an empty, migrated database. States are frozen: a command that changes one in place throws. */
 export async function testRuntime(definitions: AnyActor[], options: TestRuntimeOptions = {}): Promise<TestRuntime> {
-  const { entities = [], tables = [], via, ...runtimeOptions } = options;
-  const kept = await testDatabase();
+  const { entities = [], tables = [], via, database: given, ...runtimeOptions } = options;
+  const kept = given ?? (await testDatabase());
   const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });
   direct.on('error', () => {});
   const url = (await via?.(kept.url)) ?? kept.url;

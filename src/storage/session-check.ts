@@ -1,0 +1,48 @@
+/**
+ * Whether a connection to this address keeps its session. Behind a pooler in transaction mode each transaction may run in another session:
+ * time-outs, locks and prepared statements get lost or become another's. The service needs its sessions, so it does not start there.
+ */
+import type pg from 'pg';
+import { connect } from './connect.ts';
+
+/** So often a pooler of transaction mode would have to give both clients the same sessions by chance. */
+const rounds = 5;
+const patienceMs = 5_000;
+/** What PgBouncer answers to a transaction in statement mode. */
+const protocolViolation = '08P01';
+
+/**
+ * Resolves when sessions are kept. Rejects with one line for people where they are not. `client` is one to the same address.
+ *
+ * A session's process number stays as it is, and no other client has it at the same time.
+ */
+export async function requireSessions(client: pg.Client, url: string): Promise<void> {
+  const first = await processOf(client);
+  // A pooler gives its clients numbers of its own.
+  if (first === (client as unknown as { processID: number | null }).processID) return;
+  const other = await connect({ url, name: 'troupe session check', statementTimeoutMs: patienceMs, queryTimeoutMs: patienceMs });
+  try {
+    for (let round = 0; round < rounds; round++) {
+      // It keeps a session for as long as its transaction lasts, by preference the one that was used last.
+      await other.query('begin').catch((error) => (error.code === protocolViolation ? refuse(url) : Promise.reject(error)));
+      if ((await processOf(other)) === first || (await processOf(client)) !== first) refuse(url);
+      await other.query('commit');
+    }
+  } finally {
+    await other.end().catch(() => {});
+  }
+}
+
+async function processOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]!.pid;
+}
+
+function refuse(url: string): never {
+  const { host } = new URL(url);
+  throw new SessionsLost(
+    `The database at ${host} is behind a pooler in transaction mode, where sessions are not kept: set DATABASE_URL to PostgreSQL itself (often the address without "pooler"), or to a pool in session mode`,
+  );
+}
+
+export class SessionsLost extends Error {}
