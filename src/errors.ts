@@ -9,6 +9,8 @@ export const errorCodes = {
   method_not_allowed: { http: 405, retry: 'never', public: true },
   conflict: { http: 409, retry: 'never', public: true },
   payload_too_large: { http: 413, retry: 'never', public: true },
+  /** The command has had its effect; its reply cannot be told. */
+  reply_too_large: { http: 413, retry: 'never', public: true },
   unsupported_media_type: { http: 415, retry: 'never', public: true },
   invalid: { http: 422, retry: 'never', public: true },
   rate_limited: { http: 429, retry: 'later', public: true },
@@ -49,6 +51,11 @@ export class AppError extends Error {
     this.issues = options.issues;
     this.retryAfterS = options.retryAfterS;
   }
+}
+
+/** Whether what failed so may have had its effect all the same, or has had it. What failed unexpectedly is not known to be either. */
+export function mayHaveHappened(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'outcome_unknown' || error.code === 'reply_too_large');
 }
 
 /** A 422 about one field, e.g. `invalidField(['body', 'name'], 'Name is taken', 'value_error')`. */

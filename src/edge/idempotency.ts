@@ -1,21 +1,25 @@
 /**
  * Idempotency-Key: a request that is sent again has its effect once and gets the first answer again. The key is reserved with the ids the
  * request will work with; a retry that finds no answer, since a crash came first, runs again with those ids and so repeats nothing.
+ * It is freed only where surely nothing happened: by a refusal of the first request that had it, behind which none of its commands is committed.
+ * A refusal of a retry proves nothing: the commit of the first may still be on its way.
  *
  * An account has one space of keys for what is live and one for what is test, whichever credential sends them. An answer is given again to whoever
  * could have made the request. An uploaded file is part of its request: it is hashed as it comes, and the key is bound to the hash before the file has an effect.
  */
 import { createHash } from 'node:crypto';
-import { AppError, errorCodes, invalidField } from '../errors.ts';
+import { AppError, errorCodes, invalidField, mayHaveHappened } from '../errors.ts';
 import { type IdPrefix, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { IdempotencyKeys, KeptFor, KeyOfCaller, Reservation } from '../storage/idempotency-keys.ts';
+import { earlierCommand, type IdempotencyKeys, type KeptFor, type KeyOfCaller, type Reservation } from '../storage/idempotency-keys.ts';
 import { SecretError, type Secrets } from '../storage/secrets.ts';
 import type { Principal } from './auth/principal.ts';
 import type { AnyContext, AnyRoute, Reply } from './http/route.ts';
 import { callerOf } from './limits/caller.ts';
 
 export type IdempotencyOptions = { keys: IdempotencyKeys; secrets: Secrets; log: Log };
+
+export { earlierCommand };
 
 /** Answers may hold secrets, a new key above all: they are kept encrypted, each bound to its account and key. */
 const purpose = 'idempotent answers';
@@ -24,7 +28,7 @@ const maxKeptChars = 262_144;
 
 /**
  * The id of what a handler creates, and the id of the command it asks for. One command id stands for one command: a handler that asks twice
- * adds a word of its own. Without a key the id is new and there is no command id.
+ * adds `earlierCommand` to that of the first. Without a key the id is new and there is no command id.
  */
 export function commandIds<P extends IdPrefix>(
   { reservation }: { readonly reservation: Reservation | null },
@@ -82,10 +86,10 @@ export function createIdempotency({
     try {
       reply = await next();
     } catch (error) {
-      if (hadNoEffect(error) && !isOther) await quietly(keys.free(of, found.commandId), context);
+      if (!found.again && hadNoEffect(error) && !isOther) await quietly(keys.free(of, found.commandId), context);
       throw error;
     }
-    if (reply.status >= 400 && reply.status < 500) await quietly(keys.free(of, found.commandId), context);
+    if (!found.again && reply.status >= 400 && reply.status < 500) await quietly(keys.free(of, found.commandId), context);
     if (reply.status < 300) await quietly(keep(of, found.commandId, name, reply, context.route), context);
     return reply;
   }
@@ -167,7 +171,7 @@ function inOrder(_key: string, value: unknown): unknown {
 
 /** A refusal (4xx) leaves no trace. What failed otherwise may have had part of its effect: its ids stay reserved for the retry. */
 function hadNoEffect(error: unknown): boolean {
-  return error instanceof AppError && errorCodes[error.code].http < 500;
+  return error instanceof AppError && errorCodes[error.code].http < 500 && !mayHaveHappened(error);
 }
 
 /** Where money moves a retry may come late. */

@@ -11,8 +11,11 @@ import type { Database } from './database.ts';
 export type KeyOfCaller = { accountId: string; key: string };
 /** `ulid`: what the id of the new resource ends in. */
 export type Reservation = { ulid: string; commandId: string };
+/** What a request adds to its command id for a command that must come before its own. */
+export const earlierCommand = ':before';
 export type Reserved =
-  | ({ kind: 'mine' } & Reservation)
+  /** `again`: it was handed out before, and whoever had it may have had an effect. */
+  | ({ kind: 'mine'; again: boolean } & Reservation)
   /** Another request under the key has not ended, as far as can be known. */
   | { kind: 'running' }
   | { kind: 'answered'; status: number; response: string /** As `bind` was told them. */; contents: string | null }
@@ -79,7 +82,7 @@ export class IdempotencyKeys {
         returning 1`,
       values: [accountId, key, fingerprint, ulid, commandId, this.holder.incarnation, nowMs, nowMs + keysKeptForMs[keptFor]],
     });
-    if (inserted.rows.length > 0) return { kind: 'mine', ulid, commandId };
+    if (inserted.rows.length > 0) return { kind: 'mine', again: false, ulid, commandId };
     const { rows } = await this.database.read({
       name: 'idempotency_find',
       text: `select fingerprint, target_id, command_id, reserved_by, reserved_at, status, response, secret_response, secret_until
@@ -96,7 +99,7 @@ export class IdempotencyKeys {
       return { kind: 'answered', status: row.status, response, contents };
     }
     if (!this.isTakeable(row, nowMs) || !(await this.takeOver({ accountId, key }, row, nowMs))) return { kind: 'running' };
-    return { kind: 'mine', ulid: row.target_id, commandId: row.command_id };
+    return { kind: 'mine', again: true, ulid: row.target_id, commandId: row.command_id };
   }
 
   private isTakeable({ reserved_by, reserved_at }: { reserved_by: string; reserved_at: number }, nowMs: number): boolean {
@@ -163,12 +166,16 @@ export class IdempotencyKeys {
     return rows.length;
   }
 
-  /** The request had no effect: the key can be used anew, for anything. */
+  /**
+   * The request was refused: the key can be used anew, for anything. Only for who got it first: what had it before may have its effect yet.
+   * It stays where one of the request's commands stands committed, and where somebody else has taken it over.
+   */
   async free({ accountId, key }: KeyOfCaller, commandId: string): Promise<void> {
     await this.database.write({
       name: 'idempotency_free',
-      text: 'delete from idempotency_key where account_id = $1 and key = $2 and command_id = $3 and reserved_by = $4 and status is null',
-      values: [accountId, key, commandId, this.holder.incarnation],
+      text: `delete from idempotency_key where account_id = $1 and key = $2 and command_id = $3 and reserved_by = $4 and status is null
+        and not exists (select from command_record where id = any($5::text[]))`,
+      values: [accountId, key, commandId, this.holder.incarnation, [commandId, `${commandId}${earlierCommand}`]],
     });
   }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import Type from 'typebox';
+import { accountSettings } from '../../src/actors/account-settings/messages.ts';
 import { route } from '../../src/edge/http/route.ts';
-import { commandIds } from '../../src/edge/idempotency.ts';
+import { commandIds, earlierCommand } from '../../src/edge/idempotency.ts';
 import { AppError } from '../../src/errors.ts';
 import { idPrefixes } from '../../src/ids.ts';
 import { IdempotencyKeys, monthlyCommands } from '../../src/storage/idempotency-keys.ts';
@@ -313,6 +314,45 @@ test('a refused request frees its key for any other', async (t) => {
   work.run = async () => {};
   const other = await request('POST', '/v1/work', token, { n: 2 }, once);
   assert.deepEqual([other.status, other.headers.get('idempotency-replayed')], [201, null]);
+});
+
+test('a key that was handed out before is not freed by a later refusal: the first may still have its effect', async (t) => {
+  const { request, token, ran, work, database } = await startNode(t);
+  for (const [code, status] of [
+    ['outcome_unknown', 504],
+    ['rate_limited', 429],
+    ['conflict', 409],
+  ] as const) {
+    work.run = () => Promise.reject(new AppError(code, 'no'));
+    assert.equal((await request('POST', '/v1/work', token, {}, once)).status, status);
+  }
+  work.run = async () => {};
+  assert.equal((await request('POST', '/v1/work', token, { n: 2 }, once)).status, 422, 'it still means the first request');
+  assert.equal((await request('POST', '/v1/work', token, {}, once)).status, 201);
+  assert.equal(ran.length, 4);
+  for (const ids of ran) assert.deepEqual(ids, ran[0]);
+  assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 1);
+});
+
+test('a refusal after the effect frees no key: a reply that was too large to come back, a command that stands committed', async (t) => {
+  const { request, token, ran, work, actors } = await startNode(t);
+  work.run = () => Promise.reject(new AppError('reply_too_large', 'It was done, but its reply is too large'));
+  assert.equal((await request('POST', '/v1/work', token, {}, once)).status, 413);
+  work.run = async () => {};
+  assert.equal((await request('POST', '/v1/work', token, {}, once)).status, 201);
+  assert.deepEqual(ran[1], ran[0]);
+
+  for (const word of ['', earlierCommand]) {
+    const key = { 'idempotency-key': `twice${word}` };
+    work.run = async () => {
+      const { id, commandId } = ran.at(-1)!;
+      const change = { autoApproveThresholdMinor: ran.length };
+      await actors.ask(accountSettings, 'acct_1', 'change', change, { commandId: `${commandId}${word}` });
+      throw new AppError('not_found', `${id} is gone`);
+    };
+    for (let n = 0; n < 2; n++) assert.equal((await request('POST', '/v1/work', token, {}, key)).status, 404);
+    assert.deepEqual(ran.at(-1), ran.at(-2));
+  }
 });
 
 test('after an unknown outcome the retry runs again at once, with the ids of the first', async (t) => {

@@ -46,6 +46,8 @@ export type ProbeContract = {
     /** Adds, emits an event with the sum, and answers it. */
     add(input: { n: number; account?: string }): number;
     touch(input: null): number;
+    /** Refuses where there is something already: also its own earlier turn. */
+    create(input: { n: number }): number;
     /** Adds and then refuses, or throws. */
     addAndFail(input: { n: number; how: 'refuse' | 'throw' | 'mutate' | 'async' | 'other id' | 'nothing' }): number;
     /** Refuses when the value is not what it should be. */
@@ -92,6 +94,10 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
       return { state: { ...(state ?? blank(ctx.id)), value }, reply: value };
     },
     touch: (state) => ({ state, reply: state?.value ?? 0 }),
+    create(state, { n }, ctx) {
+      if (state !== null) throw new AppError('conflict', 'It is there already');
+      return { state: { ...blank(ctx.id), value: n }, reply: n };
+    },
     addAndFail(state, { n, how }, ctx): Turn<State, number> {
       const next = { ...(state ?? blank(ctx.id)), value: (state?.value ?? 0) + n };
       ctx.emit({ accountId: 'acct', type: 'probe.never', data: {} });

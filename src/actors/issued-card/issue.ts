@@ -1,6 +1,7 @@
 /** Makes a card at an issuer elsewhere. Its number is asked for when it is shown, and comes past nobody else. */
 import { AppError } from '../../errors.ts';
 import type { OutsideIssuer } from '../../providers/issuing/port.ts';
+import { earlierCommand } from '../../storage/idempotency-keys.ts';
 import type { CardRequest, IssuedNow } from '../card/issue.ts';
 import { card } from '../card/messages.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
@@ -13,7 +14,13 @@ export async function issueAtIssuer(
   request: CardRequest,
   commandId: string | undefined,
 ): Promise<IssuedNow> {
-  const { issuerCardId, last4, numberHash } = await actors.ask(issuedCard, id, 'issue', request);
+  const { issuerCardId, last4, numberHash } = await actors.ask(
+    issuedCard,
+    id,
+    'issue',
+    request,
+    commandId === undefined ? {} : { commandId: `${commandId}${earlierCommand}` },
+  );
   const row = await actors.ask(card, id, 'create', { ...request, last4, numberHash, issuerCardId }, { commandId });
   const { number, cvv, expiry } = await issuer.details(issuerCardId);
   if (!number.endsWith(last4)) throw new AppError('unavailable', 'The issuer showed another card; try again');

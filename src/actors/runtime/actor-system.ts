@@ -15,6 +15,7 @@ import type { Tracer } from '../../tracing.ts';
 import type { Activation } from './activation.ts';
 import { Activations } from './activations.ts';
 import { CommandReplies } from './command-replies.ts';
+import { CommandsInFlight } from './commands-in-flight.ts';
 import { DeferredCallers } from './deferred-callers.ts';
 import type { ActorRef, AnyActor, Contract } from './define-actor.ts';
 import { askElsewhere, lookElsewhere } from './elsewhere.ts';
@@ -27,7 +28,9 @@ import type { Timers } from './timers.ts';
 import { Turns } from './turns.ts';
 
 export type AskOptions = {
-  /** Wall clock, milliseconds. Default: 10 s from now. */
+  /** Default: 10 s. */
+  timeoutMs?: number;
+  /** Instead, wall clock: turned into the time that is left when it is asked. */
   deadlineMs?: number;
   /** Makes the command take effect once, however often it is asked: the first reply is given again. */
   commandId?: string;
@@ -48,7 +51,7 @@ export type ActorSystemOptions = {
   freezeStates?: boolean;
 };
 
-const defaultDeadlineMs = 10_000;
+const defaultTimeoutMs = 10_000;
 /** Asks without an answer: more than can be answered in the time that admission aims at. */
 const maxPending = 4_096;
 const nobodyWaits = new AppError('overloaded', 'Nobody waits for it any more');
@@ -63,9 +66,7 @@ export class ActorSystem {
   readonly turns: Turns;
   readonly settlement: Settlement;
   private readonly deferred = new DeferredCallers();
-  private readonly replies: CommandReplies;
-  /** Commands with ids that are being asked, so that a repeat joins the first. As many as there are pending asks, at most. */
-  private readonly commandsInFlight = new Map<string, { envelope: Envelope; answer: Promise<unknown> }>();
+  private readonly commands: CommandsInFlight;
   private state: 'open' | 'draining' | 'closed' = 'open';
 
   constructor(options: ActorSystemOptions) {
@@ -73,17 +74,18 @@ export class ActorSystem {
     const { clock, log, database, commit, placement, timers, freezeStates = false, maxWaiting = 50_000 } = options;
     const { deferred } = this;
     this.pending = new PendingAsks(clock, deferred, Math.min(2 * maxWaiting, maxPending));
-    this.replies = new CommandReplies(database);
+    const commands = (this.commands = new CommandsInFlight(this.pending, new CommandReplies(database)));
     const settlement = (this.settlement = new Settlement({
       log,
       commit,
       timers,
       pending: this.pending,
       deferred,
-      replies: this.replies,
+      commands,
       after: this.after,
       drop: (activation) => this.drop(activation),
       route: ({ kind, id, shard }, envelope) => this.route(kind, id, shard, envelope, Infinity),
+      enter: ({ kind, id, shard }, envelope) => this.enter(kind, id, shard, envelope),
     }));
     this.turns = new Turns({
       clock,
@@ -93,6 +95,7 @@ export class ActorSystem {
       timers,
       pending: this.pending,
       deferred,
+      commands,
       placement,
       tracer: options.tracer ?? null,
       freezeStates,
@@ -143,7 +146,8 @@ export class ActorSystem {
     options?: AskOptions,
   ): Promise<ReturnType<C['commands'][K]>> {
     const kind = this.kind(to.kind);
-    const deadlineMs = options?.deadlineMs ?? this.options.clock.nowMs() + defaultDeadlineMs;
+    const nowMs = this.options.clock.nowMs();
+    const deadlineMs = options?.deadlineMs ?? nowMs + (options?.timeoutMs ?? defaultTimeoutMs);
     if (options?.commandId !== undefined)
       return this.askOnce(kind, id, command, input, deadlineMs, options.commandId, this.trace()) as never;
     return this.send(kind, id, newEnvelope(command, input, deadlineMs, null, undefined, this.trace())) as never;
@@ -159,7 +163,7 @@ export class ActorSystem {
     const kind = this.kind(to.kind);
     const activation = this.atHand(kind, id);
     if (activation !== null) return this.turns.look(kind, activation.committed, name, input) as never;
-    const deadlineMs = this.options.clock.nowMs() + defaultDeadlineMs;
+    const deadlineMs = this.options.clock.nowMs() + defaultTimeoutMs;
     const trace = this.trace();
     const look = () => this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, trace));
     const { placement } = this.options;
@@ -268,34 +272,25 @@ export class ActorSystem {
   ): Promise<unknown> {
     const shard = shardOf(kind.name, id);
     const isHere = this.options.placement.epochOf(shard) !== null;
-    const inFlight = this.commandsInFlight.get(commandId);
+    const inFlight = this.commands.find(commandId);
     // The first that is out at another node may have come back as this very one, as its actor moved here: it would wait for itself.
     if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere)) return inFlight.answer;
     if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
     const envelope = newEnvelope(command, input, deadlineMs, commandId, undefined, trace);
     const refused = this.refusal(kind, envelope, shard);
     if (refused !== null) return Promise.reject(refused);
-    const answer = new Promise<unknown>((resolve, reject) => {
-      envelope.resolve = resolve;
-      envelope.reject = reject;
-    });
-    this.pending.add(envelope);
-    this.commandsInFlight.set(commandId, { envelope, answer });
-    const forget = () => this.commandsInFlight.get(commandId)?.envelope === envelope && this.commandsInFlight.delete(commandId);
-    answer.then(forget, forget);
-    if (!isHere) {
-      // Its owner knows whether it has taken effect.
-      this.route(kind, id, shard, envelope, kind.mailboxLimit);
-      return answer;
-    }
-    this.replies.find(commandId).then(
-      (found) => {
-        if (found !== null) this.pending.settle(envelope, undefined, found.reply);
-        else if (!envelope.settled) this.route(kind, id, shard, envelope, kind.mailboxLimit);
-      },
-      (error) => this.pending.settle(envelope, error, undefined),
-    );
+    const answer = this.commands.add(commandId, envelope);
+    // Where it is not here, its owner knows whether it has taken effect.
+    if (isHere) this.enter(kind, id, shard, envelope);
+    else this.route(kind, id, shard, envelope, kind.mailboxLimit);
     return answer;
+  }
+
+  /** Routes an envelope that may have taken effect before, here or elsewhere: then it is answered as it was then. */
+  private enter(kind: Kind, id: string, shard: number, envelope: Envelope): void {
+    const take = () => this.route(kind, id, shard, envelope, kind.mailboxLimit);
+    if (envelope.commandId === null) take();
+    else this.commands.enter(envelope.commandId, envelope, take);
   }
 
   private refusal(kind: Kind, envelope: Envelope, shard: number): AppError | null {
@@ -350,7 +345,7 @@ export class ActorSystem {
       envelope.elsewhere = true;
       const answer = await askElsewhere(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
       envelope.elsewhere &&= answer !== 'here';
-      if (answer === 'here') this.route(kind, id, shard, envelope, kind.mailboxLimit);
+      if (answer === 'here') this.enter(kind, id, shard, envelope);
       else if (answer !== 'given up') this.pending.settle(envelope, undefined, answer.reply);
     } catch (error) {
       this.pending.settle(envelope, error, undefined);

@@ -1,5 +1,5 @@
 /** One run of one effect: bounded in time, abortable, and every end of it an outcome. */
-import { AppError } from '../../errors.ts';
+import { AppError, mayHaveHappened } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { EffectDraft } from '../../storage/commit-unit.ts';
 import { encodeJson } from '../../storage/table.ts';
@@ -27,7 +27,7 @@ export async function runEffect(
     if (value !== undefined) encodeJson(value);
     return { kind: 'done', value };
   } catch (error) {
-    if (error instanceof AppError && error.code === 'outcome_unknown') return { kind: 'unknown' };
+    if (mayHaveHappened(error)) return { kind: 'unknown' };
     if (error instanceof AppError && error.code !== 'internal') return { kind: 'failed', message: error.message };
     log.error({ ...aboutEffect(effect), err: error }, 'an effect failed unexpectedly');
     return { kind: 'failed', message: 'It failed unexpectedly' };

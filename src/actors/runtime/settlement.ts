@@ -11,7 +11,7 @@ import type { Log } from '../../log.ts';
 import type { CommitOutcome, EffectDraft, EventDraft, MessageDraft } from '../../storage/commit-unit.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';
 import type { Activation } from './activation.ts';
-import type { CommandReplies } from './command-replies.ts';
+import type { CommandsInFlight } from './commands-in-flight.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
 import type { PendingAsks } from './pending-asks.ts';
@@ -33,12 +33,14 @@ export type SettlementParts = {
   timers: Timers;
   pending: PendingAsks;
   deferred: DeferredCallers;
-  replies: CommandReplies;
+  commands: CommandsInFlight;
   after: AfterCommit;
   /** Drops the activation and returns what waited in its mailbox. */
   drop(activation: Activation): Envelope[];
   /** Sends an envelope to the actor again, wherever it lives now. */
   route(activation: Activation, envelope: Envelope): void;
+  /** The same for what may have taken effect before. */
+  enter(activation: Activation, envelope: Envelope): void;
 };
 
 type Blamable = { kind: 'failed' | 'repeated' | 'unavailable'; error: Error };
@@ -89,6 +91,7 @@ export class Settlement {
     // J2: all of it can be seen before anybody is told of any of it.
     for (const { activation, row } of unit.parts) if (row !== null) activation.committed = row;
     for (const part of unit.parts) this.partCommitted(part);
+    this.parts.commands.decided(unit.commands, true);
     if (unit.events.length > 0) after.events(unit.events, seqs);
     if (unit.cancelledEffects.length > 0) after.cancelled(unit.cancelledEffects);
     if (unit.messages.length > 0) after.messages(unit.messages);
@@ -120,11 +123,13 @@ export class Settlement {
     for (const { activation, answered } of parts) {
       for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, activation, envelope);
     }
+    for (const { commands } of units) this.parts.commands.decided(commands, false);
     const dealtWith = new Set(outcome.kind === 'refused' ? [] : this.blame(unit, outcome));
     const undoneTurns = parts
       .flatMap(({ activation, taken, waiting }) => [...taken, ...waiting].map((envelope) => ({ activation, envelope })))
       .sort((a, b) => a.envelope.order - b.envelope.order);
-    for (const { activation, envelope } of undoneTurns) if (!dealtWith.has(envelope)) this.again(activation, envelope);
+    for (const { activation, envelope } of undoneTurns)
+      if (!dealtWith.has(envelope)) this.again(activation, envelope, outcome.kind === 'repeated');
     for (const { activation, envelopes } of inMailboxes) for (const envelope of envelopes) this.again(activation, envelope);
   }
 
@@ -168,19 +173,16 @@ export class Settlement {
 
   /** It has taken effect before, and this is its echo: durable work is done, a command has the reply that stands in the database. */
   private echo(envelope: Envelope): void {
-    const { pending, replies } = this.parts;
-    if (envelope.commandId === null) return pending.settle(envelope, undefined, envelope.reply);
-    replies.find(envelope.commandId).then(
-      (found) => {
-        if (found !== null) pending.settle(envelope, undefined, found.reply);
-        else pending.settle(envelope, new AppError('internal', 'A recorded command is gone'), undefined);
-      },
-      (error) => pending.settle(envelope, error, undefined),
-    );
+    if (envelope.commandId === null) this.parts.pending.settle(envelope, undefined, envelope.reply);
+    else this.parts.commands.echo(envelope.commandId, envelope);
   }
 
-  private again(activation: Activation, envelope: Envelope): void {
-    if (!envelope.settled) this.parts.route(activation, undone(this.parts.deferred, envelope));
+  /** @param repeated something in its unit has taken effect before: where it is this one, its turn would refuse what it has done itself */
+  private again(activation: Activation, envelope: Envelope, repeated = false): void {
+    if (envelope.settled) return;
+    const waiting = undone(this.parts.deferred, envelope);
+    if (repeated) this.parts.enter(activation, waiting);
+    else this.parts.route(activation, waiting);
   }
 
   /** After a pause, in which its neighbours go on. */

@@ -19,6 +19,7 @@ import { traceFields } from '../../trace-fields.ts';
 import type { Span, Tracer } from '../../tracing.ts';
 import type { Activation } from './activation.ts';
 import { buriedLetter } from './buried-letter.ts';
+import type { CommandsInFlight } from './commands-in-flight.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
@@ -37,6 +38,7 @@ export type TurnsParts = {
   timers: Timers;
   pending: PendingAsks;
   deferred: DeferredCallers;
+  commands: CommandsInFlight;
   placement: Placement;
   tracer: Tracer | null;
   freezeStates: boolean;
@@ -205,7 +207,9 @@ export class Turns {
   }
 
   private recordCommand(unit: TurnUnit, commandId: string | null, reply: unknown): void {
-    if (commandId !== null) unit.commands.push({ id: commandId, reply: reply ?? null, createdAt: this.parts.clock.nowMs() });
+    if (commandId === null) return;
+    unit.commands.push({ id: commandId, reply: reply ?? null, createdAt: this.parts.clock.nowMs() });
+    this.parts.commands.recorded(commandId);
   }
 
   private answer(part: TurnPart, key: string, reply: unknown): void {

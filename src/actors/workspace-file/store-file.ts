@@ -1,6 +1,6 @@
 /** Writing a file: its bytes go to the store first and the row is committed when they are safe, so nobody ever sees half a file. */
 import type { Readable } from 'node:stream';
-import { AppError } from '../../errors.ts';
+import { AppError, mayHaveHappened } from '../../errors.ts';
 import { newContentKey } from '../../storage/content-key.ts';
 import type { WorkspaceFileRow } from '../../storage/entities/work.ts';
 import type { FileStore } from '../../storage/files.ts';
@@ -60,7 +60,7 @@ export async function storeFile(
     row = await actors.ask(workspaceFile, id, 'put', { ...file, ...stored, contentKey }, { commandId });
   } catch (error) {
     await countAnew(error);
-    if (!(error instanceof AppError && error.code === 'outcome_unknown')) await discard();
+    if (!mayHaveHappened(error)) await discard();
     throw error;
   }
   // An earlier try was first: its content counts.

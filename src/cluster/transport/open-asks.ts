@@ -196,6 +196,6 @@ export class OpenAsk implements LateFrame {
   }
 }
 
-export function tooLarge(what: string, maxBytes: number): AppError {
-  return new AppError('payload_too_large', `This ${what} is too large to go from one node to another: at most ${maxBytes} bytes`);
+export function tooLarge(what: string, maxBytes: number, code: 'payload_too_large' | 'reply_too_large' = 'payload_too_large'): AppError {
+  return new AppError(code, `This ${what} is too large to go from one node to another: at most ${maxBytes} bytes`);
 }

@@ -88,7 +88,10 @@ export class ServedAsks {
     } catch (error) {
       return this.fail(number, ask, error);
     }
-    if (!fits(frame, this.bounds.maxPayloadBytes)) return this.fail(number, ask, tooLarge('reply', this.bounds.maxPayloadBytes));
+    if (!fits(frame, this.bounds.maxPayloadBytes)) {
+      const code = ask.query ? 'payload_too_large' : 'reply_too_large';
+      return this.fail(number, ask, tooLarge('reply', this.bounds.maxPayloadBytes, code));
+    }
     if (this.queue.hasRoom(frame.length, replyRoom)) return this.queue.push(frame);
     this.counters.refusedForRoom++;
     this.fail(number, ask, new AppError(ask.query ? 'overloaded' : 'outcome_unknown', 'The reply found no room on its way back'));

@@ -81,9 +81,11 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
         mustBeGranted(principal, body);
         if (body.workspace_id !== undefined) await ownWorkspace(actors, body.workspace_id, principal);
         const { accountId, userId, mode } = principal;
-        if (!(await actors.query(account, accountId, 'hasRoom', null)))
-          throw new AppError('rate_limited', 'Too many tasks of this account wait for their turn', { retryAfterS: 60 });
         const { id, commandId } = commandIds(context, idPrefixes.task);
+        // A retry hears of the task that its first try made, however many wait by now.
+        const isMade = async () => commandId !== undefined && (await actors.query(task, id, 'get', null)) !== null;
+        if (!(await actors.query(account, accountId, 'hasRoom', null)) && !(await isMade()))
+          throw new AppError('rate_limited', 'Too many tasks of this account wait for their turn', { retryAfterS: 60 });
         const scopes = grantedTo(principal);
         const input = { accountId, userId, mode, scopes, prompt: body.prompt, config, workspaceId: body.workspace_id ?? null };
         const created = await actors.ask(task, id, 'create', input, { commandId });

@@ -11,6 +11,21 @@ async function start(t: { after(fn: () => unknown): void }, options: object = {}
   return node;
 }
 
+/** Behind a proxy that can hold commits back. */
+async function proxied(t: { after(fn: () => unknown): void }): Promise<{ node: TestRuntime; proxy: TcpProxy }> {
+  let proxy!: TcpProxy;
+  const via = async (url: string) => {
+    proxy = await TcpProxy.before(url);
+    return proxy.url;
+  };
+  const node = await testRuntime([probeActor], { ...probeOptions, via });
+  t.after(async () => {
+    await node.close();
+    await proxy.close();
+  });
+  return { node, proxy };
+}
+
 const heard = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
 const count = async (node: TestRuntime, table: string) => (await node.sql(`select count(*)::int as n from ${table}`))[0].n;
 
@@ -151,16 +166,7 @@ test('a refused command with an id is not kept: asked again, it is tried again',
 });
 
 test('a command with an id whose caller gave up is done once, and its repeat has the first reply', async (t) => {
-  let proxy!: TcpProxy;
-  const via = async (url: string) => {
-    proxy = await TcpProxy.before(url);
-    return proxy.url;
-  };
-  const node = await testRuntime([probeActor], { ...probeOptions, via });
-  t.after(async () => {
-    await node.close();
-    await proxy.close();
-  });
+  const { node, proxy } = await proxied(t);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(/^troupe commit/, 'to client');
   const ask = (deadlineMs?: number) => node.actors.ask(probe, 'a', 'add', { n: 1 }, { commandId: 'c', deadlineMs });
@@ -178,6 +184,47 @@ test('a command with an id whose caller gave up is done once, and its repeat has
   assert.equal(await node.actors.ask(probe, 'b', 'add', { n: 3 }, { commandId: 'd' }), 3);
   assert.equal((await node.actors.query(probe, 'a', 'state', null))?.value, 2);
   assert.equal(await count(node, 'event'), 3);
+});
+
+test('a repeat waits for the commit of the first, and hears its reply and no refusal that the first has caused', async (t) => {
+  const { node, proxy } = await proxied(t);
+  await node.actors.ask(probe, 'warm', 'add', { n: 1 });
+  const held = proxy.hold(/^troupe commit/, 'to server');
+  const ask = (id: string, timeoutMs?: number) =>
+    outcomeOf(node.actors.ask(probe, id, 'create', { n: 7 }, { commandId: `create ${id}`, timeoutMs }));
+  const defer = (timeoutMs?: number) =>
+    outcomeOf(node.actors.ask(probe, 'warm', 'defer', { key: 'k', n: 1 }, { commandId: 'deferred', timeoutMs }));
+  assert.deepEqual(await Promise.all([ask('a', 300), ask('b', 300)]), [{ refused: 'outcome_unknown' }, { refused: 'outcome_unknown' }]);
+  assert.deepEqual(await ask('a', 100), { refused: 'outcome_unknown' }, 'a repeat that waits in vain does not know either');
+  const repeats = [ask('a'), ask('a'), ask('b')];
+  held.release();
+  assert.deepEqual(await Promise.all(repeats), [7, 7, 7]);
+
+  // The same where it is a later turn that answers: its commit is what the repeat waits for.
+  const first = defer(600);
+  await until(async () => (await node.actors.query(probe, 'warm', 'state', null))?.value === 2, 'the deferring turn');
+  const answering = proxy.hold(/^troupe commit/, 'to server');
+  const answered = node.actors.ask(probe, 'warm', 'answer', { key: 'k', reply: 'late' });
+  assert.deepEqual(await first, { refused: 'outcome_unknown' });
+  const repeat = defer();
+  answering.release();
+  assert.deepEqual([await answered, await repeat], [null, 'late']);
+  assert.equal((await node.actors.query(probe, 'warm', 'state', null))?.value, 2);
+});
+
+test('a repeat that waits for a commit that fails is tried itself', async (t) => {
+  const { node, proxy } = await proxied(t);
+  await node.actors.ask(probe, 'a', 'add', { n: 1 });
+  const held = proxy.hold(/^troupe commit/, 'to server');
+  const refused = outcomeOf(node.actors.ask(probe, 'a', 'put', { value: 2_000_000 }));
+  await held.arrived;
+  const ask = (timeoutMs?: number) => outcomeOf(node.actors.ask(probe, 'a', 'add', { n: 1 }, { commandId: 'c', timeoutMs }));
+  assert.deepEqual(await ask(300), { refused: 'outcome_unknown' });
+  const repeat = ask();
+  // The first was built on what the database refuses now, so it never was.
+  held.release();
+  assert.deepEqual([await refused, await repeat], [{ refused: 'internal' }, 2]);
+  assert.deepEqual(await node.sql(`select value from probe where id = 'a'`), [{ value: 2 }]);
 });
 
 test('a deferred reply is kept with its command id', async (t) => {

@@ -186,7 +186,9 @@ test('what is too large for another node is refused, as an ask, as a reply and a
   const large = 'ü'.repeat(60_000);
   b!.transport.serve(({ id }) => (id === 'large reply' ? large : 'small'));
   await assert.rejects(a!.transport.ask(b!.member, someAsk({ input: large })), { code: 'payload_too_large' });
-  await assert.rejects(a!.transport.ask(b!.member, someAsk({ id: 'large reply' })), { code: 'payload_too_large' });
+  await assert.rejects(a!.transport.ask(b!.member, someAsk({ id: 'large reply', query: true })), { code: 'payload_too_large' });
+  // A command has had its effect: that must not be taken for a refusal.
+  await assert.rejects(a!.transport.ask(b!.member, someAsk({ id: 'large reply' })), { code: 'reply_too_large' });
   assert.equal(a!.transport.tell(b!.member, 'news', large), false);
   assert.equal(await a!.transport.ask(b!.member, someAsk()), 'small');
 });
