@@ -152,3 +152,10 @@ function areaOf(path: string): string {
 function isPort(path: string): boolean {
   return /^src\/providers\/[^/]+\/port\.ts$/.test(path);
 }
+
+test('no actor asserts that something is a row: a column that is missing must not compile', () => {
+  const asserted = sources
+    .filter(({ path }) => path.startsWith('src/actors/') && !path.startsWith('src/actors/runtime/'))
+    .flatMap(({ path, text }) => (text.match(/\} as (unknown as )?\w*Row\b/g) ?? []).map((found) => `${path}: ${found}`));
+  assert.deepEqual(asserted, []);
+});

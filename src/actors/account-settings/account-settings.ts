@@ -28,7 +28,7 @@ function change(state: AccountSettingsRow | null, changes: Partial<Settings>, ct
   const { timezone } = reply;
   if (timezone !== before.timezone)
     for (const mode of modes) ctx.send(wallet, walletIdOf({ accountId: ctx.id, mode }), 'timezoneChanged', { timezone });
-  return { state: { id: ctx.id, ...reply } as AccountSettingsRow, reply };
+  return { state: { id: ctx.id, ...reply }, reply };
 }
 
 function settingsOf(state: AccountSettingsRow | null): Settings {

@@ -68,7 +68,7 @@ function countedNow(row: AccountStorageRow, everyMs: number, ctx: TurnContext): 
 }
 
 function present(state: State, { id }: TurnContext): AccountStorageRow {
-  return state ?? ({ id, bytes: 0, files: 0, reserved: [], countedAt: null } as unknown as AccountStorageRow);
+  return state ?? { id, bytes: 0, files: 0, reserved: [], countedAt: null };
 }
 
 function without(row: AccountStorageRow, contentKey: string | null): AccountStorageRow {

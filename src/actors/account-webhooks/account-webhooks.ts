@@ -54,7 +54,7 @@ function counted(state: State, { outcome }: EffectResult<CountedWebhooks>): Turn
 }
 
 function present(state: State, { id }: TurnContext): AccountWebhooksRow {
-  return state ?? ({ id, entries: [], countedAt: null } as unknown as AccountWebhooksRow);
+  return state ?? { id, entries: [], countedAt: null };
 }
 
 function countedNow(row: AccountWebhooksRow, everyMs: number, ctx: TurnContext): AccountWebhooksRow {

@@ -223,7 +223,7 @@ function giveOut(account: AccountRow, ctx: TurnContext): AccountRow {
 
 function newAccount(ctx: TurnContext): AccountRow {
   const { startsAtMs, endsAtMs } = periodAt(ctx.nowMs, ctx.nowMs);
-  const account = {
+  const account: AccountRow = {
     id: ctx.id,
     plan: 'free',
     pendingPlan: null,
@@ -241,7 +241,7 @@ function newAccount(ctx: TurnContext): AccountRow {
     apiKeys: 0,
     overrides: null,
     overridesChangedAt: null,
-  } as AccountRow;
+  };
   scheduleNextPeriod(account, ctx);
   return account;
 }

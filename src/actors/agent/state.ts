@@ -40,7 +40,7 @@ export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRo
     error: null,
     createdAt: nowMs,
     updatedAt: nowMs,
-  } as AgentRow;
+  };
 }
 
 /** The agent, or `not_found`. */

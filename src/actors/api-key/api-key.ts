@@ -20,7 +20,7 @@ function create(state: ApiKeyRow | null, input: CreateApiKey, ctx: TurnContext):
   const { accountId } = input;
   if (livesBeside(accountId, ctx)) ctx.jointly(account, accountId, 'addApiKey', {});
   else ctx.send(account, accountId, 'apiKeyMade', {});
-  const made = { id: ctx.id, ...input, status: 'active', createdAt: ctx.nowMs, lastUsedAt: null } as ApiKeyRow;
+  const made: ApiKeyRow = { id: ctx.id, ...input, status: 'active', createdAt: ctx.nowMs, lastUsedAt: null };
   return { state: made, reply: factsOf(made) };
 }
 

@@ -19,7 +19,7 @@ export const canaryActor = defineActor<CanaryRow, CanaryContract>({
   commands: {
     beat(state, _input, ctx) {
       const beats = (state?.beats ?? 0) + 1;
-      return { state: { id: ctx.id, beats } as CanaryRow, reply: beats };
+      return { state: { id: ctx.id, beats }, reply: beats };
     },
   },
   queries: { beats: (state) => state?.beats ?? 0 },

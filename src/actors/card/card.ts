@@ -36,7 +36,7 @@ function create(state: CardRow | null, input: NewCard, ctx: TurnContext): Turn<C
   const { mode = 'live' } = input;
   const walletId = walletIdOf({ accountId: input.accountId, mode });
   if (cardIdOf(walletId, ctx.id) !== ctx.id) throw new Error(`${ctx.id} does not live where the wallet ${walletId} does`);
-  const made = {
+  const made: CardRow = {
     issuerCardId: null,
     ...input,
     mode,
@@ -44,7 +44,7 @@ function create(state: CardRow | null, input: NewCard, ctx: TurnContext): Turn<C
     id: ctx.id,
     status: 'active',
     createdAt: ctx.nowMs,
-  } as unknown as CardRow;
+  };
   tell(made, 'card.created', { name: made.name, last4: made.last4, spend_limit: toMajor(made.spendLimitMinor) }, ctx);
   return { state: made, reply: made };
 }
@@ -81,7 +81,7 @@ function decided(
   const status = declineReason === null ? 'approved' : 'declined';
   const { id: cardId, accountId, mode } = of;
   const about = { id: authorizationId, cardId, accountId, mode, amountMinor, merchant };
-  const authorization = { ...about, status, declineReason, createdAt: ctx.nowMs } as CardAuthorizationRow;
+  const authorization: CardAuthorizationRow = { ...about, status, declineReason, createdAt: ctx.nowMs };
   ctx.append(CardAuthorization, authorization);
   const data = { authorization_id: authorizationId, amount: toMajor(amountMinor), merchant, decline_reason: declineReason };
   tell(of, declineReason === null ? 'card.authorized' : 'card.declined', data, ctx);

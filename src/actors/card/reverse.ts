@@ -12,7 +12,7 @@ export function reverse(state: CardRow | null, input: Reversal, ctx: TurnContext
   if (state === null) throw new AppError('not_found', 'Card not found');
   const { transferId, authorizationId, amountMinor, merchant, reason, authorizedAtMs } = input;
   const { id: cardId, accountId, mode, currency } = state;
-  const row = { id: transferId, authorizationId, cardId, accountId, mode, amountMinor, reason, createdAt: ctx.nowMs } as CardReversalRow;
+  const row: CardReversalRow = { id: transferId, authorizationId, cardId, accountId, mode, amountMinor, reason, createdAt: ctx.nowMs };
   ctx.append(CardReversal, row);
   ctx.jointly(wallet, walletIdOf(state), 'giveBack', {
     transferId,

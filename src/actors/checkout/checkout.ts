@@ -12,6 +12,7 @@
  * C4 What is paid into the wallet leaves as a message in the turn that finds it paid, under a transfer id that follows from the checkout's: it is
  *    booked once.
  */
+import type { InferEntity } from '@mikro-orm/core';
 import { AppError } from '../../errors.ts';
 import { growingPauseMs } from '../../growing-pause.ts';
 import { planPriceMinor } from '../../plans.ts';
@@ -300,7 +301,9 @@ function isUndecidedThere({ sessionId, status }: CheckoutRow): boolean {
 function newCheckout({ ownPage: _, ...input }: OpenCheckout, status: 'opening' | 'open', ctx: TurnContext): CheckoutRow {
   const { id, nowMs } = ctx;
   const none = { sessionId: null, pageUrl: null, payer: null, decidedAt: null };
-  return { ...input, ...none, id, status, createdAt: nowMs, expiresAt: nowMs + checkoutLifeMs } as CheckoutRow;
+  const row: InferEntity<typeof Checkout> = { ...input, ...none, id, status, createdAt: nowMs, expiresAt: nowMs + checkoutLifeMs };
+  // Plan and period come together, as they do in the input.
+  return row as CheckoutRow;
 }
 
 function atLeast(leastMinor: number, input: OpenCheckout): OpenCheckout {

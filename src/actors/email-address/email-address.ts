@@ -114,7 +114,7 @@ function claim(
   unfinished: UnfinishedRegistration | UnfinishedMove,
   ctx: TurnContext,
 ): EmailAddressRow {
-  const claimed = { id: ctx.id, ...holder, registrationId, unfinished, createdAt: state?.createdAt ?? ctx.nowMs } as EmailAddressRow;
+  const claimed: EmailAddressRow = { id: ctx.id, ...holder, registrationId, unfinished, createdAt: state?.createdAt ?? ctx.nowMs };
   askForMissing(claimed, ctx);
   ctx.schedule(completeTimer, ctx.nowMs + firstRetryMs, 'complete', { registrationId, attempt: 1 });
   ctx.defer(registrationId);

@@ -69,11 +69,11 @@ function issue(state: State, input: CardAtIssuer, ctx: TurnContext): Turn<Issued
   const reply = { issuerCardId: '', last4: '', numberHash: '' };
   if (state?.status === 'making') return { state, reply };
   const { accountId, name, currency, spendLimitMinor } = input;
-  const asked = {
+  const asked: IssuedCardRow = {
     ...{ id: ctx.id, accountId, name, currency, spendLimitMinor, status: 'making', refusal: null },
     ...{ issuerCardId: null, last4: null, numberHash: null, wanted: 'active', told: 'active' },
     ...{ tryingSince: ctx.nowMs, createdAt: state?.createdAt ?? ctx.nowMs },
-  } as unknown as IssuedCardRow;
+  };
   make(asked, ctx);
   return { state: asked, reply };
 }

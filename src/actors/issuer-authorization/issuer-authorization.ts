@@ -229,5 +229,5 @@ function isAsked({ outcome }: Charge): boolean {
 
 function newRow(about: CardAndMerchant, ctx: TurnContext): Row {
   const nothing = { charges: [], word: null, uncoveredMinor: 0, failedLooks: 0, lookId: null, lookAgain: false };
-  return { id: ctx.id, ...about, ...nothing, createdAt: ctx.nowMs } as unknown as Row;
+  return { id: ctx.id, ...about, ...nothing, createdAt: ctx.nowMs };
 }

@@ -45,7 +45,7 @@ function create(state: State, input: CreateOrder, ctx: TurnContext): Turn<Purcha
     approvedAt: null,
     rejectedAt: null,
     completedAt: null,
-  } as PurchaseOrderRow;
+  };
   emit('order.created', order, ctx);
   if (order.amountMinor > autoApproveThresholdMinor) return { state: order, reply: order };
   return askWallet(order, ownApproval(order), ctx);

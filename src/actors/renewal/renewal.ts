@@ -109,7 +109,7 @@ function changing<I>(of: (row: RenewalRow, input: I, ctx: TurnContext) => Renewa
 
 function begun({ paidUntilMs, ...input }: BeginRenewal, ctx: TurnContext): RenewalRow {
   const none = { arrangement: 1, processorId: null, failingSince: null };
-  const row = { ...input, ...none, id: ctx.id, paidUntil: paidUntilMs, status: 'arranging', createdAt: ctx.nowMs } as RenewalRow;
+  const row: RenewalRow = { ...input, ...none, id: ctx.id, paidUntil: paidUntilMs, status: 'arranging', createdAt: ctx.nowMs };
   return arrange(row, ctx);
 }
 

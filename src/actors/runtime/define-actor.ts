@@ -3,6 +3,7 @@
  * synchronous functions; the runtime does the rest. Commands return the next state and the reply, and *record* on the context what must
  * follow; the commit makes it true.
  */
+import type { EntitySchema, InferEntity } from '@mikro-orm/core';
 import type { IdPrefix } from '../../ids.ts';
 import type { AnyEntity } from '../../storage/database.ts';
 
@@ -69,7 +70,7 @@ export interface TurnContext {
   schedule(name: string, dueMs: number, command: string, input: object): void;
   unschedule(name: string): void;
   /** Writes a row of a history or a list that belongs to this actor (inserted, or replaced by primary key; one of a read-only entity is never replaced: there already, it fails the turn). */
-  append(entity: AnyEntity, row: object): void;
+  append<E extends EntitySchema<any>>(entity: E, row: InferEntity<E>): void;
   /** Leaves the caller of this turn waiting: it is answered by a later turn's `answer` with the same key, or when its deadline has passed. */
   defer(key: string): void;
   /** Answers who was left waiting under this key, after this turn's commit. Nobody waiting is no error. */

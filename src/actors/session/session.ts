@@ -18,7 +18,7 @@ export const sessionActor = defineActor<SessionRow, SessionContract>({
 function open(state: SessionRow | null, input: OpenSession, ctx: TurnContext): Turn<SessionRow, null> {
   if (state !== null) return { state, reply: null };
   const times = { refreshExpiresAt: ctx.nowMs + refreshTokenLifeMs, createdAt: ctx.nowMs };
-  return { state: { id: ctx.id, ...input, status: 'active', ...times } as SessionRow, reply: null };
+  return { state: { id: ctx.id, ...input, status: 'active', ...times }, reply: null };
 }
 
 function rotate(

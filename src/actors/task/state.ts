@@ -29,13 +29,13 @@ export function newTask(id: string, input: CreateTask & { workspaceId: string; o
     createdAt: nowMs,
     updatedAt: nowMs,
     completedAt: null,
-  } as TaskRow;
+  };
 }
 
 /** A name has one deliverable per task, whose content is the last one written. */
 export function deliverableOf(task: TaskRow, file: DeliveredFile, nowMs: number): DeliverableRow {
   const id = derivedId(idPrefixes.deliverable, task.id, file.name);
-  return { ...file, id, taskId: task.id, accountId: task.accountId, createdAt: nowMs } as DeliverableRow;
+  return { ...file, id, taskId: task.id, accountId: task.accountId, createdAt: nowMs };
 }
 
 export function emit(ctx: TurnContext, task: TaskRow, type: string, data: object = {}): void {

@@ -13,5 +13,5 @@ export function waitS(times: readonly number[], { limit, windowMs }: Window, now
 /** The row after it has happened once more. */
 export function countedTimes(id: string, times: readonly number[], { limit, windowMs }: Window, nowMs: number): ThrottleRow {
   const recent = [...times.filter((atMs) => nowMs - atMs < windowMs), nowMs];
-  return { id, times: recent.slice(-limit), forgetAt: nowMs + windowMs } as ThrottleRow;
+  return { id, times: recent.slice(-limit), forgetAt: nowMs + windowMs };
 }

@@ -50,7 +50,7 @@ function create(state: UserRow | null, input: CreateUser, ctx: TurnContext): Tur
   if (state !== null) return { state, reply: null };
   const unverified = { emailVerified: false, pendingEmail: null, verifications: [] };
   const fresh = { generation: 0, emailVersion: 0, secondFactor: null, resets: [], ...unverified, createdAt: ctx.nowMs };
-  const made = { id: ctx.id, accountId, email, name, passwordHash, ...fresh } as unknown as UserRow;
+  const made: UserRow = { id: ctx.id, accountId, email, name, passwordHash, ...fresh };
   return { state: withVerification(made, email, 'registration', ctx), reply: null };
 }
 

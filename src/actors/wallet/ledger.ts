@@ -23,7 +23,7 @@ export function bookTransfer({ amountMinor, against, ...about }: Transfer, ctx: 
       book,
       amountMinor: minor,
       createdAt: ctx.nowMs,
-    } as LedgerEntryRow;
+    };
     ctx.append(LedgerEntry, entry);
   };
   enter('wallet', amountMinor);

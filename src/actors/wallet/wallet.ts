@@ -7,6 +7,7 @@
  * W4 What counts against a limit is taken before the money is, so what waits for money has its place in the sums of the day it was approved.
  * W5 A wallet books in its own mode alone, which its id says: no cent of a test wallet is ever a live one's.
  */
+import type { InferEntity } from '@mikro-orm/core';
 import { AppError } from '../../errors.ts';
 import { maxMinor, toMajor, walletCurrency } from '../../money.ts';
 import { Wallet, WalletHold, type WalletRow } from '../../storage/entities/money.ts';
@@ -206,7 +207,7 @@ function tell(payment: Payment, decision: PaymentDecision, ctx: TurnContext): vo
 function record(
   id: string,
   amountMinor: number,
-  about: { status: string; transferId: string | null; createdAt?: number; resolvedAt: number | null },
+  about: { status: InferEntity<typeof WalletHold>['status']; transferId: string | null; createdAt?: number; resolvedAt: number | null },
   ctx: TurnContext,
 ): void {
   ctx.append(WalletHold, { ...walletOwner(ctx.id), id, amountMinor, createdAt: ctx.nowMs, ...about });
@@ -237,7 +238,7 @@ function newWallet(ctx: TurnContext): WalletRow {
     holds: {},
     waiting: [],
     updatedAt: ctx.nowMs,
-  } as unknown as WalletRow;
+  };
 }
 
 const defaultLimits: SpendingLimits = { perTransactionMinor: 1_000_000, dailyMinor: 2_500_000, monthlyMinor: 10_000_000 };

@@ -85,7 +85,7 @@ function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext
     asked: [],
     createdAt: nowMs,
     activeSince: nowMs,
-  } as unknown as WebhookRow;
+  };
   return afterChange(challenged(made, ctx), ctx);
 }
 

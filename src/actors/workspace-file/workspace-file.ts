@@ -51,12 +51,12 @@ function put(state: WorkspaceFileRow | null, input: PutFile, ctx: TurnContext): 
   if (state !== null && state.contentKey === input.contentKey) return { state, reply: state };
   const { deliverFor, ...content } = input;
   const before = state?.status === 'present' ? state : null;
-  const row = {
+  const row: WorkspaceFileRow = {
     id: ctx.id,
     ...content,
     status: 'present',
     ...(before === null ? firstVersion(state, content, ctx) : nextVersion(before)),
-  } as WorkspaceFileRow;
+  };
   if (before !== null) ctx.run('removeContent', { contentKey: before.contentKey, last: false } satisfies Removal);
   const grown = { bytes: row.sizeBytes - (before?.sizeBytes ?? 0), files: before === null ? 1 : 0 };
   ctx.send(accountStorage, row.accountId, 'changed', { contentKey: row.contentKey, ...grown });

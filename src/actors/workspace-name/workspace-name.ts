@@ -27,7 +27,7 @@ function create(
   ctx.send(workspace, workspaceId, 'create', { accountId, name, description, claimedBy: ctx.id });
   ctx.defer(workspaceId);
   // Nobody hears this reply: the caller is answered when the workspace is there.
-  return { state: state ?? ({ id: ctx.id, workspaceId } as WorkspaceNameRow), reply: undefined as never };
+  return { state: state ?? { id: ctx.id, workspaceId }, reply: undefined as never };
 }
 
 function created(

@@ -21,7 +21,7 @@ function create(
     ({ id: ctx.id, accountId, name, description, status: 'active', fileCount: 0, createdAt: ctx.nowMs } satisfies Omit<
       WorkspaceRow,
       symbol
-    > as WorkspaceRow);
+    >);
   if (claimedBy !== undefined) ctx.send(workspaceName, claimedBy, 'created', { workspace: row });
   return { state: row, reply: row };
 }
