@@ -202,6 +202,11 @@ function addCommits(metrics: Metrics, { runtime: { commit } }: NodeParts): void 
     },
   );
   metrics.gauge(
+    'troupe_commit_blocked',
+    'Actors whose commit waits for a lock that another session holds, and those that wait for these',
+    () => commit.blockedUnits,
+  );
+  metrics.gauge(
     'troupe_commit_last_timestamp_seconds',
     'When the last batch was committed, seconds since 1970; 0 before the first',
     () => commit.lastCommitAtMs / 1_000,

@@ -9,8 +9,8 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { FenceControl } from '../storage/commit-lane.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
-import type { FenceControl } from '../storage/group-commit.ts';
 import { within } from '../within.ts';
 import { shardCount } from './address.ts';
 import { type ClusterTimings, clusterTimings } from './cluster-timings.ts';
@@ -112,7 +112,7 @@ export class ClusterNode implements Placement {
     this.fence = {
       owner,
       epochOf: (shard) => this.keeper.own.fenceEpochOf(shard),
-      renew: (client) => this.keeper.renew(client),
+      renew: (client, shards, pid) => this.keeper.renew(client, shards, pid),
       refused: (shards) => this.keeper.refused(shards),
     };
     const { readLeaseMs: leaseMs, renewReadLeaseMs: renewAfterMs, confirmationWaitMs: waitMs } = timings;

@@ -1,6 +1,7 @@
 /** Where an actor lives. The runtime asks nothing else of the cluster, so one node and many are two implementations of this. */
+
+import type { FenceControl } from '../storage/commit-lane.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
-import type { FenceControl } from '../storage/group-commit.ts';
 import { shardCount } from './address.ts';
 
 /** A command or query on its way to the node that owns its actor. */

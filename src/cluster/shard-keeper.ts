@@ -152,10 +152,15 @@ export class ShardKeeper {
     );
   }
 
-  /** After an unknown outcome of a commit, on its new connection. */
-  async renew(client: pg.Client): Promise<void> {
-    const before = new Map(this.own.held().map((shard) => [shard, this.own.heldEpochOf(shard)]));
-    const rows = await raiseEpochs(client, this.options.self, [...before.keys()]);
+  /** After an unknown outcome of a commit, on its new connection; `pid` is the server process of the old one. */
+  async renew(client: pg.Client, shards: readonly number[], pid: number | null): Promise<void> {
+    const before = new Map(
+      shards.flatMap((shard) => {
+        const epoch = this.own.heldEpochOf(shard);
+        return epoch === null ? [] : [[shard, epoch] as const];
+      }),
+    );
+    const rows = await raiseEpochs(client, this.options.self, [...before.keys()], pid);
     for (const { shard, epoch } of rows) {
       this.own.raise(shard, epoch);
       before.delete(shard);

@@ -9,7 +9,7 @@
 import type pg from 'pg';
 import { openPool } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
-import { connectionNames, endConnections } from '../storage/server-functions.ts';
+import { connectionNames, endConnection, endConnections } from '../storage/server-functions.ts';
 import type { ShardRow } from './shard-map.ts';
 
 export type ShardTableOptions = {
@@ -121,11 +121,11 @@ export class ShardTable {
 }
 
 /**
- * After a commit whose outcome is unknown, on the commit's new connection: ends what is left of the old one, and raises the epochs of these
- * shards, so that nothing of it can land any more. Returns the rows of those that still are this owner's.
+ * After a commit whose outcome is unknown, on the commit's new connection: ends what is left of the old one (`pid`), and raises the epochs of
+ * these shards, so that nothing of it can land any more. Returns the rows of those that still are this owner's.
  */
-export async function raiseEpochs(client: pg.Client, owner: string, shards: readonly number[]): Promise<ShardRow[]> {
-  await endConnections(client, [connectionName('commit', owner)]);
+export async function raiseEpochs(client: pg.Client, owner: string, shards: readonly number[], pid: number | null): Promise<ShardRow[]> {
+  if (pid !== null) await endConnection(client, connectionName('commit', owner), pid);
   const { rows } = await client.query(
     `with mine as (select shard from shard where owner = $1 and shard = any($2) order by shard for update)
      update shard set epoch = epoch + 1 from mine where shard.shard = mine.shard returning shard.shard, epoch::float8`,

@@ -11,9 +11,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { FenceControl } from '../storage/commit-lane.ts';
 import { connectionName } from '../storage/connection-name.ts';
-import type { FenceControl } from '../storage/group-commit.ts';
-import { endConnectionsLike } from '../storage/server-functions.ts';
+import { endConnection, endConnectionsLike } from '../storage/server-functions.ts';
 import { shardCount } from './address.ts';
 import { NodeLock } from './node-lock.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
@@ -43,7 +43,7 @@ export class SingleNode implements Placement {
     this.fence = {
       owner: this.owner,
       epochOf: (shard) => this.epochOf(shard),
-      renew: (client) => this.renew(client),
+      renew: (client, shards, pid) => this.renew(client, shards, pid),
       refused: (shards) => this.refused(shards),
     };
     this.lock = new NodeLock({ databaseUrl, owner: this.owner, mode: 'exclusive', log, waitMs: lockWaitMs });
@@ -100,9 +100,9 @@ export class SingleNode implements Placement {
     await this.lock.connection!.query('delete from commit_marker where owner <> $1', [this.owner]);
   }
 
-  private async renew(client: pg.Client): Promise<void> {
-    await endEarlierCommits(client);
-    const held = this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard]));
+  private async renew(client: pg.Client, shards: readonly number[], pid: number | null): Promise<void> {
+    if (pid !== null) await endConnection(client, connectionName('commit', this.owner), pid);
+    const held = shards.filter((shard) => this.epochs[shard] !== null);
     const { rows } = await client.query('update shard set epoch = epoch + 1 where owner = $1 and shard = any($2) returning shard, epoch', [
       this.owner,
       held,
@@ -171,6 +171,6 @@ export class SingleNode implements Placement {
 }
 
 /** Commit connections of dead incarnations can still hold a statement: they are ended, so that the claim need not wait for it. */
-async function endEarlierCommits(client: pg.Client, spared: string | null = null): Promise<void> {
-  await endConnectionsLike(client, 'troupe commit ', spared === null ? null : connectionName('commit', spared));
+async function endEarlierCommits(client: pg.Client, spared: string): Promise<void> {
+  await endConnectionsLike(client, 'troupe commit ', connectionName('commit', spared));
 }

@@ -1,12 +1,15 @@
-/** The one connection a group commit writes through: made when needed, given up when it breaks. */
+/** The one connection that a lane of the group commit writes through: made when needed, given up when it breaks. */
 import pg from 'pg';
 import { connect } from './connect.ts';
 import { connectionName } from './connection-name.ts';
 
-export type CommitConnectionOptions = { url: string; owner: string; statementTimeoutMs: number; lockTimeoutMs: number };
+export type CommitConnectionOptions = { url: string; owner: string; statementTimeoutMs: number };
 
 export class CommitConnection {
   private client: pg.Client | null = null;
+  /** The server process of the connection made last. */
+  pid: number | null = null;
+  private lockTimeoutMs = 0;
   private closed = false;
   private readonly options: CommitConnectionOptions;
 
@@ -14,11 +17,18 @@ export class CommitConnection {
     this.options = options;
   }
 
-  /** Throws when the database cannot be reached now. */
-  async get(): Promise<pg.Client> {
+  /** Throws when the database cannot be reached now. From here on a statement waits for one lock no longer than `lockTimeoutMs`. */
+  async get(lockTimeoutMs: number): Promise<pg.Client> {
+    const client = this.client ?? (await this.connect());
+    if (lockTimeoutMs === this.lockTimeoutMs) return client;
+    await client.query(`set lock_timeout = ${lockTimeoutMs}`);
+    this.lockTimeoutMs = lockTimeoutMs;
+    return client;
+  }
+
+  private async connect(): Promise<pg.Client> {
     if (this.closed) throw new Error('The commit connection is closed');
-    if (this.client !== null) return this.client;
-    const { url, owner, statementTimeoutMs, lockTimeoutMs } = this.options;
+    const { url, owner, statementTimeoutMs } = this.options;
     // A break is seen by the statement in flight.
     const broke = (_error: Error, broken: pg.Client) => void (this.client === broken && this.drop());
     const client = await connect(
@@ -26,7 +36,6 @@ export class CommitConnection {
         url,
         name: connectionName('commit', owner),
         statementTimeoutMs,
-        lockTimeoutMs,
         // The client gives up later than the server, so that an answer, if there is one, is heard.
         queryTimeoutMs: statementTimeoutMs + 5_000,
         // One plan for all sizes of a batch: made once, and without nested loops, which are quadratic where arrays are joined.
@@ -35,11 +44,19 @@ export class CommitConnection {
       },
       broke,
     );
+    try {
+      const { rows } = await client.query('select pg_backend_pid()');
+      this.pid = Number((rows[0] as { pg_backend_pid: unknown }).pg_backend_pid);
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
     if (this.closed) {
       client.end().catch(() => {});
       throw new Error('The commit connection is closed');
     }
     this.client = client;
+    this.lockTimeoutMs = 0;
     return client;
   }
 

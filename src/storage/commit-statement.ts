@@ -6,6 +6,8 @@
  *    `for share`, in order, so that a claim waits for the commit and the commit sees the claim.
  * S2 Event numbers come from the account's counter row, locked in account order, so they follow commit order and have no gaps.
  * S3 A message or an effect outcome that is consumed must still be there, else the whole statement fails (`repeated`).
+ * S4 The counters are locked last, when everything else is written: a statement that waits for an actor's row holds no counter, which all
+ *    nodes that commit events of the account need.
  */
 import type { CommitUnit, TimerDraft } from './commit-unit.ts';
 import { arrayExpression, encodeArray, type Table } from './table.ts';
@@ -28,7 +30,10 @@ export function isRepeat(error: Error): boolean {
 
 const names = new Map<string, string>();
 
-export function commitStatement(units: readonly CommitUnit[], fence: Fence, batch: number, tables: RuntimeTables): Statement {
+/** The lane's own row of `commit_marker`, and the number of the batch that is noted there. */
+export type Mark = { marker: string; batch: number };
+
+export function commitStatement(units: readonly CommitUnit[], fence: Fence, { marker, batch }: Mark, tables: RuntimeTables): Statement {
   const values: unknown[] = [];
   const ctes: string[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -36,7 +41,12 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
     if (rows.length === 0) return;
     const first = values.length + 1;
     values.push(...table.parameters(rows));
-    ctes.push(`w${ctes.length} as (${table.upsert(first, 'ok')})`);
+    write(`w${ctes.length}`, table.upsert(first, 'ok'));
+  };
+  const written: string[] = [];
+  const write = (name: string, statement: string) => {
+    ctes.push(`${name} as (${statement} returning 1)`);
+    written.push(name);
   };
 
   const shards = [...new Set(units.map((unit) => unit.shard))].sort((a, b) => a - b);
@@ -46,7 +56,7 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
       `{${shards.map((shard) => fence.epochOf(shard)).join(',')}}`,
     )}::bigint[]) f(shard, epoch) on s.shard = f.shard where s.epoch = f.epoch and s.owner = ${owner} order by s.shard for share of s)`,
     `ok as materialized (select 1 where (select count(*) from owned) = ${bind(shards.length)}::int)`,
-    `mark as (insert into commit_marker (owner, batch) select ${owner}, ${bind(batch)}::bigint from ok on conflict (owner) do update set batch = excluded.batch, committed_at = now())`,
+    `mark as (insert into commit_marker (owner, batch) select ${bind(marker)}::text, ${bind(batch)}::bigint from ok on conflict (owner) do update set batch = excluded.batch, committed_at = now())`,
   );
 
   // Always in the same order, so that the same tables make the same statement, which is prepared once.
@@ -64,8 +74,8 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
     tables.deadLetter,
     units.flatMap((unit) => unit.deadLetters),
   );
-  commandRecords(units, tables, values, ctes);
-  clearTimers(timers.cleared, bind, ctes);
+  commandRecords(units, tables, values, write);
+  clearTimers(timers.cleared, bind, write);
 
   const checks = ['true'];
   for (const [table, ids] of [
@@ -73,23 +83,22 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, batc
     ['effect', units.flatMap((unit) => unit.consumedEffects)],
   ] as const) {
     if (ids.length === 0) continue;
-    ctes.push(`gone_${table} as (delete from ${table} using ok where id = any(${bind(ids)}::text[]) returning 1)`);
+    write(`gone_${table}`, `delete from ${table} using ok where id = any(${bind(ids)}::text[])`);
     checks.push(`all_there((select count(*) from gone_${table}), ${bind(ids.length)}::int)`);
   }
   const cancelled = units.flatMap((unit) => unit.cancelledEffects);
-  if (cancelled.length > 0) ctes.push(`cancelled as (delete from effect using ok where id = any(${bind(cancelled)}::text[]))`);
+  if (cancelled.length > 0) write('cancelled', `delete from effect using ok where id = any(${bind(cancelled)}::text[])`);
   // A row cannot be changed twice in one statement: what is cancelled or consumed need not be marked.
   const gone = new Set([...cancelled, ...units.flatMap((unit) => unit.consumedEffects)]);
   const started = units.flatMap((unit) => unit.startedEffects).filter((id) => !gone.has(id));
-  if (started.length > 0)
-    ctes.push(`started as (update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[]))`);
+  if (started.length > 0) write('started', `update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[])`);
   const restarted = units.flatMap((unit) => unit.restartedEffects).filter((id) => !gone.has(id));
   if (restarted.length > 0) {
     const ids = bind(restarted);
-    ctes.push(`restarted as (update effect set started_by = ${owner}, starts = starts + 1 from ok where id = any(${ids}::text[]))`);
+    write('restarted', `update effect set started_by = ${owner}, starts = starts + 1 from ok where id = any(${ids}::text[])`);
   }
 
-  const { accounts, owners } = numberedEvents(units, bind, ctes);
+  const { accounts, owners } = numberedEvents(units, bind, ctes, written);
   const seqs = accounts.length === 0 ? 'null' : '(select array_agg(last_seq order by i) from numbers)';
   const kept = `(select array_agg(shard) from owned)`;
   const text = `with ${ctes.join(',\n')}\nselect case when exists (select from ok) then ${checks.join(' and ')} else false end, case when exists (select from ok) then null else ${kept} end, ${seqs}`;
@@ -115,13 +124,15 @@ function rowsByTable(units: readonly CommitUnit[]): Map<Table, object[]> {
   return byTable;
 }
 
+type Write = (name: string, statement: string) => void;
+
 /** Plain inserts: a command id that is there already must fail the unit, not be written over. */
-function commandRecords(units: readonly CommitUnit[], tables: RuntimeTables, values: unknown[], ctes: string[]): void {
+function commandRecords(units: readonly CommitUnit[], tables: RuntimeTables, values: unknown[], write: Write): void {
   const commands = units.flatMap((unit) => unit.commands);
   if (commands.length === 0) return;
   const first = values.length + 1;
   values.push(...tables.commandRecord.parameters(commands));
-  ctes.push(`commands as (${tables.commandRecord.insert(first, 'ok')})`);
+  write('commands', tables.commandRecord.insert(first, 'ok'));
 }
 
 type ClearedTimer = { kind: string; id: string; name: string };
@@ -138,16 +149,17 @@ function timersOf(units: readonly CommitUnit[]): { set: TimerDraft[]; cleared: C
   return { set, cleared };
 }
 
-function clearTimers(cleared: readonly ClearedTimer[], bind: (value: unknown) => string, ctes: string[]): void {
+function clearTimers(cleared: readonly ClearedTimer[], bind: (value: unknown) => string, write: Write): void {
   if (cleared.length === 0) return;
   const arrays = ['kind', 'id', 'name'].map((property) => `${bind(encodeArray({ codec: 'text', property }, cleared))}::text[]`);
   // `limit` keeps the look-up an index scan for each name; as a join it would read the whole table.
-  ctes.push(
-    `cleared as (delete from timer using ok where ctid = any(array(select t.ctid from unnest(${arrays.join(', ')}) c(kind, actor_id, name), lateral (select ctid from timer where kind = c.kind and actor_id = c.actor_id and name = c.name limit 1) t)))`,
+  write(
+    'cleared',
+    `delete from timer using ok where ctid = any(array(select t.ctid from unnest(${arrays.join(', ')}) c(kind, actor_id, name), lateral (select ctid from timer where kind = c.kind and actor_id = c.actor_id and name = c.name limit 1) t))`,
   );
 }
 
-function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => string, ctes: string[]) {
+function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => string, ctes: string[], written: readonly string[]) {
   const accountIndex = new Map<string, number>();
   const counts: number[] = [];
   const owners: Statement['eventOwners'] = [];
@@ -168,9 +180,12 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
   const accounts = [...accountIndex.keys()];
   if (rows.length === 0) return { accounts, owners };
   const names = accounts.map((id) => ({ id }));
+  // S4. Each count makes its statement run to its end.
+  const before = written.length === 0 ? '' : ` where ${written.map((name) => `(select count(*) from ${name})`).join(' + ')} >= 0`;
   ctes.push(
+    `all_written as materialized (select 1 from ok${before})`,
     `accounts as materialized (select id, n, i - 1 as i from unnest(${bind(encodeArray({ codec: 'text', property: 'id' }, names))}::text[], ${bind(`{${counts.join(',')}}`)}::int[]) with ordinality u(id, n, i))`,
-    'counted as (insert into event_counter as c (account_id, last_seq) select a.id, a.n from ok, accounts a order by a.id on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning account_id, last_seq)',
+    'counted as (insert into event_counter as c (account_id, last_seq) select a.id, a.n from all_written, accounts a order by a.id on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning account_id, last_seq)',
     'numbers as materialized (select a.i, a.id, c.last_seq, c.last_seq - a.n as base from accounts a join counted c on c.account_id = a.id)',
   );
   const columns = [

@@ -95,6 +95,13 @@ export class CommitUnit<P extends ActorPart = ActorPart> {
   deadLetters: DeadLetterDraft[] = [];
   /** The turns' spans, where they are traced. */
   traces: string[] | null = null;
+  /** Its shard was lost, or is being handed over, since it was added: it is not sent again. */
+  lost = false;
+  /**
+   * Since when it has waited beside the main lane, by the monotonic clock: for a lock, or for a unit that waits for one. Until it is settled
+   * or back in the open batch no turn may join it or build on it. null: it does not.
+   */
+  asideSinceMs: number | null = null;
   readonly settle: (outcome: CommitOutcome) => void;
 
   constructor(shard: number, settle: (outcome: CommitOutcome) => void) {

@@ -46,7 +46,7 @@ const defaultSettings = {
   synchronous_commit: 'on',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '50',
+  max_connections: '60',
   // As much of zeros, by which tables grow, the kernel may keep back and write at once while commits wait. What does not fit is in the kernel's cache.
   shared_buffers: '32MB',
   max_wal_size: '1GB',

@@ -73,7 +73,7 @@ export function expiredIdempotencyKeys(keys: IdempotencyKeys): Chore {
   };
 }
 
-/** The last batch of an owner that owns nothing any more, when nobody can still wonder whether it was committed. */
+/** The last batches of an owner that owns nothing any more, when nobody can still wonder whether they were committed. */
 export function deadOwnersMarkers(clock: Clock): Chore {
   return {
     name: 'commit markers',
@@ -81,7 +81,7 @@ export function deadOwnersMarkers(clock: Clock): Chore {
       const removed = await remove(
         client,
         `delete from commit_marker where owner = any(array(select m.owner from commit_marker m
-          where m.committed_at < to_timestamp($1::float8 / 1000) and not exists (select from shard s where s.owner = m.owner) limit $2))`,
+          where m.committed_at < to_timestamp($1::float8 / 1000) and not exists (select from shard s where starts_with(m.owner, s.owner)) limit $2))`,
         [clock.nowMs() - dayMs, limit],
       );
       return { seen: removed, removed };

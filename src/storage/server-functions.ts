@@ -15,6 +15,11 @@ export async function endConnections(on: Queryable, names: readonly string[]): P
   await unlessRefused(on.query(`select pg_terminate_backend(pid) ${ofThisRole} and application_name = any($1)`, [names]));
 }
 
+/** Ends the connection of this name that this server process serves. */
+export async function endConnection(on: Queryable, name: string, pid: number): Promise<void> {
+  await unlessRefused(on.query(`select pg_terminate_backend(pid) ${ofThisRole} and application_name = $1 and pid = $2`, [name, pid]));
+}
+
 /** Ends all connections whose name begins so, but for that one. `prefix` holds no wildcard. */
 export async function endConnectionsLike(on: Queryable, prefix: string, spared: string | null): Promise<void> {
   const text = `select pg_terminate_backend(pid) ${ofThisRole} and application_name like $1 and application_name is distinct from $2`;

@@ -216,7 +216,7 @@ class World {
       case 'renew': {
         const client = new pg.Client({ connectionString: this.url });
         await client.connect();
-        await keeper.renew(client).finally(() => client.end());
+        await keeper.renew(client, keeper.own.held(), null).finally(() => client.end());
         return;
       }
       case 'restart':

@@ -83,7 +83,7 @@ test('epochs that are raised after an unknown outcome are those of shards that s
   await tables[1]!.claim([{ shard: 1, epoch: 1, owner: 'a' }]);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  assert.deepEqual(await raiseEpochs(client, 'a', [0, 1, 2]), [
+  assert.deepEqual(await raiseEpochs(client, 'a', [0, 1, 2], null), [
     { shard: 0, epoch: 2, owner: 'a' },
     { shard: 2, epoch: 2, owner: 'a' },
   ]);

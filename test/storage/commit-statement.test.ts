@@ -92,7 +92,12 @@ for (const accounts of [1, 2_000]) {
     };
     const timings: Record<number, number> = {};
     for (const size of [1, 64, 512, 2_000]) {
-      const { text, values } = commitStatement(units(size, accounts, table), node.placement, 1_000_000 + size, tables);
+      const { text, values } = commitStatement(
+        units(size, accounts, table),
+        node.placement,
+        { marker: 'test', batch: 1_000_000 + size },
+        tables,
+      );
       await client.query('begin');
       const { rows } = await client.query({ text: `explain (analyze, format json) ${text}`, values });
       await client.query('rollback');

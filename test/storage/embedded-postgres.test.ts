@@ -75,7 +75,7 @@ test('a first start makes a durable UTF-8 cluster that only the password opens, 
     server_encoding: 'UTF8',
     data_checksums: 'on',
     password_encryption: 'scram-sha-256',
-    max_connections: '50',
+    max_connections: '60',
   });
   for (const wrong of ['', 'troupe', '0'.repeat(64)]) {
     const url = new URL(first.url);

@@ -31,9 +31,9 @@ for (const [what, settings] of [
     t.after(() => database.close());
     assert.deepEqual((await database.read({ text: timeouts })).rows, [{ statement: '15s', lock: '0' }]);
     assert.deepEqual(await database.list('account', (em) => em.getConnection().execute(timeouts)), [{ statement: '30s', lock: '0' }]);
-    const commits = new CommitConnection({ url, owner: 'a/1', statementTimeoutMs: 15_000, lockTimeoutMs: 2_000 });
+    const commits = new CommitConnection({ url, owner: 'a/1', statementTimeoutMs: 15_000 });
     t.after(() => commits.close());
-    assert.deepEqual((await (await commits.get()).query(timeouts)).rows, [{ statement: '15s', lock: '2s' }]);
+    assert.deepEqual((await (await commits.get(2_000)).query(timeouts)).rows, [{ statement: '15s', lock: '2s' }]);
     const reader = await connect({ url, name: 'reader', statementTimeoutMs: 4_000, readOnly: true });
     t.after(() => reader.end());
     await assert.rejects(reader.query('create table forbidden (id int)'), /read-only transaction/);

@@ -1,0 +1,245 @@
+/**
+ * Units that wait for a lock of another session, beside the main lane. They are tried again and again, each try short and over a few lanes of
+ * their own, until the lock is gone or their patience ends. So a lock delays its own actors, and the main lane goes on.
+ *
+ * B1 While a unit is here, nothing else of its actors is sent; where a counter or a shard is locked, nothing else that needs it.
+ * B2 What gave up waiting is remembered: what comes later for the same actor is tried here first, and not in the main lane.
+ * B3 A try holds what it has locked for the length of its own short wait; between tries nothing is held.
+ */
+import { performance } from 'node:perf_hooks';
+import type { Log } from '../log.ts';
+import type { CommitLane } from './commit-lane.ts';
+import { afterTry, halves, type Job, newJob, type Try } from './commit-try.ts';
+import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
+import { isShared, touchedOf } from './locked-rows.ts';
+
+export type BlockedUnitsOptions = {
+  lanes: readonly CommitLane[];
+  log: Log;
+  /** The first try waits half as long for a lock, later ones up to `longestWait` times as long. */
+  lockTimeoutMs: number;
+  settle(units: CommitUnit[], outcomes: CommitOutcome[]): void;
+  /** Units have left: what waited for them may go on. */
+  onLeft(): void;
+};
+
+/** In lengths of the lock time-out. */
+const longestWait = 5;
+/** Shorter than a caller's patience (10 s with the default of 200 ms), so that it is told that nothing was done. */
+const patience = 40;
+const longestPauseMs = 500;
+const firstPauseMs = 25;
+const suspectedForMs = 30_000;
+const maxSuspects = 10_000;
+/** A connection without work is given up. */
+const restAfterMs = 30_000;
+
+type Waiting = Job & {
+  /** What all of its units wait for; empty: each for something of its own, or nobody knows. */
+  shared: readonly string[];
+  dueMs: number;
+};
+
+export class BlockedUnits {
+  private readonly jobs: Waiting[] = [];
+  private readonly inHand = new Set<Waiting>();
+  /** B1: names that the units here need, and how many of them do. */
+  private readonly needed = new Map<string, number>();
+  private readonly namesOf = new Map<CommitUnit, readonly string[]>();
+  /** B2: until when. */
+  private readonly suspects = new Map<string, number>();
+  private readonly free: CommitLane[];
+  private timer: NodeJS.Timeout | null = null;
+  private restTimer: NodeJS.Timeout | null = null;
+  private closed = false;
+  private readonly options: BlockedUnitsOptions;
+
+  constructor(options: BlockedUnitsOptions) {
+    this.options = options;
+    this.free = [...options.lanes];
+  }
+
+  /** Units that wait here now. */
+  get size(): number {
+    return this.namesOf.size;
+  }
+
+  get units(): Iterable<CommitUnit> {
+    return this.namesOf.keys();
+  }
+
+  /** Whether nothing has to be asked of this before a batch is sent. */
+  get isIdle(): boolean {
+    return this.namesOf.size === 0 && this.suspects.size === 0;
+  }
+
+  /** B1. Whether a unit has to wait for those here. */
+  holds(unit: CommitUnit): boolean {
+    if (this.namesOf.size === 0) return false;
+    return actorsOf(unit).some((name) => this.needed.has(name)) || touchedOf(unit, this.needed).length > 0;
+  }
+
+  /** B2. What a unit needs that was waited for in vain a while ago. */
+  suspected(unit: CommitUnit): string[] {
+    if (this.suspects.size === 0) return [];
+    const nowMs = performance.now();
+    const names = [...actorsOf(unit).filter((name) => this.suspects.has(name)), ...touchedOf(unit, this.suspects)];
+    return names.filter((name) => this.suspects.get(name)! > nowMs || !this.suspects.delete(name));
+  }
+
+  /** @param locked names of what they wait for, as far as it is known */
+  take(units: readonly CommitUnit[], locked: ReadonlySet<string>): void {
+    const nowMs = performance.now();
+    const groups = new Map<string, CommitUnit[]>();
+    const unknown: CommitUnit[] = [];
+    for (const unit of units) {
+      unit.asideSinceMs ??= nowMs;
+      const touched = touchedOf(unit, locked);
+      const shared = touched.filter(isShared);
+      const names = [...actorsOf(unit), ...shared];
+      this.namesOf.set(unit, names);
+      for (const name of names) this.needed.set(name, (this.needed.get(name) ?? 0) + 1);
+      const [first] = shared;
+      if (first !== undefined) groups.set(first, [...(groups.get(first) ?? []), unit]);
+      else if (touched.length > 0 || actorsOf(unit).some(has(locked))) this.add([unit], []);
+      else unknown.push(unit);
+    }
+    for (const [name, group] of groups) this.add(group, [name]);
+    if (unknown.length > 0) this.add(unknown, []);
+    this.begin();
+  }
+
+  /** What is here of these shards is not tried again: it is refused as soon as that is certain. */
+  drop(shards: ReadonlySet<number>): void {
+    for (const job of [...this.jobs, ...this.inHand]) {
+      for (const unit of job.units) unit.lost ||= shards.has(unit.shard);
+      if (job.units.some(({ lost }) => lost)) job.dueMs = 0;
+    }
+    this.begin();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const timer of [this.timer, this.restTimer]) if (timer !== null) clearTimeout(timer);
+    await Promise.all(this.options.lanes.map((lane) => lane.close()));
+  }
+
+  private add(units: CommitUnit[], shared: readonly string[]): void {
+    this.jobs.push({ ...newJob(units), shared, dueMs: 0 });
+  }
+
+  /** Gives every free lane a job that is due; looks again when the next one is. */
+  private begin(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    if (this.closed) return;
+    const nowMs = performance.now();
+    while (this.free.length > 0) {
+      const at = this.jobs.findIndex(({ dueMs }) => dueMs <= nowMs);
+      if (at < 0) break;
+      const [job] = this.jobs.splice(at, 1);
+      this.inHand.add(job!);
+      void this.run(this.free.pop()!, job!);
+    }
+    if (this.jobs.length > 0 && this.free.length > 0) {
+      const dueMs = this.jobs.reduce((first, job) => Math.min(first, job.dueMs), Number.POSITIVE_INFINITY);
+      this.timer = setTimeout(() => this.begin(), Math.max(1, dueMs - nowMs));
+    }
+    this.restTimer ??= setTimeout(() => this.rest(), restAfterMs).unref();
+  }
+
+  private rest(): void {
+    const nowMs = performance.now();
+    for (const [name, untilMs] of this.suspects) if (untilMs <= nowMs) this.suspects.delete(name);
+    const isWorking = this.jobs.length + this.inHand.size > 0;
+    if (!isWorking) for (const lane of this.free) lane.rest();
+    this.restTimer = isWorking || this.suspects.size > 0 ? setTimeout(() => this.rest(), restAfterMs).unref() : null;
+  }
+
+  private async run(lane: CommitLane, job: Waiting): Promise<void> {
+    const { lockTimeoutMs, log } = this.options;
+    try {
+      const tried = await lane.try(job.units, Math.ceil(lockTimeoutMs * Math.min(longestWait, 2 ** (job.tries - 1))));
+      await this.follow(lane, job, tried);
+    } catch (error) {
+      if (!this.closed) {
+        log.error({ err: error }, 'a blocked commit failed unexpectedly');
+        this.settle(job.units, { kind: 'unavailable', error: error as Error });
+      }
+    }
+    this.inHand.delete(job);
+    this.free.push(lane);
+    this.begin();
+  }
+
+  private async follow(lane: CommitLane, job: Waiting, tried: Try): Promise<void> {
+    const { log } = this.options;
+    if (tried.kind === 'committed') {
+      for (const unit of job.units) for (const name of this.suspected(unit)) this.suspects.delete(name);
+      this.leave(job.units, tried.outcomes);
+    } else if (tried.kind === 'locked') await this.stillLocked(lane, job, tried.error);
+    else {
+      if (tried.kind !== 'lost') log.warn({ err: tried.error, units: job.units.length }, 'a blocked commit is not in and is sent again');
+      const { told, jobs, pauseMs } = afterTry(job, tried);
+      const dueMs = performance.now() + pauseMs;
+      this.jobs.push(...jobs.map((next): Waiting => ({ ...next, shared: job.shared, dueMs })));
+      for (const { unit, outcome } of told) this.settle([unit], outcome);
+    }
+  }
+
+  private async stillLocked(lane: CommitLane, job: Waiting, error: Error): Promise<void> {
+    const { units, shared } = job;
+    const isOneWait = units.length === 1 || (shared.length > 0 && shared.some(has(await lane.locked(units))));
+    const nowMs = performance.now();
+    if (!isOneWait) return void this.jobs.push(...halves(job, 0).map((half): Waiting => ({ ...half, shared: [], dueMs: nowMs })));
+    const tries = job.tries + 1;
+    const untilMs = nowMs - patience * this.options.lockTimeoutMs;
+    const over = units.filter(({ asideSinceMs }) => asideSinceMs! <= untilMs);
+    const waiting = units.filter(({ asideSinceMs }) => asideSinceMs! > untilMs);
+    if (waiting.length > 0) {
+      const dueMs = nowMs + Math.min(longestPauseMs, firstPauseMs * 2 ** tries);
+      this.jobs.push({ ...job, units: waiting, tries, dueMs });
+    }
+    if (over.length === 0) return;
+    this.options.log.warn({ err: error, units: over.length }, 'a lock of another session did not end in time');
+    for (const unit of over) this.suspect(this.namesOf.get(unit)!);
+    this.settle(over, { kind: 'unavailable', error });
+  }
+
+  private suspect(names: readonly string[]): void {
+    const untilMs = performance.now() + suspectedForMs;
+    for (const name of names) {
+      if (this.suspects.size >= maxSuspects) this.suspects.delete(this.suspects.keys().next().value!);
+      this.suspects.set(name, untilMs);
+    }
+  }
+
+  private settle(units: CommitUnit[], outcome: CommitOutcome): void {
+    this.leave(
+      units,
+      units.map(() => outcome),
+    );
+  }
+
+  /** Told first: what was built on a unit that is not committed is withdrawn before anything of it can be sent. */
+  private leave(units: CommitUnit[], outcomes: CommitOutcome[]): void {
+    this.options.settle(units, outcomes);
+    for (const unit of units) {
+      for (const name of this.namesOf.get(unit) ?? []) {
+        const left = this.needed.get(name)! - 1;
+        if (left === 0) this.needed.delete(name);
+        else this.needed.set(name, left);
+      }
+      this.namesOf.delete(unit);
+    }
+    this.options.onLeft();
+  }
+}
+
+function actorsOf({ parts }: CommitUnit): string[] {
+  return parts.map(({ kind, id }) => `actor ${kind}/${id}`);
+}
+
+function has(names: ReadonlySet<string>): (name: string) => boolean {
+  return (name) => names.has(name);
+}

@@ -1,0 +1,212 @@
+/**
+ * One lane of the group commit: a connection of its own, batches one after another, and the answer to "is it in?" when the connection
+ * breaks in the middle. It knows neither actors nor what is to be sent next.
+ *
+ * C3 After an unknown outcome the own epochs of the batch's shards are raised before anything is read: whatever of the old connection is
+ *    still on its way can no longer land. Then the lane's marker says whether the batch is in. Meanwhile no other lane sends (`Doubt`):
+ *    what it has on its way either holds the shards' rows, and is waited for, or is refused under the old epoch, and is sent again.
+ */
+import type pg from 'pg';
+import type { Log } from '../log.ts';
+import { CommitConnection } from './commit-connection.ts';
+import { commitStatement, type Fence, type RuntimeTables, type Statement } from './commit-statement.ts';
+import { backOffMs, type Try } from './commit-try.ts';
+import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
+import { databaseFault, queryCanceled } from './database-errors.ts';
+import { lockedRows } from './locked-rows.ts';
+
+export type FenceControl = Fence & {
+  /**
+   * Raises the epochs of these shards, as far as this owner holds them, and drops those it has lost. Called after an unknown outcome, on the
+   * lane's new connection; `pid` is the server process of the old one.
+   */
+  renew(client: pg.Client, shards: readonly number[], pid: number | null): Promise<void>;
+  /** The database says that these shards are not held under the epochs given: they count as lost from here on. */
+  refused(shards: number[]): void;
+};
+
+export type CommitLaneOptions = {
+  /** 0: the main lane. */
+  number: number;
+  url: string;
+  fence: FenceControl;
+  tables: RuntimeTables;
+  log: Log;
+  doubt: Doubt;
+  statementTimeoutMs: number;
+  lockTimeoutMs: number;
+};
+
+/** Long enough for the statements that other lanes have on their way. */
+const findingLockTimeoutMs = 5_000;
+
+export class CommitLane {
+  private batch = 0;
+  private closed = false;
+  private readonly marker: string;
+  private readonly connection: CommitConnection;
+  private readonly options: CommitLaneOptions;
+
+  constructor(options: CommitLaneOptions) {
+    this.options = options;
+    const { number, url, fence, statementTimeoutMs } = options;
+    this.marker = number === 0 ? fence.owner : `${fence.owner} lane ${number}`;
+    this.connection = new CommitConnection({ url, owner: fence.owner, statementTimeoutMs });
+  }
+
+  /** Sends the units as one statement. Resolves when it is certain what became of it. */
+  async try(units: CommitUnit[], lockTimeoutMs = this.options.lockTimeoutMs): Promise<Try> {
+    const { fence, doubt } = this.options;
+    if (doubt.isThere) await doubt.over();
+    if (this.hasLost(units)) return { kind: 'lost' };
+    const batch = ++this.batch;
+    const epochs = units.map(({ shard }) => fence.epochOf(shard));
+    let statement: Statement;
+    try {
+      statement = commitStatement(units, fence, { marker: this.marker, batch }, this.options.tables);
+    } catch (error) {
+      return { kind: 'bad', error: error as Error };
+    }
+    let client: pg.Client;
+    try {
+      client = await this.connection.get(lockTimeoutMs);
+    } catch (error) {
+      if (this.closed) throw error;
+      return { kind: 'unreachable', error: error as Error };
+    }
+    try {
+      const { name, text, values } = statement;
+      const { rows } = await client.query({ ...(name === '' ? {} : { name }), text, values, rowMode: 'array' });
+      const [ok, kept, seqs] = rows[0] as unknown as [boolean, number[] | null, number[] | null];
+      if (ok) return { kind: 'committed', outcomes: committed(units, statement, seqs ?? []) };
+      await this.denied(units, epochs, new Set(kept ?? []));
+      return { kind: 'lost' };
+    } catch (error) {
+      const fault = databaseFault(error);
+      if (fault === 'contents') return { kind: 'bad', error: error as Error };
+      if (fault === 'blocked')
+        return { kind: (error as { code?: string }).code === queryCanceled ? 'slow' : 'locked', error: error as Error };
+      if (fault === 'database') {
+        // It may be this connection alone that does not know what was prepared on it, or keeps something broken.
+        if (/^(0A|26|XX)/.test((error as { code: string }).code)) this.connection.drop();
+        return { kind: 'again', error: error as Error };
+      }
+      const outcomes = await this.findOut(batch, units, error as Error);
+      return outcomes === null ? { kind: 'again', error: error as Error } : { kind: 'committed', outcomes };
+    }
+  }
+
+  /** What these units change and another session has locked now, by the names of `locked-rows.ts`. Empty where nothing was found. */
+  async locked(units: readonly CommitUnit[]): Promise<Set<string>> {
+    try {
+      return await lockedRows(await this.connection.get(this.options.lockTimeoutMs), units);
+    } catch (error) {
+      if (this.closed) throw error;
+      this.connection.drop();
+      return new Set();
+    }
+  }
+
+  /** Gives up the connection of a lane that has nothing to do. */
+  rest(): void {
+    this.connection.drop();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.connection.close();
+  }
+
+  /** Marks what may not be sent any more. */
+  private hasLost(units: readonly CommitUnit[]): boolean {
+    let some = false;
+    for (const unit of units) {
+      if (this.options.fence.epochOf(unit.shard) === null) unit.lost = true;
+      some ||= unit.lost;
+    }
+    return some;
+  }
+
+  /** The database has refused shards: lost are those whose epochs nobody has raised here meanwhile. */
+  private async denied(units: readonly CommitUnit[], epochs: readonly (number | null)[], kept: ReadonlySet<number>): Promise<void> {
+    const { fence, doubt } = this.options;
+    await doubt.over();
+    const shards = new Set<number>();
+    for (let i = 0; i < units.length; i++) {
+      const unit = units[i]!;
+      if (kept.has(unit.shard) || fence.epochOf(unit.shard) !== epochs[i]) continue;
+      unit.lost = true;
+      shards.add(unit.shard);
+    }
+    if (shards.size > 0) fence.refused([...shards]);
+  }
+
+  /** C3. Returns the outcomes when the batch is in, null when it surely is not. Waits as long as the database is away. */
+  private findOut(batch: number, units: CommitUnit[], cause: Error): Promise<CommitOutcome[] | null> {
+    const { log, doubt } = this.options;
+    log.warn({ err: cause, batch }, 'a commit was cut off; finding out whether it is in');
+    const { pid } = this.connection;
+    this.connection.drop();
+    return doubt.during(async () => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.look(batch, units, pid);
+        } catch (error) {
+          if (this.closed) throw error;
+          this.connection.drop();
+          await new Promise((resolve) => setTimeout(resolve, backOffMs(attempt)));
+        }
+      }
+    });
+  }
+
+  private async look(batch: number, units: CommitUnit[], pid: number | null): Promise<CommitOutcome[] | null> {
+    const client = await this.connection.get(findingLockTimeoutMs);
+    await this.options.fence.renew(client, [...new Set(units.map(({ shard }) => shard))], pid);
+    const marker = await client.query('select batch from commit_marker where owner = $1', [this.marker]);
+    if (Number(marker.rows[0]?.batch ?? 0) < batch) return null;
+    const events = units.flatMap((unit) => unit.events);
+    if (events.length === 0) return units.map(() => ({ kind: 'committed', seqs: [] }));
+    const { rows } = await client.query('select id, seq from event where account_id = any($1) and id = any($2)', [
+      [...new Set(events.map((event) => event.accountId))],
+      events.map((event) => event.id),
+    ]);
+    const seqById = new Map(rows.map((row): [string, number] => [row.id, row.seq]));
+    return units.map((unit) => ({ kind: 'committed', seqs: unit.events.map((event) => seqById.get(event.id)!) }));
+  }
+}
+
+/** While one lane finds out what became of its batch, the others send nothing. */
+export class Doubt {
+  private last: Promise<unknown> = Promise.resolve();
+  private count = 0;
+
+  get isThere(): boolean {
+    return this.count > 0;
+  }
+
+  /** Resolves when no lane is finding out. */
+  async over(): Promise<void> {
+    while (this.count > 0) await this.last.catch(() => {});
+  }
+
+  /** One lane after the other. */
+  during<T>(work: () => Promise<T>): Promise<T> {
+    this.count++;
+    const done = this.last.then(work, work).finally(() => this.count--);
+    this.last = done;
+    return done;
+  }
+}
+
+function committed(
+  units: CommitUnit[],
+  statement: Pick<Statement, 'eventOwners' | 'countedAccounts'>,
+  lastSeqs: number[],
+): CommitOutcome[] {
+  const seqs: number[][] = units.map(() => []);
+  const counts: number[] = statement.countedAccounts.map(() => 0);
+  for (const { account } of statement.eventOwners) counts[account]!++;
+  for (const { unit, account, rank } of statement.eventOwners) seqs[unit]!.push(lastSeqs[account]! - counts[account]! + rank);
+  return seqs.map((list) => ({ kind: 'committed', seqs: list }));
+}

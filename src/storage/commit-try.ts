@@ -1,0 +1,88 @@
+/** One try to commit some units, and what follows from it where it did not succeed: pure decisions, the same in every lane. */
+import { isRepeat } from './commit-statement.ts';
+import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
+
+/** What became of one try: certain, or surely not in. */
+export type Try =
+  | { kind: 'committed'; outcomes: CommitOutcome[] }
+  /** Units whose shards are no longer this owner's are marked `lost`; the others may be sent again at once. */
+  | { kind: 'lost' }
+  /** The contents are at fault. */
+  | { kind: 'bad'; error: Error }
+  /** Another session holds a lock. */
+  | { kind: 'locked'; error: Error }
+  /** The statement took too long. */
+  | { kind: 'slow'; error: Error }
+  /** The database is at fault: see `database-errors.ts`. */
+  | { kind: 'again'; error: Error }
+  | { kind: 'unreachable'; error: Error };
+
+/** Units that are sent together, and how often they were. */
+export type Job = {
+  units: CommitUnit[];
+  tries: number;
+  /** Tries that found no database, one after the other. */
+  outages: number;
+  /** Shared by all parts of what was one batch: where everything fails, not every unit is tried by itself. */
+  budget: { left: number };
+};
+
+export type Next = { told: { unit: CommitUnit; outcome: CommitOutcome }[]; jobs: Job[]; pauseMs: number };
+
+/** How often the same units are tried when the database is at fault, before they are tried in halves. */
+const triesTogether = 3;
+/** How often one unit is tried by itself; once, where it was tried with others before. */
+const triesAlone = 5;
+/** Tries of one batch that is in halves because of the database. Enough to find three units in 512. */
+const triesInParts = 64;
+/** A statement that took all of its time costs as much as so many tries. */
+const slowCosts = 8;
+
+export function newJob(units: CommitUnit[]): Job {
+  return { units, tries: 0, outages: 0, budget: { left: triesInParts } };
+}
+
+/** @param tried not `committed` and not `locked`: what these lead to differs between lanes */
+export function afterTry(job: Job, tried: Exclude<Try, { kind: 'committed' | 'locked' }>): Next {
+  const { units, budget } = job;
+  if (tried.kind === 'lost') {
+    const kept = units.filter((unit) => !unit.lost);
+    return {
+      ...tell(
+        units.filter((unit) => unit.lost),
+        { kind: 'refused' },
+      ),
+      jobs: kept.length === 0 ? [] : [{ ...job, units: kept }],
+    };
+  }
+  const { kind, error } = tried;
+  const tries = job.tries + 1;
+  if (kind === 'unreachable') {
+    // Nobody's fault and nothing lost: wait for as long as it takes. Callers are answered by their deadlines.
+    const outages = job.outages + 1;
+    return { told: [], jobs: [{ ...job, outages }], pauseMs: backOffMs(outages) };
+  }
+  if (kind === 'bad') {
+    if (units.length > 1) return { told: [], jobs: halves(job, 0), pauseMs: 0 };
+    return tell(units, { kind: isRepeat(error) ? 'repeated' : 'failed', error });
+  }
+  if (kind === 'slow' || tries >= triesTogether) {
+    budget.left -= kind === 'slow' ? slowCosts : 1;
+    if (budget.left <= 0 || (units.length === 1 && tries >= triesAlone)) return tell(units, { kind: 'unavailable', error });
+    if (units.length > 1) return { told: [], jobs: halves(job, triesAlone - 1), pauseMs: 0 };
+  }
+  return { told: [], jobs: [{ ...job, tries, outages: 0 }], pauseMs: backOffMs(tries) };
+}
+
+export function halves(job: Job, tries: number): Job[] {
+  const middle = job.units.length >> 1;
+  return [job.units.slice(0, middle), job.units.slice(middle)].map((units) => ({ ...job, units, tries, outages: 0 }));
+}
+
+export function backOffMs(attempt: number): number {
+  return Math.min(2_000, 25 * 2 ** attempt);
+}
+
+function tell(units: readonly CommitUnit[], outcome: CommitOutcome): Next {
+  return { told: units.map((unit) => ({ unit, outcome })), jobs: [], pauseMs: 0 };
+}
