@@ -14,7 +14,7 @@ const maxDeadLettersCounted = 10_000;
 /** The index of both tables begins with the shard: one look-up for each. */
 const text = `select
   coalesce((select max(extract(epoch from now() - m.created_at)) from unnest($1::int[]) s(shard),
-    lateral (select created_at from message where shard = s.shard order by id limit 1) m), 0)::float8 as "oldestMessageS",
+    lateral (select created_at from message where shard = s.shard order by seq limit 1) m), 0)::float8 as "oldestMessageS",
   coalesce((select max(extract(epoch from now() - t.due_at)) from unnest($1::int[]) s(shard),
     lateral (select due_at from timer where shard = s.shard order by due_at limit 1) t), 0)::float8 as "mostOverdueTimerS",
   (select count(*) from (select from dead_letter limit ${maxDeadLettersCounted}) d)::float8 as "deadLetters",

@@ -10,6 +10,13 @@ export type MessageDraft = {
   command: string;
   input: unknown;
   createdAt: number;
+  /** Kind and id of who sent it; null, or absent, where the version that sent it did not say. */
+  sender?: string | null;
+  /**
+   * The message before it from the same sender to the same actor; null: all of these are surely taken, or there was none; absent: the sender
+   * does not know. In memory only: in the database the order of the numbers tells.
+   */
+  after?: string | null;
   /** W3C traceparent of the turn that sent it. In memory only: what is found in the database after a loss begins no trace. */
   trace?: string | null;
 };

@@ -34,6 +34,7 @@ import { FilesOfOneName } from './migrations/0022-files-of-one-name.ts';
 import { WebhookChallenge } from './migrations/0023-webhook-challenge.ts';
 import { AccountStorageUse } from './migrations/0024-account-storage.ts';
 import { DeadLetters } from './migrations/0027-dead-letters.ts';
+import { MessageOrder } from './migrations/0029-message-order.ts';
 import { Recounts } from './migrations/0033-recounts.ts';
 import { connectionNames, takeAdvisoryLock } from './server-functions.ts';
 import { requireSessions, SessionsLost } from './session-check.ts';
@@ -107,6 +108,7 @@ export class Database {
           WebhookChallenge,
           AccountStorageUse,
           DeadLetters,
+          MessageOrder,
           Recounts,
         ],
         snapshot: false,

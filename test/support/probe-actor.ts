@@ -81,12 +81,16 @@ export const effects = {
   mail: async (_input: any, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
 };
 
+/** Called before the probe hears something; tests make it throw. */
+export const hearing = { before(_input: unknown): void {} };
+
 type State = ProbeState | null;
 
 export const probeActor = defineActor<ProbeState, ProbeContract>({
   ref: probe,
   entity: ProbeEntity,
   mailboxLimit: 100,
+  sendsBeforeItExists: true,
   commands: {
     add(state, { n, account }, ctx) {
       const value = (state?.value ?? 0) + n;
@@ -122,6 +126,7 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
       return { state: { ...(state ?? blank(ctx.id)), ...values } as ProbeState, reply: 1 };
     },
     hear(state, input, ctx) {
+      hearing.before(input);
       if (input === 'throw') throw new TypeError('cannot hear');
       if (input === 'refuse') throw new AppError('conflict', 'will not hear');
       const value = input === 'overflow' || (input as any)?.overflow === true ? 2_000_000 : (state?.value ?? 0);

@@ -1,6 +1,8 @@
 /** The one live copy of an actor in memory: its newest state, its last committed state, and what waits for it. */
+import type { MessageDraft } from '../../storage/commit-unit.ts';
 import type { Envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
+import { SentMessages } from './sent-messages.ts';
 import type { TurnPart } from './turn-unit.ts';
 
 export class Activation {
@@ -21,6 +23,10 @@ export class Activation {
   next: Envelope | null = null;
   /** Actors with a joint turn that waits for this one's state to be loaded. */
   awaitedBy: Set<Activation> | null = null;
+  /** Its row was not there when it was loaded. */
+  isNew = false;
+  /** null while it has sent nothing, or not for long. */
+  sent: SentMessages | null = null;
   /** Set by every use, cleared by passivation's sweep, which notes the time: so a use costs no look at the clock. */
   used = true;
   /** When a sweep last found it used. */
@@ -45,6 +51,19 @@ export class Activation {
     if ((open !== null && open.unit.asideSinceMs !== null) || (sending !== null && sending.unit.asideSinceMs !== null)) return false;
     if (envelope.alone) this.next = envelope;
     return !envelope.alone && last.waiting.length < maxWaiting;
+  }
+
+  /** Says in a message what it comes after. Call in the order of the turns. */
+  noteSent(message: MessageDraft): void {
+    const { kind, id, isNew } = this;
+    this.sent ??= new SentMessages(`${kind.name}/${id}`, isNew && !kind.sendsBeforeItExists);
+    this.sent.note(message);
+  }
+
+  /** To cost less memory: what is sent next may have a message before it that it does not know. */
+  forgetSent(): void {
+    this.sent = null;
+    this.isNew = false;
   }
 
   /** Nothing waits, nothing is uncommitted: it can leave memory and come back as it was. */

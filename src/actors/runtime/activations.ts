@@ -97,6 +97,7 @@ export class Activations {
       const state = rows.get(activation.id) ?? null;
       activation.state = freezeStates ? deepFreeze(state) : state;
       activation.committed = activation.state;
+      activation.isNew = state === null;
       activation.phase = 'ready';
       onReady(activation);
     }

@@ -103,6 +103,7 @@ export class ActorSystem {
       confirmed: (activation, envelope, unsure) => settlement.confirmed(activation, envelope, unsure),
       settled: (unit, outcome) => settlement.settle(unit, outcome),
       threw: (activation, envelope, failure) => settlement.threw(activation, envelope, failure),
+      again: (activation, envelope) => settlement.again(activation, envelope),
     });
     this.mailboxes = new Mailboxes(commit, maxWaiting, (activation, envelope) => this.turns.take(activation, envelope));
     this.activations = new Activations({

@@ -125,6 +125,8 @@ export type ActorDefinition<S extends object, C extends Contract> = {
   mailboxLimit?: number;
   /** It is asked also where a node sheds what it is asked: what tells of the node's health. */
   isVital?: boolean;
+  /** A turn that leaves it without a state may send messages. What it sends first costs a look into the database each time it is loaded. */
+  sendsBeforeItExists?: boolean;
 };
 
 /** A definition whose types have been checked; what the runtime works with. */
@@ -138,6 +140,8 @@ export type AnyActor = {
   mailboxLimit?: number;
   /** It is asked also where a node sheds what it is asked: what tells of the node's health. */
   isVital?: boolean;
+  /** A turn that leaves it without a state may send messages. What it sends first costs a look into the database each time it is loaded. */
+  sendsBeforeItExists?: boolean;
 };
 
 /** Checks a definition's types; the value is the definition itself. */

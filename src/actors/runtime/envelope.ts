@@ -40,6 +40,10 @@ export type Envelope = {
   /** Its turn has been taken: from here on a missing answer means that nobody knows. */
   taken: boolean;
   settled: boolean;
+  /** The message before it from the same sender, which must be taken first; null where it is consumed. */
+  behind: Envelope | null;
+  /** The message after it, which came to its turn before this one was taken and waits for that. */
+  follower: Envelope | null;
   /** Under which a later turn answers it; null when its own turn does. */
   deferredKey: string | null;
   resolve(reply: unknown): void;
@@ -75,6 +79,8 @@ export function newEnvelope(
     elsewhere: false,
     taken: false,
     settled: false,
+    behind: null,
+    follower: null,
     deferredKey: null,
     resolve: noCaller,
     reject: noCaller,

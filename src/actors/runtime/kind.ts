@@ -17,6 +17,7 @@ export type Kind = {
   readonly mailboxLimit: number;
   readonly isVital: boolean;
   readonly idleTimeoutMs: number;
+  readonly sendsBeforeItExists: boolean;
 };
 
 /** Throws for a definition whose table cannot hold actors. */
@@ -32,6 +33,7 @@ export function kindOf(definition: AnyActor, database: Database): Kind {
     mailboxLimit: definition.mailboxLimit ?? 1_000,
     isVital: definition.isVital ?? false,
     idleTimeoutMs: definition.idleTimeoutMs ?? 300_000,
+    sendsBeforeItExists: definition.sendsBeforeItExists ?? false,
   };
 }
 

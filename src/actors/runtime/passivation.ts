@@ -10,6 +10,8 @@ const sweepIntervalMs = 1_000;
 const maxLooked = 20_000;
 /** Above this share of the heap's limit, activations idle for longer than `shortIdleMs` go. */
 const pressureShare = 0.7;
+/** Whoever sends nothing for this long has nothing more to say for now. */
+const forgetSentMs = 10_000;
 /** Also for actors that do not exist: looking at a made-up id must not cost memory for long. */
 const shortIdleMs = 5_000;
 
@@ -54,6 +56,7 @@ export class Passivation {
         activation.lastUsedMs = nowMs;
       }
       const { idleTimeoutMs } = activation.kind;
+      if (activation.sent !== null && nowMs - activation.lastUsedMs >= forgetSentMs) activation.forgetSent();
       const allowedMs = pressure || activation.committed === null ? Math.min(shortIdleMs, idleTimeoutMs) : idleTimeoutMs;
       if (nowMs - activation.lastUsedMs >= allowedMs && this.system.passivate(activation)) passivated++;
     }

@@ -177,8 +177,12 @@ export class Settlement {
     else this.parts.commands.echo(envelope.commandId, envelope);
   }
 
-  /** @param repeated something in its unit has taken effect before: where it is this one, its turn would refuse what it has done itself */
-  private again(activation: Activation, envelope: Envelope, repeated = false): void {
+  /**
+   * What was not taken, or is undone, goes to its actor again, wherever that lives now.
+   *
+   * @param repeated something in its unit has taken effect before: where it is this one, its turn would refuse what it has done itself
+   */
+  again(activation: Activation, envelope: Envelope, repeated = false): void {
     if (envelope.settled) return;
     const waiting = undone(this.parts.deferred, envelope);
     if (repeated) this.parts.enter(activation, waiting);

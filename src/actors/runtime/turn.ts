@@ -160,7 +160,10 @@ export class TurnRecord implements TurnContext {
     const { unit } = part;
     if (this.trace !== null) (unit.traces ??= []).push(this.trace);
     if (this.events !== null) unit.events.push(...this.events);
-    if (this.messages !== null) unit.messages.push(...this.messages);
+    if (this.messages !== null) {
+      for (const message of this.messages) part.activation.noteSent(message);
+      unit.messages.push(...this.messages);
+    }
     if (this.effects !== null) {
       const accountId = accountOf(part.activation.state);
       for (const effect of this.effects) {

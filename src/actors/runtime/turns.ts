@@ -6,6 +6,7 @@
  * R2 Nothing a turn decided, refusals included, is told before everything it was decided on is committed.
  * R3 A query sees committed state only.
  * R4 A turn that throws changes nothing: its record is dropped, the activation and its neighbours go on.
+ * R7 A message is taken after all earlier ones of its sender to this actor: they are consumed, or their turns are among those it builds on.
  */
 import type { Clock } from '../../clock.ts';
 import type { Placement } from '../../cluster/placement.ts';
@@ -49,6 +50,8 @@ export type TurnsParts = {
   settled(unit: TurnUnit, outcome: CommitOutcome): void;
   /** Durable work whose command threw: try it again after a while, or give it up. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void;
+  /** Sends an envelope to the actor again, wherever it lives now. */
+  again(activation: Activation, envelope: Envelope): void;
 };
 
 export class Turns {
@@ -66,7 +69,7 @@ export class Turns {
   take(activation: Activation, envelope: Envelope): boolean {
     if (envelope.settled) return true;
     if (envelope.source.kind === 'query') this.answerQuery(activation, envelope);
-    else {
+    else if (!waitsForItsTurn(envelope)) {
       envelope.order ||= ++this.taken;
       if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
       if (envelope.givenUp !== null) this.bury(activation, envelope, envelope.givenUp);
@@ -86,6 +89,9 @@ export class Turns {
       const turn = runCommand(activation, activation.state, envelope.command, envelope.input, record);
       state = turn.state;
       envelope.reply = turn.reply;
+      // Told where defects are looked for; elsewhere the message is sent all the same.
+      if (this.parts.freezeStates && state === null && record.messages !== null && !activation.kind.sendsBeforeItExists)
+        throw new Error(`${activation.kind.name} sends a message and has no state: say so with sendsBeforeItExists`);
     } catch (error) {
       failure = error ?? new Error('Something without a name was thrown');
     } finally {
@@ -203,7 +209,16 @@ export class Turns {
     // A deferred command has its reply later, and its record with it.
     if (envelope.deferredKey === null) this.recordCommand(unit, envelope.commandId, envelope.reply);
     part.taken.push(envelope);
+    envelope.taken = true;
     this.parts.commit.addTurn(unit);
+    if (envelope.follower !== null) this.release(part.activation, envelope);
+  }
+
+  /** R7. Not at once: a chain of them would be turns inside turns. */
+  private release(activation: Activation, before: Envelope): void {
+    const follower = before.follower!;
+    before.follower = null;
+    queueMicrotask(() => this.parts.again(activation, follower));
   }
 
   private recordCommand(unit: TurnUnit, commandId: string | null, reply: unknown): void {
@@ -256,6 +271,15 @@ export class Turns {
     if (unit === null) commit.add(of);
     return part;
   }
+}
+
+/** R7. True: it is taken when the message before it has been. That one's turn may be undone, and then this one's is too. */
+function waitsForItsTurn(envelope: Envelope): boolean {
+  const { behind } = envelope;
+  if (behind === null) return false;
+  if (behind.settled) envelope.behind = null;
+  else if (!behind.taken) behind.follower = envelope;
+  return !behind.settled && !behind.taken;
 }
 
 function isCancelled(part: TurnPart | null, effectId: string): boolean {

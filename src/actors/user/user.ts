@@ -14,6 +14,8 @@ export const userActor = (effects: UserMails & { revokeKeys: EffectDefinition })
   defineActor<UserRow, UserContract>({
     ref: user,
     entity: User,
+    // An address that moves to a user who is not there is told so.
+    sendsBeforeItExists: true,
     commands: {
       create,
       update,

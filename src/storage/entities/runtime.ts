@@ -39,7 +39,10 @@ export const Event = defineEntity({
   },
 });
 
-/** The outbox: messages between actors that their receivers have not yet committed. */
+/**
+ * The outbox: messages between actors that their receivers have not yet committed. The database numbers them (`seq`), so that what one sender
+ * commits later has the larger number.
+ */
 export const Message = defineEntity({
   name: 'Message',
   tableName: 'message',
@@ -52,6 +55,8 @@ export const Message = defineEntity({
     command: p.text(),
     input: json<unknown>(),
     createdAt: epochMs(),
+    /** Its kind and id; null for what versions sent that did not say. */
+    sender: p.text().strictNullable(),
   },
 });
 
