@@ -91,7 +91,8 @@ export class Outbox {
       if (this.parts.placement.epochOf(shard) === null || this.inHand.knows(id)) continue;
       // One that has no order goes after all that have been left.
       const isLast = sender == null && (this.sweeping !== null || this.toReadLater.has(shard));
-      const waits = isLast || this.inHand.size >= this.maxInHand || (sender != null && this.held.has(pairOf(sender, kind, actorId)));
+      const waits =
+        isLast || this.inHand.size >= this.maxInHand || (this.held.size > 0 && this.held.has(pairOf(sender ?? '', kind, actorId)));
       if (waits || this.isUnknown(message)) this.toReadLater.add(shard);
       else if (!this.inHand.mayFollow(message)) this.lookFor(message);
       else if (!this.handOver(message)) this.toReadLater.add(shard);
