@@ -5,7 +5,7 @@ import { shardOf } from '../../src/cluster/address.ts';
 import type { ClusterTimings } from '../../src/cluster/cluster-timings.ts';
 import type { AppError } from '../../src/errors.ts';
 import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
-import { probe } from '../support/probe-actor.ts';
+import { effects, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { outcomeOf, until } from '../support/runtime.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
@@ -28,6 +28,33 @@ test('a node that nobody hears is put out: it writes nothing, shows nothing old,
   assert.equal(await b.actors.ask(probe, id, 'add', { n: 1_000 }), 1_011);
   assert.notEqual(b.placement.epochOf(shardOf('probe', id)), null, 'b owns it again');
   assert.deepEqual(await cluster.sql('select seq::int from event order by seq'), [{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
+});
+
+test('an effect that had not begun when its shard was lost is not run once more when the shard is back', options, async (t) => {
+  const mails: ((value: string) => void)[] = [];
+  const before = effects.mail;
+  effects.mail = () => new Promise((resolve) => mails.push(resolve));
+  t.after(() => (effects.mail = before));
+  // One place: the second waits in memory.
+  const runtime = { effectPlaces: { maxRunning: 1 } };
+  const begin = async (b: TestNode, id: string) => {
+    for (let n = 0; n < 2; n++) await b.actors.ask(probe, id, 'begin', { effect: 'mail', input: {} });
+    await until(() => mails.length === 1, 'the first to run');
+  };
+  const { cluster, a, b, id, hold } = await unheard(t, {}, { runtime, begin });
+  await until(() => mails.length === 2, 'a to run the second');
+  mails[1]!('sent');
+  const heard = async () => (await a.actors.query(probe, id, 'state', null))!.heard;
+  await until(async () => (await heard()).length === 2, 'both outcomes');
+  cluster.links.heal(a.incarnation, b.incarnation);
+  hold.release();
+  await cluster.settled();
+  assert.notEqual(b.placement.epochOf(shardOf('probe', id)), null, 'b owns it again');
+  mails[0]!('sent');
+  await until(() => b.runtime.effects.size.running + b.runtime.effects.size.waiting === 0, 'b to be done');
+  assert.equal(mails.length, 2);
+  const outcomes = (await heard()) as { kind: string }[];
+  assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['done', 'unknown']);
 });
 
 test('a node that hears nothing, not even from the database, shows nothing after another has told something newer', options, async (t) => {
@@ -207,8 +234,12 @@ async function renewed(cluster: TestCluster, times: number): Promise<void> {
 }
 
 /** Two nodes; b's link and Redis are cut, and nothing but its own asks tells it what happens meanwhile. It has shown the actor a moment ago. */
-async function unheard(t: TestContext, timings: Partial<ClusterTimings> = {}) {
-  const cluster = await testCluster(t, { ...quick, timings });
+async function unheard(
+  t: TestContext,
+  timings: Partial<ClusterTimings> = {},
+  { runtime, begin }: { runtime?: object; begin?: (b: TestNode, id: string) => Promise<void> } = {},
+) {
+  const cluster = await testCluster(t, { ...quick, timings, runtime });
   const a = await cluster.join('a');
   const [redis, database] = [await TcpProxy.before(cluster.redis.url), await TcpProxy.before(cluster.url)];
   t.after(() => Promise.all([redis.close(), database.close()]));
@@ -217,6 +248,7 @@ async function unheard(t: TestContext, timings: Partial<ClusterTimings> = {}) {
   const id = idOf(b);
   assert.equal(await b.actors.ask(probe, id, 'add', { n: 1 }), 1);
   assert.equal((await b.actors.query(probe, id, 'state', null))!.value, 1);
+  await begin?.(b, id);
   cluster.links.harm(a.incarnation, b.incarnation, 'cut');
   return { cluster, a, b, id, hold: redis.hold(/./, 'to server'), database };
 }

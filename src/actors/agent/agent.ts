@@ -196,6 +196,6 @@ function told(outcome: EffectOutcome<ToolOutcome>): ToolOutcome {
   const error =
     outcome.kind === 'failed'
       ? outcome.message
-      : 'The service was interrupted while this ran: its outcome is unknown. Do not simply repeat it; say so in your closing words.';
+      : 'This was interrupted while it ran: its outcome is unknown. Do not simply repeat it; say so in your closing words.';
   return { result: { error }, isError: true };
 }

@@ -25,7 +25,10 @@ export function actorRef<C extends Contract>(kind: string, versions?: InputVersi
 /** A turn's outcome. Return the state you were given to change nothing. */
 export type Turn<S, R> = { state: S; reply: R };
 
-/** What a finished effect tells its actor. `unknown`: it had begun, must not be repeated blindly, and nobody knows how it went. */
+/**
+ * What a finished effect tells its actor. `unknown`: it had begun, must not be repeated blindly, and nobody knows how it went: the process that
+ * ran it ended, its time was up, or it failed unexpectedly.
+ */
 export type EffectOutcome<V = unknown> =
   | { kind: 'done'; value: V }
   /** `abandoned`: it was begun several times, and each time the process that ran it ended. The like of it must not be tried again. */
@@ -86,9 +89,12 @@ export type EffectContext = {
 };
 
 export type EffectDefinition = {
-  /** Awaits the outside world. A thrown `AppError` becomes the outcome `failed` with its message; anything else with a general one, and is logged. */
+  /**
+   * Awaits the outside world. A thrown `AppError` becomes the outcome `failed` with its message; anything else with a general one, and is logged:
+   * `unknown` where it must not be repeated. `draining` is for another node to run.
+   */
   run(input: any, context: EffectContext): Promise<unknown>;
-  /** May run again after a crash. When false for an input, an interrupted run is not repeated: its outcome is `unknown`. */
+  /** May run again after a crash. When false for an input, a run that was interrupted, by its time limit too, is not repeated: its outcome is `unknown`. */
   repeatable: (input: any) => boolean;
   timeoutMs: number;
   /** Whose places it needs; each lane has its own. `vital`: mails and money, which no work of agents may delay. Default: `tool`. */

@@ -6,13 +6,19 @@ import { encodeJson } from '../../storage/table.ts';
 import { traceFields } from '../../trace-fields.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 
-/** Never rejects. An effect that ignores its signal is left to itself: its place is free when its time is up. */
+/**
+ * Never rejects. An effect that ignores its signal is left to itself: its place is free when its time is up. Null: it was stopped because this
+ * node stops, and may run again elsewhere.
+ *
+ * @param repeatable where it is not, only its own word that it failed is told as `failed`: what was stopped, by its time limit or with the
+ *   node, or went wrong unexpectedly, may have been done, and is told as `unknown`
+ */
 export async function runEffect(
   effect: EffectDraft,
   definition: EffectDefinition,
   controller: AbortController,
-  log: Log,
-): Promise<EffectOutcome> {
+  { log, repeatable }: { log: Log; repeatable: boolean },
+): Promise<EffectOutcome | null> {
   const { signal } = controller;
   const timeout = setTimeout(
     () => controller.abort(new AppError('unavailable', `No answer within ${definition.timeoutMs / 1000} seconds`)),
@@ -27,10 +33,13 @@ export async function runEffect(
     if (value !== undefined) encodeJson(value);
     return { kind: 'done', value };
   } catch (error) {
+    const code = error instanceof AppError ? error.code : 'internal';
+    const message = error instanceof AppError && code !== 'internal' ? error.message : 'It failed unexpectedly';
+    if (code === 'internal') log.error({ ...aboutEffect(effect), err: error }, 'an effect failed unexpectedly');
     if (mayHaveHappened(error)) return { kind: 'unknown' };
-    if (error instanceof AppError && error.code !== 'internal') return { kind: 'failed', message: error.message };
-    log.error({ ...aboutEffect(effect), err: error }, 'an effect failed unexpectedly');
-    return { kind: 'failed', message: 'It failed unexpectedly' };
+    if (code === 'draining') return repeatable ? null : { kind: 'unknown' };
+    const isItsOwnWord = code !== 'internal' && !signal.aborted;
+    return repeatable || isItsOwnWord ? { kind: 'failed', message } : { kind: 'unknown' };
   } finally {
     clearTimeout(timeout);
   }

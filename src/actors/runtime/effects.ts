@@ -1,14 +1,14 @@
 /**
  * Effects: what actors await of the outside world, between their turns. An effect is a row from the commit that recorded it until the
  * commit of the turn that took its outcome. Owns which effects are in hand; where they wait is `effect-lanes.ts`, the acting itself
- * `effect-run.ts`.
+ * `effect-run.ts`, and how their outcomes reach their actors (E4) `effect-outcomes.ts`.
  *
  * E1 A finished effect is never run again: while its row stands and the process that began it lives, it is in hand there.
  * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started by a process that
  *    has ended, it is not run: its actor is told `unknown`.
  * E3 An effect that runs while its shard is handed over goes on here: "started by this incarnation" is committed before the release, so
- *    the new owner leaves it alone as long as this process lives. No model turn is paid twice because a node was added.
- * E4 The outcome is delivered until the actor, wherever it lives by then, has committed it.
+ *    the new owner leaves it alone as long as this process lives. No model turn is paid twice because a node was added. What has not begun is
+ *    let go with its shard, handed over or lost, with all that was read of it: another may have run it by the time the shard is back.
  * E5 An effect whose process died while it may have run is a suspect: it is begun again only after that is counted durably. After
  *    `maxStarts` it is begun no more: it becomes a dead letter, and its actor is told that it failed. The first time it is begun again with
  *    everything else, later one suspect after the other, and after a pause: what ends processes takes no others with it, and what was
@@ -24,15 +24,14 @@ import { type CommitOutcome, CommitUnit, type EffectDraft } from '../../storage/
 import type { Database } from '../../storage/database.ts';
 import type { GroupCommit } from '../../storage/group-commit.ts';
 import type { Tracer } from '../../tracing.ts';
-import { abandonedBecause, deadLetterOf, isolatedMs, maxStarts, suspectPauseMs } from './abandoned-effect.ts';
+import { abandonedBecause, isolatedMs, maxStarts, suspectPauseMs } from './abandoned-effect.ts';
 import { AccountShares } from './account-shares.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 import { holderOf, suspectedOf } from './effect-holders.ts';
 import { EffectLanes, type LanePlaces, type LaneSizes } from './effect-lanes.ts';
+import { EffectOutcomes, type HeldEffect } from './effect-outcomes.ts';
 import { aboutEffect, isRepeatable, runEffect } from './effect-run.ts';
-import { askElsewhere } from './elsewhere.ts';
-import { newEnvelope } from './envelope.ts';
 import type { LeftWork } from './left-work.ts';
 import { parsedName } from './recorded-name.ts';
 
@@ -57,19 +56,14 @@ export type EffectsOptions = {
 };
 
 const pageSize = 500;
-const redeliverMs = 250;
-/** How long one try to bring an outcome to another node may take. */
-const forwardTimeoutMs = 10_000;
-
-type Held = { effect: EffectDraft; controller: AbortController; tookMs: number; isSuspect: boolean; hasBegun: boolean };
 
 export class Effects {
   /** For metrics: runs that have ended. */
   readonly ran = new CountBy(['kind', 'effect', 'outcome']);
   /** For metrics: E5. */
   abandoned = 0;
-  private readonly inHand = new Map<string, Held>();
-  private readonly lanes: EffectLanes<Held>;
+  private readonly inHand = new Map<string, HeldEffect>();
+  private readonly lanes: EffectLanes<HeldEffect>;
   private running = 0;
   private stopped = false;
   /** Some stand in the database alone. */
@@ -82,12 +76,20 @@ export class Effects {
   private empty: (() => void) | null = null;
   /** What ended while a page was read, which may still show it. */
   private readonly ended = new Set<string>();
+  private readonly outcomes: EffectOutcomes;
+  /** Shards that were lost while a page was read, which shows what was theirs before. */
+  private readonly lostInPage = new Set<number>();
   private readonly parts: EffectsParts;
   private readonly maxInHand: number;
   private readonly pauseMs: number;
 
   constructor(parts: EffectsParts, options: EffectsOptions = {}) {
     this.parts = parts;
+    this.outcomes = new EffectOutcomes({
+      ...parts,
+      isOver: (held) => this.isOver(held),
+      letGo: (id) => this.letGo(id),
+    });
     this.lanes = new EffectLanes(options.places);
     this.maxInHand = options.maxInHand ?? 10_000;
     this.pauseMs = options.suspectPauseMs ?? suspectPauseMs;
@@ -130,6 +132,12 @@ export class Effects {
       else if (held.effect.startedBy === null) await this.markStarted(held.effect);
     });
     await Promise.all(marks);
+  }
+
+  /** These shards are another's: what has not begun is let go. What runs goes on, and its outcome is brought to where its actor lives. */
+  lost(shards: ReadonlySet<number>): void {
+    if (this.reading) for (const shard of shards) this.lostInPage.add(shard);
+    for (const { effect, hasBegun } of [...this.inHand.values()]) if (!hasBegun && shards.has(effect.shard)) this.letGo(effect.id);
   }
 
   /** Looks again for what had to stay in the database, if anything had. */
@@ -181,6 +189,7 @@ export class Effects {
     const { database, placement } = this.parts;
     const shards = ownedShards(placement);
     for (let after = ''; ; ) {
+      this.lostInPage.clear();
       const { rows } = await database.read({
         name: 'effect_page',
         text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy", recorded_by as "recordedBy",
@@ -191,7 +200,10 @@ export class Effects {
       });
       const found = (rows as EffectDraft[]).filter((row) => !this.runsElsewhere(row));
       const suspected = await suspectedOf(found, this.parts, this.orphaned);
-      for (const row of found) if (!this.ended.has(row.id) && !this.take(row, suspected.has(row.id))) this.leftBehind = true;
+      for (const row of found) {
+        if (this.ended.has(row.id)) continue;
+        if (this.lostInPage.has(row.shard) || !this.take(row, suspected.has(row.id))) this.leftBehind = true;
+      }
       this.ended.clear();
       this.next();
       if (rows.length < pageSize || this.inHand.size >= this.maxInHand) {
@@ -217,7 +229,7 @@ export class Effects {
     if (!this.shares.add(account)) return true;
     const definition = this.definitionOf(effect)!;
     // What must not be repeated is not begun again in any case (E2); and what has not been begun has harmed nobody.
-    const held: Held = {
+    const held: HeldEffect = {
       effect,
       controller: new AbortController(),
       tookMs: 0,
@@ -233,7 +245,7 @@ export class Effects {
   }
 
   /** Begun again alone; the second time after a pause, in which this process works for others. */
-  private isolate(held: Held, account: string): void {
+  private isolate(held: HeldEffect, account: string): void {
     if (held.effect.starts === 1) return this.lanes.add(held, account, 'suspect');
     setTimeout(() => {
       if (this.isOver(held)) return;
@@ -260,7 +272,7 @@ export class Effects {
     for (let held = this.lanes.take(); held !== null; held = this.lanes.take()) this.begin(held);
   }
 
-  private begin(held: Held): void {
+  private begin(held: HeldEffect): void {
     this.running++;
     held.hasBegun = true;
     const isolated = held.isSuspect && held.effect.starts > 0 ? setTimeout(() => this.leaveLane(held), isolatedMs) : undefined;
@@ -274,7 +286,7 @@ export class Effects {
       });
   }
 
-  private leaveLane(held: Held): void {
+  private leaveLane(held: HeldEffect): void {
     this.lanes.leave(held);
     this.next();
   }
@@ -283,11 +295,11 @@ export class Effects {
     return this.parts.system.kinds.get(kind)?.definition.effects?.[parsedName(name).name];
   }
 
-  private async run(held: Held): Promise<void> {
+  private async run(held: HeldEffect): Promise<void> {
     const { effect, controller } = held;
     const definition = this.definitionOf(effect)!;
     const repeatable = this.isRepeatable(effect);
-    if (effect.startedBy !== null && !repeatable) return this.deliver(held, definition, { kind: 'unknown' });
+    if (effect.startedBy !== null && !repeatable) return this.outcomes.deliver(held, definition, { kind: 'unknown' });
     // One that was another's is marked anew, so that whoever comes next asks after the right process.
     const isAnothers = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
     if ((isAnothers || effect.startedBy !== null || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
@@ -296,22 +308,25 @@ export class Effects {
       return this.letGo(effect.id);
     }
     if (controller.signal.aborted) return;
-    this.deliver(held, definition, await this.perform(held, definition));
+    const outcome = await this.perform(held, definition);
+    // Stopped with this node it has not ended: it stays in hand until the node has gone, and its row is for the next owner.
+    if (outcome !== null) this.outcomes.deliver(held, definition, outcome);
   }
 
   /** Runs it as part of the trace of the turn that recorded it; the turn that takes the outcome goes on there. */
-  private async perform(held: Held, definition: EffectDefinition): Promise<EffectOutcome> {
+  private async perform(held: HeldEffect, definition: EffectDefinition): Promise<EffectOutcome | null> {
     const { effect, controller } = held;
     const { tracer = null, log } = this.parts;
     const attributes = { 'troupe.actor.kind': effect.kind, 'troupe.actor.id': effect.actorId, 'troupe.effect.id': effect.id };
     const span = tracer?.startSpan(`effect ${effect.kind} ${effect.name}`, effect.trace ?? null, attributes) ?? null;
     if (span !== null) effect.trace = span.traceparent;
-    const run = () => runEffect(effect, definition, controller, log);
+    const run = () => runEffect(effect, definition, controller, { log, repeatable: this.isRepeatable(effect) });
     const beganAtMs = performance.now();
     const outcome = await (tracer === null || span === null ? run() : tracer.within(span.traceparent, run));
     held.tookMs = Math.round(performance.now() - beganAtMs);
-    span?.end(outcome.kind === 'done' ? null : outcome.kind);
-    this.ran.add([effect.kind, effect.name, outcome.kind]);
+    const end = outcome?.kind ?? 'stopped';
+    span?.end(end === 'done' ? null : end);
+    this.ran.add([effect.kind, effect.name, end]);
     return outcome;
   }
 
@@ -330,7 +345,7 @@ export class Effects {
   }
 
   /** E5. */
-  private abandon(held: Held, definition: EffectDefinition): void {
+  private abandon(held: HeldEffect, definition: EffectDefinition): void {
     const { kind, name } = held.effect;
     this.parts.log.error(
       { ...aboutEffect(held.effect), starts: maxStarts },
@@ -338,7 +353,7 @@ export class Effects {
     );
     this.ran.add([kind, name, 'abandoned']);
     this.abandoned++;
-    this.deliver(held, definition, { kind: 'failed', message: abandonedBecause, abandoned: true });
+    this.outcomes.deliver(held, definition, { kind: 'failed', message: abandonedBecause, abandoned: true });
   }
 
   private isRepeatable(effect: EffectDraft): boolean {
@@ -346,46 +361,8 @@ export class Effects {
     return definition !== undefined && isRepeatable(definition, effect.input, this.parts.log);
   }
 
-  private deliver(held: Held, definition: EffectDefinition, outcome: EffectOutcome): void {
-    const { effect } = held;
-    const { system, placement } = this.parts;
-    if (this.isOver(held)) return;
-    const isAbandoned = outcome.kind === 'failed' && outcome.abandoned === true;
-    if (placement.epochOf(effect.shard) === null) {
-      // Whoever has the shard now abandons it, with the dead letter that belongs to it.
-      if (isAbandoned) return this.letGo(effect.id);
-      return void this.forward(held, definition, outcome);
-    }
-    const input = { effectId: effect.id, outcome, tookMs: held.tookMs };
-    const envelope = newEnvelope(definition.outcome, input, Infinity, null, { kind: 'effect', id: effect.id }, effect.trace ?? null);
-    if (isAbandoned) envelope.deadLetter = deadLetterOf(effect, this.parts.clock.nowMs());
-    envelope.resolve = () => this.letGo(effect.id);
-    envelope.reject = () => void setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
-    if (!system.deliver(effect.kind, effect.actorId, envelope)) envelope.reject(busy);
-  }
-
-  /** Brings the outcome to the node where the actor lives now; back here, should that be this one again. */
-  private async forward(held: Held, definition: EffectDefinition, outcome: EffectOutcome): Promise<void> {
-    const { shard, kind, actorId, id } = held.effect;
-    const { placement, clock, log } = this.parts;
-    const deadlineMs = clock.nowMs() + forwardTimeoutMs;
-    const input = { effectId: id, outcome, tookMs: held.tookMs };
-    const trace = held.effect.trace ?? null;
-    const ask = { kind, id: actorId, name: definition.outcome, input, query: false, deadlineMs, commandId: null, effectId: id, trace };
-    const gaveUp = () => this.isOver(held) || clock.nowMs() >= deadlineMs;
-    try {
-      const answer = await askElsewhere(placement, shard, ask, gaveUp, () => {});
-      if (answer !== 'here' && answer !== 'given up') return this.letGo(id);
-    } catch (error) {
-      log.debug({ ...aboutEffect(held.effect), err: error }, 'an outcome could not be brought to its actor yet; trying again');
-    }
-    setTimeout(() => this.deliver(held, definition, outcome), redeliverMs).unref();
-  }
-
   /** It was cancelled, or this node stops. */
-  private isOver(held: Held): boolean {
+  private isOver(held: HeldEffect): boolean {
     return this.stopped || this.inHand.get(held.effect.id) !== held;
   }
 }
-
-const busy = new AppError('overloaded', 'No room for the outcome now');

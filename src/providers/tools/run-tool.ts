@@ -38,7 +38,8 @@ export async function runTool(
     if (late.signal.aborted) return failure(tooLate(tool));
     if (error instanceof ToolError || isRefusal(error)) return failure(error.message);
     onDefect(error);
-    return failure(`${tool.name} failed unexpectedly. The details are in the service's log. Try another way.`);
+    const failed = `${tool.name} failed unexpectedly. The details are in the service's log.`;
+    return failure(tool.repeatable ? `${failed} Try another way.` : `${failed} ${mayBeDone}`);
   } finally {
     clearTimeout(timer);
   }
@@ -71,6 +72,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'overloaded' || error.code === 'mailbox_full' || error.code === 'unavailable');
 }
 
+const mayBeDone = 'It is not known whether it took effect; do not simply repeat it.';
 const shortestPauseMs = 200;
 const longestPauseMs = 5_000;
 
@@ -88,7 +90,7 @@ async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Pr
 
 function tooLate(tool: Tool): string {
   const stopped = `${tool.name} took longer than ${tool.timeoutMs / 1000} s and was stopped.`;
-  return tool.repeatable ? stopped : `${stopped} It is not known whether it took effect; do not simply repeat it.`;
+  return tool.repeatable ? stopped : `${stopped} ${mayBeDone}`;
 }
 
 function failure(message: string): ToolOutcome {

@@ -280,6 +280,27 @@ test('an effect ends in its outcome: done, failed by a refusal, failed unexpecte
   await until(async () => (await count(node, 'effect')) === 0, 'no effect left');
 });
 
+test('an effect that asks an actor while its node stops has not failed: it runs again at the next node', async (t) => {
+  const node = await start(t);
+  let runs = 0;
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  effects.work = async () => {
+    if (++runs > 1) return 'again';
+    await gate;
+    return node.actors.ask(probe, 'b', 'add', { n: 1 });
+  };
+  await node.actors.ask(probe, 'a', 'begin', { effect: 'work', input: {} });
+  await until(() => runs === 1, 'the first run');
+  // Keeps the node from stopping at once.
+  const waiting = outcomeOf(node.actors.ask(probe, 'c', 'defer', { key: 'k', n: 1 }, { deadlineMs: Date.now() + 500 }));
+  const restarting = node.restart();
+  open();
+  await restarting;
+  await until(async () => (await heard(node, 'a')).length === 1, 'the second run');
+  assert.deepEqual([await heard(node, 'a'), await waiting], [[{ kind: 'done', value: 'again' }], { refused: 'outcome_unknown' }]);
+});
+
 test('after a crash a repeatable effect runs again under the same id; one that is not is told as unknown; a finished one is not touched', async (t) => {
   const node = await start(t);
   const runs: string[] = [];
