@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
@@ -163,7 +163,13 @@ function ownNode() {
  * is done. The ipc channel tells the child when this process is gone without a word (kill -9): it sees 'disconnect' and stops.
  */
 async function run(node) {
-  const env = { ...process.env, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(modules, '.cache', 'compile') };
+  const preload = `--import=${pathToFileURL(join(root, 'scripts', 'stripped-types.mjs')).href}`;
+  const options = process.env.NODE_OPTIONS ?? '';
+  const env = {
+    ...process.env,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(modules, '.cache', 'compile'),
+    NODE_OPTIONS: options.includes(preload) ? options : `${options} ${preload}`.trim(),
+  };
   const child = spawn(node, ['--disable-warning=ExperimentalWarning', entry, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env,

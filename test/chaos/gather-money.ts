@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { nodeEnv } from '../support/node-env.ts';
 import type { Client, Door } from './client.ts';
 import { inTurn, readOfAKind } from './gather.ts';
 import type { Decided, History } from './history.ts';
@@ -145,7 +146,7 @@ async function readBooks(url: string) {
 /** As an operator does, in a process of its own. */
 function ledgerCheck(databaseUrl: string): Promise<KeptMoney['ledgerCheck']> {
   const args = ['--disable-warning=ExperimentalWarning', 'src/cli/main.ts', 'ledger', 'check'];
-  const options = { cwd: root, env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, timeout: 120_000 };
+  const options = { cwd: root, env: { ...nodeEnv, DATABASE_URL: databaseUrl }, timeout: 120_000 };
   return new Promise((resolve) => {
     execFile(process.execPath, args, options, (error, out, err) => {
       resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, output: `${out}${err}`.trim() });

@@ -1,6 +1,7 @@
 /** The command as a person starts it: a process of its own, with or without a terminal. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
+import { nodeEnv } from '../support/node-env.ts';
 
 export type Command = {
   readonly child: ChildProcess;
@@ -37,7 +38,7 @@ export const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).sta
 function watch([command, ...args]: string[], { url, dataDir, folder, env }: Where, stdin: 'ignore' | 'pipe'): Command {
   const child = spawn(command!, args, {
     cwd: folder,
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...(url === undefined ? {} : { PUBLIC_URL: url }), ...env },
+    env: { ...nodeEnv, DATA_DIR: dataDir, ...(url === undefined ? {} : { PUBLIC_URL: url }), ...env },
     stdio: [stdin, 'pipe', 'pipe'],
   });
   const said = { stdout: '', stderr: '' };

@@ -5,6 +5,7 @@ import test, { after, before } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import { nodeEnv } from '../support/node-env.ts';
 import { onBusiness } from '../support/on-business.ts';
 import { Caller, type Service, startService } from '../support/service.ts';
 
@@ -28,7 +29,7 @@ async function customer(): Promise<Caller> {
 
 async function ledgerCheck(): Promise<any> {
   const args = ['--disable-warning=ExperimentalWarning', 'src/cli/main.ts', 'ledger', 'check', '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { PATH: process.env.PATH, DATA_DIR: service.dataDir } });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...nodeEnv, DATA_DIR: service.dataDir } });
   return JSON.parse(stdout);
 }
 

@@ -12,6 +12,7 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { processesIn, processIdentity } from '../../src/storage/live-process.ts';
 import { testDatabase } from '../support/database.ts';
+import { nodeEnv } from '../support/node-env.ts';
 import { Caller, type Service, startService } from '../support/service.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -203,7 +204,7 @@ async function postmasterPid({ dataDir }: Service): Promise<number> {
 
 function spawnService(env: Record<string, string>) {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
-    env: { PATH: process.env.PATH, ADMIN_PORT: '0', PORT: '0', ...env },
+    env: { ...nodeEnv, ADMIN_PORT: '0', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

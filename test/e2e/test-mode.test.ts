@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import { nodeEnv } from '../support/node-env.ts';
 import { onBusiness } from '../support/on-business.ts';
 import { until } from '../support/runtime.ts';
 import { Caller, startService } from '../support/service.ts';
@@ -29,7 +30,7 @@ const statusOf = async (caller: Caller, method: string, path: string, body?: obj
 
 async function ledgerCheck(): Promise<any> {
   const args = ['--disable-warning=ExperimentalWarning', 'src/cli/main.ts', 'ledger', 'check', '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { PATH: process.env.PATH, DATA_DIR: service.dataDir } });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...nodeEnv, DATA_DIR: service.dataDir } });
   return JSON.parse(stdout);
 }
 

@@ -9,6 +9,7 @@ import test, { type TestContext } from 'node:test';
 import { readOptions } from '../../scripts/cluster/options.ts';
 import { processIdentity } from '../../src/storage/live-process.ts';
 import { testDatabase } from '../support/database.ts';
+import { nodeEnv } from '../support/node-env.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Leaves when it is told to (unless a file `deaf` is there), or when who started it is gone, as the service does. */
@@ -65,7 +66,7 @@ async function world(t: TestContext): Promise<World> {
 
 function watch(args: string[], env: Record<string, string>): Tool {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...nodeEnv, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';

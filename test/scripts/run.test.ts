@@ -10,16 +10,16 @@ import { processIdentity } from '../../src/storage/live-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const execute = promisify(execFile);
-const runner = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url));
+const scripts = fileURLToPath(new URL('../../scripts', import.meta.url));
 
-/** A project with this run.mjs, one package that is a local archive (so no network is needed) and a lock file, and nothing installed. */
+/** A project with this run.mjs and what it loads, one package that is a local archive (so no network is needed) and a lock file, and nothing installed. */
 async function project(t: TestContext, entries: Record<string, string>): Promise<string> {
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
   const root = folder.path;
   await mkdir(join(root, 'scripts'));
   await mkdir(join(root, 'package-of-it'));
-  await copyFile(runner, join(root, 'scripts', 'run.mjs'));
+  for (const name of ['run.mjs', 'stripped-types.mjs']) await copyFile(join(scripts, name), join(root, 'scripts', name));
   await writeFile(join(root, 'package-of-it', 'package.json'), JSON.stringify({ name: 'one', version: '1.0.0', main: 'one.js' }));
   await writeFile(join(root, 'package-of-it', 'one.js'), 'module.exports = 1;\n');
   await execute('npm', ['pack', '--silent', './package-of-it'], { cwd: root });

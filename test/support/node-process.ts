@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Link } from './link.ts';
+import { nodeEnv } from './node-env.ts';
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; afterMs: number };
 
@@ -58,7 +59,7 @@ export class NodeProcess {
   async start(): Promise<void> {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
       cwd: root,
-      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...this.env, NODE_NAME: this.name },
+      env: { ...nodeEnv, NODE_COMPILE_CACHE: compileCache, ...this.env, NODE_NAME: this.name },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;

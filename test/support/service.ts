@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi } from './described-api.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
+import { nodeEnv } from './node-env.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** What lives as long as a test, or whatever else says when it ends. */
@@ -90,7 +91,7 @@ type Launched = { child: ChildProcess; url: string; output(): string };
 
 async function launch(dataDir: string, env: Record<string, string>): Promise<Launched> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', ADMIN_PORT: '0', LOG_LEVEL: 'warn', DRAIN_GRACE_MS: '0', ...env },
+    env: { ...nodeEnv, DATA_DIR: dataDir, PORT: '0', ADMIN_PORT: '0', LOG_LEVEL: 'warn', DRAIN_GRACE_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

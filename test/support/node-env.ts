@@ -1,0 +1,7 @@
+/** What a process that a test starts is given of this one's environment: the way to programs, and what makes Node start quicker. */
+export const nodeEnv: Readonly<Record<string, string>> = Object.fromEntries(
+  ['PATH', 'NODE_COMPILE_CACHE', 'NODE_OPTIONS'].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  }),
+);
