@@ -1,11 +1,11 @@
 /** Migrations only expand: nodes of the version before go on writing while a roll lasts. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import test from 'node:test';
 import pg from 'pg';
 import { contractions } from '../../src/storage/contraction.ts';
 import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
+import { allMigrations } from '../support/migrations.ts';
 
 /** What takes something away from a writer or reader that knows the schema of before. */
 const takesAway: [RegExp, string][] = [
@@ -43,25 +43,8 @@ function topLevelParts(actions: string): string[] {
   return parts.map((part) => part.trim());
 }
 
-type Loaded = { name: string; statements: string[] };
-
-async function migrations(): Promise<Loaded[]> {
-  const folder = new URL('../../src/storage/migrations/', import.meta.url);
-  return Promise.all(
-    readdirSync(folder)
-      .filter((file) => file.endsWith('.ts'))
-      .sort()
-      .map(async (file) => {
-        const [Class] = Object.values(await import(new URL(file, folder).href)) as [new (...args: unknown[]) => any];
-        const migration = new Class({}, {});
-        await migration.up();
-        return { name: migration.name, statements: migration.getQueries().map(String) };
-      }),
-  );
-}
-
 test('a migration takes nothing away, unless it is named a contraction with its release', async () => {
-  const all = await migrations();
+  const all = await allMigrations();
   assert.ok(all.length >= 23);
   const faults = all.flatMap(({ name, statements }) =>
     statements.flatMap((sql) => (fault(sql) === null ? [] : [{ name, why: fault(sql), sql }])),
