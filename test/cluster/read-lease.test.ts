@@ -28,6 +28,25 @@ test('L1 a wall clock that was set back ends the lease', async () => {
   assert.notEqual(lease.confirmation(), null);
 });
 
+test('L1 a machine that was stopped with both its clocks shows old state for the rest of the lease at most, and asks before that', async () => {
+  const { lease, now, answer, begun } = leaseWithClocks();
+  const first = lease.confirmation();
+  await answer();
+  await first;
+  const run = (ms: number) => {
+    now.wall += ms;
+    now.monotonic += ms;
+  };
+  run(149);
+  // Here it stands still for hours, and neither clock says so.
+  assert.equal(lease.confirmation(), null);
+  run(1);
+  assert.equal(lease.confirmation(), null);
+  assert.equal(begun(), 2, 'the answer to this takes the shards from it');
+  run(150);
+  assert.notEqual(lease.confirmation(), null, 'without an answer it shows nothing more');
+});
+
 test('everything that is asked in one tick is one check, and a lease that is asked for is renewed before it ends', async () => {
   const { lease, now, answer, begun } = leaseWithClocks();
   const asked = [lease.confirmation(), lease.confirmation(), lease.confirmation()];

@@ -116,7 +116,14 @@ test(
       owned.map((one) => `/v1/workspaces/${one}`),
     );
     assert.equal((await caller.at(world.node(1)).upload(id!, 'register.txt', 'new')).version, 2);
+    // What is asked from here on must be answered with what was told before.
+    const later = Array.from({ length: 8 }, () => caller.at(sleeper).fetch('GET', path));
     sleeper.thaw();
+    later.push(...Array.from({ length: 8 }, () => caller.at(sleeper).fetch('GET', path)));
+    for (const answer of await Promise.all(later)) {
+      if (answer.status === 200) assert.equal(await answer.text(), 'new');
+      else assert.ok([503, 504].includes(answer.status), String(answer.status));
+    }
     const answer = await late;
     if (answer.status === 200) assert.equal(await answer.text(), 'new');
     else assert.ok([503, 504].includes(answer.status), String(answer.status));
