@@ -5,6 +5,7 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import { FairGate } from '../fair-queue.ts';
+import { applyMigrations } from './apply-migrations.ts';
 import { connect, openPool, poolConfig } from './connect.ts';
 import { migrationsName, refuseUnderRunningNodes } from './contraction.ts';
 import { diskFull, isSqlError, queryCanceled } from './database-errors.ts';
@@ -219,9 +220,9 @@ export class Database {
 
   /**
    * Runs the migrations that are missing, once, whichever node is first: the others wait for the lock. Rejects with one line that names the
-   * database when it cannot be reached within 5 seconds, does not let us in, or is behind a pooler that does not keep sessions.
+   * database when it cannot be reached within 5 seconds, does not let us in, or is behind a pooler that does not keep sessions; and when a table stays locked for `lockPatienceMs` (two minutes).
    */
-  async migrate(): Promise<void> {
+  async migrate(lockPatienceMs?: number): Promise<void> {
     // The time-out of the role itself, where it has one, is not for changes of tables.
     const client = await connect({ url: this.url, name: migrationsName, statementTimeoutMs: 0 }).catch((error) => this.unusable(error));
     try {
@@ -233,7 +234,7 @@ export class Database {
       const { rows } = await client.query<{ schema: string | null }>('select current_schema() as schema');
       // Left to itself the migrator keeps its table in `public`, which a role may not have that owns another schema.
       if (rows[0]!.schema !== 'public') Object.assign(this.orm.config.get('migrations'), { schema: rows[0]!.schema });
-      await this.orm.migrator.up();
+      await applyMigrations(this.orm, lockPatienceMs);
     } finally {
       await client.end();
     }
