@@ -18,7 +18,7 @@ import { task } from '../task/messages.ts';
 import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
 import { type AccountContract, type PlanChange, account as ref, taskOfPlace } from './messages.ts';
 import { periodAt } from './period.ts';
-import { admit, enter, leave, noPlaces } from './places.ts';
+import { admit, enter, leave, noPlaces, withdraw } from './places.ts';
 import { inPeriodOf, limitIsReached, limitReachedBy, limitsFor, planOf, whyTasksWait } from './standing.ts';
 
 type State = AccountRow | null;
@@ -47,12 +47,15 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
         return { state: next, reply: undefined };
       },
 
-      taskEnded: changing((account, { taskId, started, places }) => ({
+      taskEnded: changing((account, { taskId, started, places, asked = [], returnsPlaces = false }) => ({
         ...account,
         tasksUsed: account.tasksUsed + (started ? 1 : 0),
-        taskPlaces: leave(account.taskPlaces, taskId),
-        agentPlaces: places.reduce(leave, account.agentPlaces),
+        // One that has not begun hands its place back when it is told to begin.
+        taskPlaces: (started || !returnsPlaces ? leave : withdraw)(account.taskPlaces, taskId),
+        agentPlaces: asked.reduce(withdraw, places.reduce(leave, account.agentPlaces)),
       })),
+
+      beganTooLate: changing((account, { taskId }) => ({ ...account, taskPlaces: leave(account.taskPlaces, taskId) })),
 
       planned: changing((account, { taskId, tokens }, ctx) => {
         // It was told to begin before the limit was reached, and may have begun after those that had begun were told.
@@ -66,8 +69,9 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
         return { state: next, reply: undefined };
       },
 
-      agentRests(state, { place }, ctx) {
-        const next = change(state, ctx, (account) => ({ ...account, agentPlaces: leave(account.agentPlaces, place) }));
+      agentRests(state, { place, held = true }, ctx) {
+        const gone = held ? leave : withdraw;
+        const next = change(state, ctx, (account) => ({ ...account, agentPlaces: gone(account.agentPlaces, place) }));
         // Its task may have other agents that wait, and what was given back went to another task.
         const other = next.agentPlaces.waiting.find((one) => taskOfPlace(one) === taskOfPlace(place));
         if (other !== undefined) tellLacking(next, other, ctx);
@@ -123,14 +127,18 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
         scheduleNextPeriod(account, ctx);
         return account;
       }),
-      goOn: changing((account) => account),
+      goOn: changing((account, { heard }, ctx) => {
+        if (heard !== undefined && heard.reached !== limitIsReached(account)) ctx.send(task, heard.taskId, 'planLimit', limitOf(account));
+        return account;
+      }),
 
       addApiKey: changing((account) => {
         mayHaveOneMoreKey(account);
         return { ...account, apiKeys: account.apiKeys + 1 };
       }),
       apiKeyMade: changing((account) => ({ ...account, apiKeys: account.apiKeys + 1 })),
-      apiKeyEnded: changing((account) => ({ ...account, apiKeys: Math.max(0, account.apiKeys - 1) })),
+      // Below zero where it has overtaken the word of the key that was made.
+      apiKeyEnded: changing((account) => ({ ...account, apiKeys: account.apiKeys - 1 })),
 
       tellTasks: changing((account, { outcome }, ctx) => {
         if (outcome.kind !== 'done') {

@@ -47,11 +47,17 @@ export type AccountContract = {
     create(input: CreateAccount): null;
     /** A new task; answered with `begin` when it is its turn, and before with `mustWait` where that is not at once. */
     taskWaits(input: { taskId: string }): void;
-    /** `started`: it counts as used. `places`: those of its agents that it has asked for and not given back. */
-    taskEnded(input: { taskId: string; started: boolean; places: string[] }): void;
+    /**
+     * `started`: it counts as used. `places`: those of its agents that it was given and has not given back; `asked`: those that it has only asked
+     * for. `returnsPlaces`: what it is given from now on it hands back; a task of an earlier version does not, and names all its places in `places`.
+     */
+    taskEnded(input: { taskId: string; started: boolean; places: string[]; asked?: string[]; returnsPlaces?: boolean }): void;
+    /** A task was told to begin when it had ended: its place is free. */
+    beganTooLate(input: { taskId: string }): void;
     /** A task wants a place for one of its agents; answered with `placeGiven` when it is its turn, and before with `placeLacking` where that is not at once. `place` comes from `placeName`. */
     agentWaits(input: { place: string }): void;
-    agentRests(input: { place: string }): void;
+    /** A place is given back. `held` false: it was only asked for; should it be given all the same, it comes back once more. */
+    agentRests(input: { place: string; held?: boolean }): void;
     /** A task has been planned, which took so many tokens. */
     planned(input: { taskId: string; tokens: number }): void;
     used(input: Usage): void;
@@ -71,8 +77,11 @@ export type AccountContract = {
     subscriptionEnded(input: { processorId: string }): boolean;
     /** By timer; whatever comes first in a new period begins it, and pays for it. */
     beginPeriod(input: Record<string, never>): void;
-    /** Goes on with what was too much for one turn. */
-    goOn(input: Record<string, never>): void;
+    /**
+     * Goes on with what was too much for one turn. `heard`: what a task goes by from now on; where it is not so, or not any more, it is told, so that
+     * the last word is the newest in whatever order it has heard them.
+     */
+    goOn(input: { heard?: { taskId: string; reached: boolean } }): void;
     /** Counts one more API key, made by the account's key in the same turn; `plan_required` where the account has as many as it may have. */
     addApiKey(input: Record<string, never>): void;
     /** One was made where it could not be counted in the same turn. */

@@ -11,6 +11,14 @@ export function enter(places: Places, id: string): Places {
   return { ...places, waiting: [...places.waiting, id] };
 }
 
+/**
+ * Who has asked for a place wants none any more. One that is given meanwhile, or is asked for by a message that comes later, is given and comes
+ * back: so nothing here need be remembered.
+ */
+export function withdraw(places: Places, id: string): Places {
+  return places.waiting.includes(id) ? leave(places, id) : places;
+}
+
 export function leave(places: Places, id: string): Places {
   const at = places.waiting.indexOf(id);
   if (at >= 0) return { ...places, waiting: places.waiting.toSpliced(at, 1) };

@@ -33,6 +33,11 @@ export function changePlace(task: TaskRow, name: string, change: Partial<Place>,
   return grantTurns({ ...task, places: { ...task.places, [agentId]: { ...before, ...change } } }, ctx);
 }
 
+/** Whether an agent of the task has this place, or waits for it. */
+export function knowsPlace(task: TaskRow, name: string): boolean {
+  return Object.values(task.places).some((place) => place.name === name);
+}
+
 /** The agent has nothing in flight: its place goes back. One that was only asked for stays asked for. */
 export function rest(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
   return task.places[agentId]?.held === true ? giveBack(task, agentId, ctx) : task;
@@ -67,7 +72,7 @@ function askForPlace(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow 
 
 function giveBack(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
   const { [agentId]: place, ...others } = task.places;
-  ctx.send(account, task.accountId, 'agentRests', { place: place!.name });
+  ctx.send(account, task.accountId, 'agentRests', { place: place!.name, held: place!.held });
   // The next place to be given may be another one of this task's: the account says so where it is not.
   const places = Object.fromEntries(Object.entries(others).map(([id, { lacking: _, ...other }]) => [id, other]));
   return { ...task, places };

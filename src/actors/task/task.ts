@@ -11,7 +11,7 @@ import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, ty
 import { workspace } from '../workspace/messages.ts';
 import { withApproval, withoutPending } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
-import { budgetIsSpent, changePlace, forget, grantTurns, rest } from './grants.ts';
+import { budgetIsSpent, changePlace, forget, grantTurns, knowsPlace, rest } from './grants.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
 import { knowingWhy } from './waiting.ts';
@@ -38,6 +38,7 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
       },
 
       begin(state, _input, ctx) {
+        if (state !== null && hasEnded(state)) ctx.send(account, state.accountId, 'beganTooLate', { taskId: ctx.id });
         if (state?.status !== 'pending') return nothing(state);
         const planning: TaskRow = { ...state, status: 'planning', planEffectId: ctx.run('plan', {}), updatedAt: ctx.nowMs };
         emit(ctx, planning, 'task.planning');
@@ -60,6 +61,7 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
 
       requestTurn(state, request, ctx) {
         if (state === null || hasEnded(state) || state.waiting.some((one) => one.agentId === request.agentId)) return nothing(state);
+        if (isOver(state, request.agentId)) return nothing(state);
         return nothing(grantTurns({ ...state, waiting: [...state.waiting, request], updatedAt: ctx.nowMs }, ctx));
       },
 
@@ -72,7 +74,10 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
       },
 
       placeGiven(state, { place }, ctx) {
-        return nothing(state === null ? state : changePlace(state, place, { held: true }, ctx));
+        if (state === null) return nothing(state);
+        // It was given back before it was given.
+        if (!knowsPlace(state, place)) ctx.send(account, state.accountId, 'agentRests', { place });
+        return nothing(changePlace(state, place, { held: true }, ctx));
       },
 
       counted(state, { place }, ctx) {
@@ -84,6 +89,7 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
         // Said again it may bring what was not known before: what is used up.
         if (state.limitReached === reached) return nothing(reached && state.status === 'paused' ? { ...state, waitingFor: limit } : state);
         if (reached) for (const [id, place] of Object.entries(state.places)) if (place.held) ctx.send(agent, id, 'stop', {});
+        ctx.send(account, state.accountId, 'goOn', { heard: { taskId: ctx.id, reached } });
         const next: TaskRow = { ...state, limitReached: reached, waitingFor: limit, updatedAt: ctx.nowMs };
         return nothing(next.agents.length === 0 ? next : settle(next, ctx));
       },
@@ -91,10 +97,14 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
       report(state, news, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
         const { agentId, turn, approval, rests, work, ...shown } = news;
-        const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...shown, ...usage(one, turn) } : one));
+        // What has ended stays so, whatever it had told before.
+        const wasOver = isOver(state, agentId);
+        const told = wasOver ? {} : shown;
+        const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...told, ...usage(one, turn) } : one));
         let next: TaskRow = { ...state, agents, updatedAt: ctx.nowMs };
         next = tellUsage(next, news, ctx);
-        if (approval !== null) next = { ...next, approvals: withApproval(next.approvals, approval) };
+        if (approval !== null && !(wasOver && approval.status === 'pending'))
+          next = { ...next, approvals: withApproval(next.approvals, approval) };
         if (turn !== null) {
           const granted = next.granted.filter((id) => id !== agentId);
           next = { ...next, granted, tokensUsed: next.tokensUsed + turn.tokens, costMillicents: next.costMillicents + turn.costMillicents };
@@ -105,7 +115,7 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
       },
 
       delegate(state, { agentId, callId, ...asked }, ctx) {
-        if (state === null || hasEnded(state)) return nothing(state);
+        if (state === null || hasEnded(state) || isOver(state, agentId)) return nothing(state);
         return nothing(delegate({ ...state, updatedAt: ctx.nowMs }, { agentId, callId }, asked, ctx));
       },
 
@@ -148,6 +158,11 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
 
 function nothing(state: State): Turn<State, undefined> {
   return { state, reply: undefined };
+}
+
+/** The agent has told that it has ended. */
+function isOver(task: TaskRow, agentId: string): boolean {
+  return task.agents.some((one) => one.id === agentId && agentHasEnded(one.status));
 }
 
 function live(task: TaskRow): AgentSummary[] {
@@ -219,7 +234,8 @@ function fail(task: TaskRow, ctx: TurnContext, error: string): TaskRow {
 }
 
 function ended(task: TaskRow, status: 'complete' | 'failed' | 'cancelled', ctx: TurnContext): TaskRow {
-  const places = Object.values(task.places).map(({ name }) => name);
-  ctx.send(account, task.accountId, 'taskEnded', { taskId: task.id, started: task.status !== 'pending', places });
+  const [places, asked] = [true, false].map((held) => Object.values(task.places).flatMap((one) => (one.held === held ? [one.name] : [])));
+  const started = task.status !== 'pending';
+  ctx.send(account, task.accountId, 'taskEnded', { taskId: task.id, started, places: places!, asked, returnsPlaces: true });
   return { ...task, status, pauseReason: null, granted: [], waiting: [], places: {}, updatedAt: ctx.nowMs, completedAt: ctx.nowMs };
 }
