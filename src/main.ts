@@ -21,10 +21,15 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel, { node: config.nodeName }, { secrets: secretsOf(config) });
   const stops: Stops = [];
   let stopping: Promise<void> | null = null;
-  const stop = (why: string, graceMs: number): void => {
+  const stop = (why: string, graceMs: number, code = 0): void => {
     if (stopping !== null) return;
     log.info({ why }, 'stopping');
-    stopping = stopAll(stops, graceMs, log).then(() => process.exit(0));
+    stopping = stopAll(stops, graceMs, log).then(() => process.exit(code));
+  };
+  // Nothing it remembers is sure to be true any more: a new process remembers nothing, and is refused while the other runs.
+  const takenOver = ({ message }: Error): void => {
+    process.stderr.write(`${message}\n`);
+    stop('another node has the database', 0, 1);
   };
   // Ctrl-C comes from a person who waits; SIGTERM from an orchestrator whose balancers must see the node leave.
   process.on('SIGINT', () => stop('SIGINT', 0));
@@ -34,7 +39,7 @@ async function main(): Promise<void> {
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody listened'));
   try {
-    const { address } = await startNode(config, log, stops, () => stop('an operator asked for it', config.drainGraceMs));
+    const { address } = await startNode(config, log, stops, () => stop('an operator asked for it', config.drainGraceMs), takenOver);
     if (stopping === null) announce(address);
   } catch (error) {
     if (stopping !== null) return;

@@ -104,6 +104,7 @@ export class ClusterNode implements Placement {
       },
       sealing: (shards) => this.listeners.seal(shards),
       lost: (shards) => this.listeners.tell('lost', shards),
+      forgot: () => this.lease.end(),
       waitOutMs: timings.readLeaseMs * waitOutFactor,
       rereadMs: timings.rereadMs,
       takeBackMs: timings.takeBackMs,
@@ -112,6 +113,7 @@ export class ClusterNode implements Placement {
     this.fence = {
       owner,
       epochOf: (shard) => this.keeper.own.fenceEpochOf(shard),
+      connected: (client) => this.keeper.connected(client),
       renew: (client, shards, pid) => this.keeper.renew(client, shards, pid),
       refused: (shards) => this.keeper.refused(shards),
     };
@@ -229,7 +231,7 @@ export class ClusterNode implements Placement {
    */
   async start(): Promise<void> {
     await this.lock.take();
-    this.map.learn(await this.table.look());
+    this.map.learn((await this.table.look()).rows);
     this.phase = 'out';
     await this.options.membership.start();
     this.lookout.start();

@@ -100,6 +100,11 @@ export class Handoffs {
     return refused;
   }
 
+  /** What was offered is not what the database has any more. */
+  forget(): void {
+    this.offers.clear();
+  }
+
   stop(): void {
     this.stopped = true;
     if (this.rest !== null) clearTimeout(this.rest);

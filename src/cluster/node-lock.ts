@@ -8,10 +8,11 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { connect } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
-import { tryAdvisoryLock } from '../storage/server-functions.ts';
+import { endConnections, holdsAdvisoryLock, tryAdvisoryLock } from '../storage/server-functions.ts';
 
 const nodeLock = 7_081_736;
 const retryMs = 500;
+const connectMs = 2_000;
 
 export type NodeLockOptions = {
   databaseUrl: string;
@@ -21,6 +22,8 @@ export type NodeLockOptions = {
   log: Log;
   /** How long taking it waits for a process that was just killed, whose connection takes a moment to break. Default 5 s. */
   waitMs?: number;
+  /** Called once, when the lock was lost and another has it: never again will this object hold it. */
+  onTakenOver?: (error: AppError) => void;
 };
 
 const taken = {
@@ -28,19 +31,25 @@ const taken = {
   shared: 'A node without REDIS_URL runs on this database: stop it, or give it the same REDIS_URL to form a cluster',
 };
 
+const takenOver = {
+  exclusive:
+    'Another node has taken over this database: only one can use it. Stop the one that is not wanted, or give both the same REDIS_URL to form a cluster',
+  shared:
+    'A node without REDIS_URL has taken over the database of this cluster: stop it and start this node again, or give it the same REDIS_URL',
+};
+
 export class NodeLock {
   private holder: pg.Client | null = null;
   private taking: Promise<void> | null = null;
   private released = false;
+  private inUse: Promise<unknown> = Promise.resolve();
+  /** Whoever finds it taken from then on was overtaken. */
+  private wasHeld = false;
+  private takenOver: AppError | null = null;
   private readonly options: NodeLockOptions;
 
   constructor(options: NodeLockOptions) {
     this.options = options;
-  }
-
-  /** The connection that holds it; null while it is not held. */
-  get connection(): pg.Client | null {
-    return this.holder;
   }
 
   /** False while the connection that holds it is broken: it is being taken again. */
@@ -50,9 +59,25 @@ export class NodeLock {
 
   /** Throws `conflict` when the other mode holds it, and whatever the database answers when it cannot be asked. */
   take(): Promise<void> {
+    if (this.takenOver !== null) return Promise.reject(this.takenOver);
     if (this.holder !== null) return Promise.resolve();
     this.taking ??= this.tryUntilTaken().finally(() => (this.taking = null));
     return this.taking;
+  }
+
+  /**
+   * Does something on the connection that holds the lock, one after the other: an answer also says that the lock was held while it was given.
+   * A connection on which it takes longer than that counts as broken.
+   */
+  use<T>(work: (client: pg.Client) => Promise<T>, patienceMs = 2_000): Promise<T> {
+    const used = this.inUse.then(async () => {
+      const client = this.holder;
+      if (client === null) throw new AppError('unavailable', 'The lock on the database is not held now');
+      const timer = setTimeout(() => this.broke(client, new Error('no answer')), patienceMs);
+      return work(client).finally(() => clearTimeout(timer));
+    });
+    this.inUse = used.catch(() => {});
+    return used;
   }
 
   async release(): Promise<void> {
@@ -64,23 +89,29 @@ export class NodeLock {
 
   private async tryUntilTaken(): Promise<void> {
     const { databaseUrl, owner, mode, waitMs = 5_000 } = this.options;
-    const deadlineMs = Date.now() + waitMs;
+    const deadlineMs = performance.now() + waitMs;
     for (;;) {
-      const client = await connect({ url: databaseUrl, name: connectionName('node', owner), queryTimeoutMs: 60_000 }, (error, broken) =>
-        this.broke(broken, error),
+      const client = await connect(
+        { url: databaseUrl, name: connectionName('node', owner), connectTimeoutMs: connectMs, queryTimeoutMs: 60_000 },
+        (error, broken) => this.broke(broken, error),
       );
       try {
+        // A connection of this very owner that the server believes alive still holds it.
+        if (this.wasHeld) await endConnections(client, [connectionName('node', owner)]);
         if ((await tryAdvisoryLock(client, nodeLock, mode)) && !this.released) {
           this.holder = client;
+          this.wasHeld = true;
           return;
         }
+        if (!this.released && this.wasHeld && !(await holdsAdvisoryLock(client, nodeLock, connectionName('node', owner)))) this.overtaken();
       } catch (error) {
         client.end().catch(() => {});
         throw error;
       }
       await client.end();
       if (this.released) throw new AppError('draining', 'The node stops');
-      if (Date.now() >= deadlineMs) throw new AppError('conflict', taken[mode]);
+      if (this.takenOver !== null) throw this.takenOver;
+      if (performance.now() >= deadlineMs) throw new AppError('conflict', taken[mode]);
       await pause(100);
     }
   }
@@ -90,16 +121,23 @@ export class NodeLock {
     if (this.holder !== client || this.released) return;
     this.options.log.warn({ err: error }, 'the connection that holds the lock on this database broke; taking it again');
     this.holder = null;
+    // Without waiting for the server, which may be out of reach.
+    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     void this.retake();
   }
 
+  private overtaken(): void {
+    this.takenOver = new AppError('conflict', takenOver[this.options.mode]);
+    this.options.onTakenOver?.(this.takenOver);
+  }
+
   private async retake(): Promise<void> {
-    while (!this.released && this.holder === null) {
+    while (!this.released && this.holder === null && this.takenOver === null) {
       try {
         await this.take();
       } catch (error) {
-        const lost = error instanceof AppError && error.code === 'conflict';
-        this.options.log[lost ? 'error' : 'warn']({ err: error }, lost ? 'another node has taken over this database' : 'no answer yet');
+        if (this.takenOver === null && !this.released)
+          this.options.log.warn({ err: error }, 'the lock on this database cannot be taken yet');
         await pause(retryMs);
       }
     }

@@ -44,6 +44,11 @@ export class OwnShards {
     return this.states[shard] === 'foreign' ? null : this.epochs[shard]!;
   }
 
+  /** The largest under which it was ever this node's; -1: never. */
+  lastEpochOf(shard: number): number {
+    return this.epochs[shard]!;
+  }
+
   /** Every shard that the database knows as this node's. */
   held(): number[] {
     return this.states.flatMap((state, shard) => (state === 'foreign' ? [] : [shard]));

@@ -7,16 +7,20 @@
  * K3 Such a shard is not served before a read lease has passed, unless its owner was proven dead and the database has no connection of it.
  * K4 What is claimed while the node is put out, or stops, is not served.
  * K5 Nothing depends on one piece of news: whatever is missed is found by a look at the table.
+ * K6 Where the database has lost what it had confirmed (its history is another, or an epoch fell) everything is lost, every epoch is raised
+ *    above what was known of it before anything is claimed, and what is claimed then is not served before a read lease has passed.
  */
 import type pg from 'pg';
 import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { shardCount } from './address.ts';
+import type { Verdict } from './database-history.ts';
 import { Handoffs, type Pace } from './handoff.ts';
 import { MovementLog } from './movement-log.ts';
 import { OwnShards } from './own-shards.ts';
 import { claimable, type Situation, surplus } from './rebalance.ts';
-import type { ShardMap, ShardRow } from './shard-map.ts';
+import { hasFallen, type ShardMap, type ShardRow } from './shard-map.ts';
 import { raiseEpochs, type ShardTable } from './shard-table.ts';
 
 export type Standing = {
@@ -46,6 +50,8 @@ export type ShardKeeperOptions = {
   acquired: (shards: number[], orphaned: number[]) => void;
   sealing: (shards: number[]) => Promise<void>;
   lost: (shards: number[]) => void;
+  /** The database has lost commits, and everything this node had was lost with `lost`. */
+  forgot: () => void;
   /** A read lease and a little more. */
   waitOutMs: number;
   rereadMs: number;
@@ -61,6 +67,8 @@ export class ShardKeeper {
   readonly handoffs: Handoffs;
   /** Claims that got something, since the start. */
   claims = 0;
+  /** How often the database was found to have lost commits. */
+  rewinds = 0;
   private readonly movement: MovementLog;
   private readonly options: ShardKeeperOptions;
   /** Lost by refusal: whoever else may have them, this node had reason to believe that they are its own. */
@@ -72,9 +80,15 @@ export class ShardKeeper {
   private again = false;
   /** Grows when everything is lost at once. */
   private era = 0;
+  /** Which epochs have yet to be raised above what was known. */
+  private mustRaise: 'none' | 'fallen' | 'all' = 'none';
+  /** Until then others may show what the database has lost. */
+  private lateUntilMs = -Infinity;
   private ended: 'no' | 'released' | 'abandoned' = 'no';
   private rereadTimer: NodeJS.Timeout | null = null;
   private lastLookMs = -Infinity;
+  /** Of the map, right after the last look. Where it has changed since, the table is compared with all of it. */
+  private changesAtLook = -1;
 
   constructor(options: ShardKeeperOptions) {
     this.options = options;
@@ -146,10 +160,17 @@ export class ShardKeeper {
   /** Compares what is held with the database. What it does not have as this node's is lost before this resolves. */
   async check(): Promise<void> {
     const before = Array.from({ length: shardCount }, (_, shard) => this.confirmableEpoch(shard));
-    const ours = await this.options.table.own();
-    this.lose(
-      before.flatMap((epoch, shard) => (epoch === null || ours.has(shard) || this.confirmableEpoch(shard) !== epoch ? [] : [shard])),
-    );
+    const { epochs, verdict } = await this.options.table.own();
+    const held = before.flatMap((epoch, shard) => (epoch === null || this.confirmableEpoch(shard) !== epoch ? [] : [shard]));
+    const fell = held.some((shard) => (epochs.get(shard) ?? Infinity) < before[shard]!);
+    if (this.hasChanged(verdict)) this.forget('history');
+    else if (fell) this.forget('epochs');
+    else this.lose(held.filter((shard) => !epochs.has(shard)));
+  }
+
+  /** For the connection of the commits, before it is used. */
+  async connected(client: pg.ClientBase): Promise<void> {
+    if (this.hasChanged(await this.options.table.history.compare(client))) this.forget('history');
   }
 
   /** After an unknown outcome of a commit, on its new connection; `pid` is the server process of the old one. */
@@ -161,6 +182,7 @@ export class ShardKeeper {
       }),
     );
     const rows = await raiseEpochs(client, this.options.self, [...before.keys()], pid);
+    if (rows.some(({ shard, epoch }) => epoch <= before.get(shard)!)) return this.forget('epochs');
     for (const { shard, epoch } of rows) {
       this.own.raise(shard, epoch);
       before.delete(shard);
@@ -199,7 +221,7 @@ export class ShardKeeper {
 
   private async step(): Promise<void> {
     const standing = this.options.standing();
-    if (standing === null || this.ended !== 'no') return;
+    if (standing === null || this.ended !== 'no' || this.mustRaise !== 'none') return;
     const { free, orphaned } = claimable(this.situation(standing));
     if (free.length > 0) await this.claim(free);
     if (orphaned.length > 0) await this.claimOrphaned();
@@ -215,7 +237,7 @@ export class ShardKeeper {
     const { refresh, standing, table, isProvenDead } = this.options;
     await refresh();
     const now = standing();
-    if (now === null) return;
+    if (now === null || this.mustRaise !== 'none') return;
     const { orphaned } = claimable(this.situation(now));
     if (orphaned.length === 0) return;
     const owners = [...new Set(orphaned.map(({ owner }) => owner!))];
@@ -240,7 +262,8 @@ export class ShardKeeper {
     for (const { shard, epoch } of rows) {
       if (!this.own.take(shard, epoch)) continue;
       const before = ownerBefore.get(shard)!;
-      (before === null || before === self || dead.has(before) ? atOnce : later).push(shard);
+      const isFree = before === null || before === self || dead.has(before);
+      (isFree && performance.now() >= this.lateUntilMs ? atOnce : later).push(shard);
     }
     if (rows.length > 0) {
       this.claims++;
@@ -282,10 +305,61 @@ export class ShardKeeper {
 
   /** True where something has changed. */
   private async readTable(): Promise<boolean> {
+    const { table, map, self } = this.options;
     this.lastLookMs = performance.now();
-    const rows = await this.options.table.look();
-    this.options.map.learn(rows);
+    const before = map.all();
+    const { changes } = map;
+    const { rows, verdict } = await table.look({ unlessSame: this.changesAtLook === map.changes });
+    if (this.hasChanged(verdict)) this.forget('history');
+    else if (rows.some((row) => hasFallen(before[row.shard]!, row))) this.forget('epochs');
+    if (this.mustRaise !== 'none') return this.raise(this.mustRaise);
+    const isUndisturbed = changes === map.changes;
+    map.learn(rows);
+    this.changesAtLook = isUndisturbed ? map.changes : -1;
+    // Raised by another that knew a larger epoch of it: what is here is fenced off.
+    this.lose(
+      rows.flatMap(({ shard, epoch, owner }) => (owner === self && epoch > (this.confirmableEpoch(shard) ?? epoch) ? [shard] : [])),
+    );
     return rows.length > 0;
+  }
+
+  private hasChanged(verdict: Verdict): boolean {
+    if (verdict === 'past') throw new AppError('unavailable', 'The database has changed since it was asked');
+    return verdict === 'changed';
+  }
+
+  /**
+   * K6. What was claimed meanwhile counts as lost as well (`era`). Another history every node finds by itself; that epochs fell not, as they are
+   * raised by whoever finds it first: that one raises all.
+   */
+  private forget(sign: 'history' | 'epochs'): void {
+    const { log, waitOutMs, forgot } = this.options;
+    log.error(
+      { sign, shards: this.own.held().length },
+      'the database has lost what it had confirmed, as after a failover or a restored backup: this node forgets what it knew and claims anew',
+    );
+    this.rewinds++;
+    if (this.mustRaise !== 'all') this.mustRaise = sign === 'epochs' ? 'all' : 'fallen';
+    this.lateUntilMs = performance.now() + waitOutMs;
+    this.refusedShards.clear();
+    this.takenBack.clear();
+    this.handoffs.forget();
+    this.loseAll();
+    forgot();
+    this.lookSoon();
+  }
+
+  /** K6. Others do the same; whoever knows the largest epoch raises last. */
+  private async raise(those: 'fallen' | 'all'): Promise<boolean> {
+    const { table, map } = this.options;
+    const { rewinds } = this;
+    const known = map.all().map((row) => ({ ...row, epoch: Math.max(row.epoch, this.own.lastEpochOf(row.shard)) }));
+    const raised = await table.raise(known, those);
+    if (rewinds !== this.rewinds) return true;
+    this.mustRaise = 'none';
+    this.changed(raised);
+    await this.readTable();
+    return true;
   }
 
   /** What was offered in vain is this node's again as soon as the table has been read. */

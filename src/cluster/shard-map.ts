@@ -13,10 +13,17 @@ export class ShardMap {
   /** Called with the rows that changed hands. */
   onMoved: (rows: readonly ShardRow[]) => void = () => {};
   private readonly rows: ShardRow[] = Array.from({ length: shardCount }, (_, shard) => ({ shard, epoch: -1, owner: null }));
+  /** How often something new was learned. */
+  changes = 0;
   private readonly counts = new Map<string, number>();
 
   row(shard: number): ShardRow {
     return this.rows[shard]!;
+  }
+
+  /** As it stands now, by shard. */
+  all(): readonly ShardRow[] {
+    return [...this.rows];
   }
 
   ownerOf(shard: number): string | null {
@@ -45,6 +52,7 @@ export class ShardMap {
       const known = this.rows[row.shard];
       if (known === undefined || row.epoch <= known.epoch) continue;
       this.rows[row.shard] = row;
+      this.changes++;
       if (row.owner === known.owner) continue;
       this.count(known.owner, -1);
       this.count(row.owner, 1);
@@ -59,4 +67,9 @@ export class ShardMap {
     if (count === 0) this.counts.delete(owner);
     else this.counts.set(owner, count);
   }
+}
+
+/** Whether the database, asked after `before` was known, has lost a commit: epochs only grow, and each is one owner's. */
+export function hasFallen(before: ShardRow, now: ShardRow): boolean {
+  return now.epoch < before.epoch || (now.epoch === before.epoch && now.owner !== before.owner);
 }

@@ -10,6 +10,7 @@ import type pg from 'pg';
 import { openPool } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
 import { connectionNames, endConnection, endConnections } from '../storage/server-functions.ts';
+import { DatabaseHistory, type Verdict } from './database-history.ts';
 import type { ShardRow } from './shard-map.ts';
 
 export type ShardTableOptions = {
@@ -25,10 +26,11 @@ const lockTimeoutMs = 2_000;
 const lockNotAvailable = '55P03';
 
 export class ShardTable {
+  readonly history = new DatabaseHistory();
+  /** Of all rows at the last look. */
+  private digest: string | null = null;
   private readonly pool: pg.Pool;
   private readonly owner: string;
-  /** Every change raises an epoch, so their sum tells whether anything has changed. */
-  private sum = -1;
 
   constructor({ databaseUrl, owner, statementTimeoutMs = 5_000 }: ShardTableOptions) {
     this.owner = owner;
@@ -43,29 +45,53 @@ export class ShardTable {
     });
   }
 
-  /** All rows, or none where nothing has changed since the last look. */
-  async look(): Promise<ShardRow[]> {
-    const { rows } = await this.pool.query({
-      name: 'shard_look',
-      text: `with s as materialized (select shard, epoch, owner from shard), v as (select sum(epoch)::float8 as sum from s)
-        select v.sum, l.shards, l.epochs, l.owners from v left join lateral
-        (select array_agg(shard) as shards, array_agg(epoch::float8) as epochs, array_agg(owner) as owners from s) l on v.sum <> $1`,
-      values: [this.sum],
-    });
-    const { sum, shards, epochs, owners } = rows[0];
-    if (shards === null) return [];
-    this.sum = sum;
-    return shards.map((shard: number, i: number): ShardRow => ({ shard, epoch: epochs[i], owner: owners[i] }));
+  /** All rows. With `unlessSame` none where they are what they were at the last look. */
+  async look({ unlessSame = false } = {}): Promise<{ rows: ShardRow[]; verdict: Verdict }> {
+    const { row, verdict } = await this.history.with((position, variant) =>
+      this.one({
+        name: `shard_look ${variant}`,
+        text: `with s as materialized (select shard, epoch, owner from shard),
+        v as (select sum(hashtextextended(coalesce(owner, ''), epoch * 1024 + shard))::text as digest from s)
+        select v.digest, l.shards, l.epochs, l.owners, ${position} as position from v left join lateral
+        (select array_agg(shard) as shards, array_agg(epoch::float8) as epochs, array_agg(owner) as owners from s) l on v.digest is distinct from $1`,
+        values: [unlessSame ? this.digest : null],
+      }),
+    );
+    const { digest, shards, epochs, owners } = row;
+    if (shards === null || verdict === 'past') return { rows: [], verdict };
+    this.digest = digest;
+    return { rows: shards.map((shard: number, i: number): ShardRow => ({ shard, epoch: epochs[i], owner: owners[i] })), verdict };
   }
 
-  /** The shards that are this owner's at some moment between the call and the answer. */
-  async own(): Promise<Set<number>> {
+  /** The shards that are this owner's at some moment between the call and the answer, and their epochs. */
+  async own(): Promise<{ epochs: Map<number, number>; verdict: Verdict }> {
+    const { row, verdict } = await this.history.with((position, variant) =>
+      this.one({
+        name: `shard_own ${variant}`,
+        text: `select array_agg(shard) as shards, array_agg(epoch::float8) as epochs, ${position} as position from shard where owner = $1`,
+        values: [this.owner],
+      }),
+    );
+    const { shards, epochs } = row;
+    return { epochs: new Map((shards ?? []).map((shard: number, i: number) => [shard, epochs[i]])), verdict };
+  }
+
+  /**
+   * Gives rows an epoch above what they have and above what was known of them; their owners stay. For a database that has lost some of its
+   * commits: what was seen before is then older than what is, everywhere. `those`: only rows that are older than what was known, or all, so
+   * that their owners lose what they remember. Returns the rows that were changed.
+   */
+  async raise(known: readonly ShardRow[], those: 'fallen' | 'all'): Promise<ShardRow[]> {
     const { rows } = await this.pool.query({
-      name: 'shard_own',
-      text: 'select array_agg(shard) as shards from shard where owner = $1',
-      values: [this.owner],
+      name: 'shard_raise',
+      text: `with raised as (select s.shard, greatest(s.epoch, w.epoch) as epoch
+          from shard s join unnest($1::int[], $2::bigint[], $3::text[]) w(shard, epoch, owner) on s.shard = w.shard
+          where $4 or s.epoch < w.epoch or (s.epoch = w.epoch and s.owner is distinct from w.owner) order by s.shard for update of s)
+        update shard set epoch = raised.epoch + 1 from raised where shard.shard = raised.shard
+        returning shard.shard, shard.epoch::float8, shard.owner`,
+      values: [known.map(({ shard }) => shard), known.map(({ epoch }) => epoch), known.map(({ owner }) => owner), those === 'all'],
     });
-    return new Set(rows[0].shards);
+    return rows as ShardRow[];
   }
 
   /** T1. Returns the rows as they are now, of those that were got. Rows that are locked for seconds are left out. */
@@ -106,6 +132,10 @@ export class ShardTable {
 
   async close(): Promise<void> {
     await this.pool.end();
+  }
+
+  private async one(query: pg.QueryConfig): Promise<any> {
+    return (await this.pool.query(query)).rows[0];
   }
 
   private async claimRows(seen: readonly ShardRow[], locked: '' | 'skip locked'): Promise<ShardRow[]> {

@@ -4,49 +4,87 @@
  *
  * N1 Shards are claimed only while the lock is held, and always under a new epoch.
  * N2 A shard that the database refused is lost first and claimed anew afterwards: nothing in memory outlives the loss.
+ * N3 Committed state is shown only for a read lease after the database has confirmed, on the connection that holds the lock, that every
+ *    shard is this node's. Whoever takes the database over waits that long before it serves.
+ * N4 A node that lost its lock to another drops everything at once, answers `unavailable`, claims nothing and ends no connection.
+ * N5 Where the database has lost what it had confirmed, everything is lost, and claimed anew under epochs that nobody has seen.
  */
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { FenceControl } from '../storage/commit-lane.ts';
 import { connectionName } from '../storage/connection-name.ts';
-import { endConnection, endConnectionsLike } from '../storage/server-functions.ts';
+import { endConnectionsLike } from '../storage/server-functions.ts';
 import { shardCount } from './address.ts';
+import { DatabaseHistory } from './database-history.ts';
 import { NodeLock } from './node-lock.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
+import { ReadLease } from './read-lease.ts';
+import { raiseEpochs } from './shard-table.ts';
 
 const retryMs = 500;
+/** Clocks of two machines do not run at quite the same rate. */
+const waitOutFactor = 1.2;
+const releaseMs = 500;
+/** A claim waits for commits of earlier owners. */
+const claimMs = 60_000;
 
 export type SingleNodeOptions = {
   /** How long a start waits for the lock of a process that was just killed, whose connection takes a moment to break. Default 5 s. */
   lockWaitMs?: number;
+  /** How long committed state is shown without asking the database. Default 300 ms. */
+  readLeaseMs?: number;
+  /** How often the database is asked while nobody asks this node. Default 1 s. */
+  watchMs?: number;
+  /** Whether an earlier owner that did not release its shards may still run on another machine. Default true. */
+  mayHaveRivals?: boolean;
+  clock?: Clock;
+  /** Called once, when another node has the database: this one is of no use any more. */
+  onTakenOver?: (error: AppError) => void;
 };
+
+/** `unsure`: the connection that holds the lock is broken, and nobody knows who has the database. `taken over`: another node has it. */
+export type SingleNodeState = 'ready' | 'unsure' | 'taken over';
 
 export class SingleNode implements Placement {
   readonly owner: string;
   /** Nothing is handed over here, so the fence knows the very epochs that turns are taken under. */
   readonly fence: FenceControl;
   private readonly epochs: (number | null)[] = new Array(shardCount).fill(null);
+  /** The largest epoch of each shard that was ever seen. */
+  private readonly seen: number[] = new Array(shardCount).fill(-1);
   private readonly acquired: ((shards: number[], orphaned: number[]) => void)[] = [];
   private readonly lost: ((shards: number[]) => void)[] = [];
   private readonly lock: NodeLock;
-  private claiming = false;
+  private readonly lease: ReadLease;
+  private readonly history = new DatabaseHistory();
+  private readonly options: Required<Pick<SingleNodeOptions, 'readLeaseMs' | 'watchMs' | 'mayHaveRivals'>> & SingleNodeOptions;
+  private claiming: Promise<void> | null = null;
+  private watching: NodeJS.Timeout | null = null;
+  private takenOver: AppError | null = null;
   private stopping = false;
+  private checking = false;
   private readonly log: Log;
 
-  constructor(databaseUrl: string, nodeName: string, log: Log, { lockWaitMs }: SingleNodeOptions = {}) {
+  constructor(databaseUrl: string, nodeName: string, log: Log, options: SingleNodeOptions = {}) {
     this.owner = `${nodeName}/${randomUUID()}`;
     this.log = log;
+    this.options = { readLeaseMs: 300, watchMs: 1_000, mayHaveRivals: true, ...options };
+    const { lockWaitMs: waitMs, readLeaseMs: leaseMs, clock = systemClock } = this.options;
     this.fence = {
       owner: this.owner,
       epochOf: (shard) => this.epochOf(shard),
+      connected: (client) => this.connected(client),
       renew: (client, shards, pid) => this.renew(client, shards, pid),
       refused: (shards) => this.refused(shards),
     };
-    this.lock = new NodeLock({ databaseUrl, owner: this.owner, mode: 'exclusive', log, waitMs: lockWaitMs });
+    const onTakenOver = (error: AppError) => this.overtaken(error);
+    this.lock = new NodeLock({ databaseUrl, owner: this.owner, mode: 'exclusive', log, waitMs, onTakenOver });
+    this.lease = new ReadLease({ check: () => this.check(), clock, leaseMs, renewAfterMs: leaseMs / 2, waitMs: 2_000 });
   }
 
   /** Whether this is certainly the only node: false while the connection that says so is broken. */
@@ -54,17 +92,26 @@ export class SingleNode implements Placement {
     return this.lock.held;
   }
 
+  get state(): SingleNodeState {
+    if (this.takenOver !== null) return 'taken over';
+    return this.lock.held ? 'ready' : 'unsure';
+  }
+
   epochOf(shard: number): number | null {
     return this.epochs[shard]!;
   }
 
   forward(_shard: number, _ask: RemoteAsk): Promise<unknown> {
-    return Promise.reject(new AppError('shard_not_owned', 'This node does not own the shard now'));
+    return Promise.reject(this.refusal() ?? new AppError('shard_not_owned', 'This node does not own the shard now'));
   }
 
-  /** Only a process that takes this one's lock could have written meanwhile. */
-  confirmation(): null {
-    return null;
+  confirmation(): Promise<void> | null {
+    const refusal = this.refusal();
+    if (refusal === null) return this.lease.confirmation();
+    const refused = Promise.reject(refusal);
+    // Some callers look only whether there is anything to wait for.
+    refused.catch(() => {});
+    return refused;
   }
 
   moved(timeoutMs: number): Promise<void> {
@@ -97,20 +144,89 @@ export class SingleNode implements Placement {
     await this.lock.take();
     await this.claim();
     // Nobody asks any more what a dead owner committed last.
-    await this.lock.connection!.query('delete from commit_marker where owner <> $1', [this.owner]);
+    await this.lock.use((client) => client.query('delete from commit_marker where owner <> $1', [this.owner]), claimMs);
+    this.watching = setInterval(() => this.watch(), this.options.watchMs).unref();
+  }
+
+  /** What is released in order the next start serves at once. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    if (this.watching !== null) clearInterval(this.watching);
+    this.epochs.fill(null);
+    if (this.lock.held && this.takenOver === null) {
+      // What a commit still holds is left as it is.
+      const text = `with mine as (select shard from shard where owner = $1 order by shard for update skip locked)
+        update shard set owner = null, epoch = epoch + 1 from mine where shard.shard = mine.shard`;
+      const released = this.lock.use((client) => client.query(text, [this.owner]), releaseMs);
+      await released.catch((err) => this.log.debug({ err }, 'shards were not released'));
+    }
+    await this.lock.release();
+  }
+
+  /** For callers; null where this node may serve. */
+  private refusal(): AppError | null {
+    if (this.takenOver === null) return null;
+    return new AppError('unavailable', 'Another node has taken over the database of this one, which stops', { retryAfterS: 2 });
+  }
+
+  /** Finds out also when nobody asks. */
+  private watch(): void {
+    if (this.checking) return;
+    this.checking = true;
+    void this.check()
+      .catch(() => {})
+      .finally(() => (this.checking = false));
+  }
+
+  /** N3. What the database does not have as this node's is lost before this resolves. */
+  private async check(): Promise<void> {
+    // The claim has the connection for itself, and takes as long as a commit in its way.
+    if (this.claiming !== null) await this.claiming;
+    await this.lock.take();
+    const before = [...this.epochs];
+    const { row, verdict } = await this.history.with((position, variant) =>
+      this.ask<{ count: number; sum: number; position: unknown }>({
+        name: `single_check ${variant}`,
+        text: `select count(*)::int, coalesce(sum(epoch), 0)::float8 as sum, ${position} as position from shard where owner = $1`,
+        values: [this.owner],
+      }),
+    );
+    if (verdict === 'past') throw new AppError('unavailable', 'The database has changed meanwhile');
+    if (verdict === 'changed') return this.forget();
+    if (row.count === shardCount && row.sum === before.reduce<number>((sum, epoch) => sum + (epoch ?? 0), 0)) return;
+    await this.compare(before);
+  }
+
+  private ask<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row> {
+    return this.lock.use(async (client) => (await client.query<Row>(query)).rows[0]!);
+  }
+
+  /** Shard by shard. */
+  private async compare(before: readonly (number | null)[]): Promise<void> {
+    const text = "select coalesce(json_object_agg(shard, epoch), '{}') as epochs from shard where owner = $1";
+    const { epochs } = await this.ask<{ epochs: Record<number, number> }>({ text, values: [this.owner] });
+    const found = new Map(Object.entries(epochs).map(([shard, epoch]): [number, number] => [Number(shard), epoch]));
+    if (before.some((epoch, shard) => epoch !== null && (found.get(shard) ?? epoch) < epoch)) return this.forget();
+    const gone = before.flatMap((epoch, shard) => (epoch === null || this.epochs[shard] !== epoch || found.has(shard) ? [] : [shard]));
+    if (gone.length > 0) this.refused(gone);
+  }
+
+  /** Of the connection for commits, before it is used. */
+  private async connected(client: pg.Client): Promise<void> {
+    const verdict = await this.history.compare(client);
+    if (verdict === 'past') throw new AppError('unavailable', 'This connection leads to the database as it was');
+    if (verdict === 'changed') this.forget();
   }
 
   private async renew(client: pg.Client, shards: readonly number[], pid: number | null): Promise<void> {
-    if (pid !== null) await endConnection(client, connectionName('commit', this.owner), pid);
-    const held = shards.filter((shard) => this.epochs[shard] !== null);
-    const { rows } = await client.query('update shard set epoch = epoch + 1 where owner = $1 and shard = any($2) returning shard, epoch', [
-      this.owner,
-      held,
-    ]);
+    const before = [...this.epochs];
+    const held = shards.filter((shard) => before[shard] !== null);
+    const rows = await raiseEpochs(client, this.owner, held, pid);
+    if (rows.some(({ shard, epoch }) => epoch <= before[shard]!)) return this.forget();
     const kept = new Set<number>();
     for (const { shard, epoch } of rows) {
       kept.add(shard);
-      if (this.epochs[shard] !== null) this.epochs[shard] = Number(epoch);
+      if (this.epochs[shard] !== null) this.know(shard, epoch);
     }
     this.lose(held.filter((shard) => !kept.has(shard)));
   }
@@ -120,52 +236,71 @@ export class SingleNode implements Placement {
     this.lose(shards);
   }
 
-  async stop(): Promise<void> {
-    this.stopping = true;
-    this.epochs.fill(null);
-    await this.lock.release();
+  /** N5. */
+  private forget(): void {
+    this.log.error(
+      {},
+      'the database has lost what it had confirmed, as after a failover or a restored backup: this node forgets all it knew and reads anew',
+    );
+    this.lose(this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard])));
+  }
+
+  /** N4. */
+  private overtaken(error: AppError): void {
+    this.takenOver = error;
+    this.log.error({ reason: error.message }, 'this node has lost its database to another and stops');
+    this.lose(this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard])));
+    this.options.onTakenOver?.(error);
   }
 
   private lose(shards: number[]): void {
+    this.lease.end();
     if (shards.length === 0) return;
     for (const shard of shards) this.epochs[shard] = null;
     for (const listener of this.lost) listener(shards);
-    void this.claimUntilDone();
+    this.claiming ??= this.claimUntilDone().finally(() => (this.claiming = null));
+  }
+
+  private know(shard: number, epoch: number): void {
+    this.epochs[shard] = epoch;
+    this.seen[shard] = Math.max(this.seen[shard]!, epoch);
   }
 
   /** Claims what is not held. The update waits for commits that earlier owners have on their way, and refuses those that come later. */
   private async claim(): Promise<void> {
-    const { connection } = this.lock;
-    if (connection === null) throw new Error('Without the lock nothing is claimed');
-    await endEarlierCommits(connection, this.owner);
     const missing = this.epochs.flatMap((epoch, shard) => (epoch === null ? [shard] : []));
-    const { rows } = await connection.query('update shard set owner = $1, epoch = epoch + 1 where shard = any($2) returning shard, epoch', [
-      this.owner,
-      missing,
-    ]);
-    if (this.stopping) return;
-    for (const { shard, epoch } of rows) this.epochs[shard] = Number(epoch);
+    const rows = await this.lock.use(async (client) => {
+      await endEarlierCommits(client, this.owner);
+      const claimed = await client.query<{ shard: number; epoch: number; owner: string | null }>(
+        `with before as (select s.shard, s.owner, w.epoch from shard s join unnest($2::int[], $3::bigint[]) w(shard, epoch) on s.shard = w.shard
+         order by s.shard for update of s)
+         update shard set owner = $1, epoch = greatest(shard.epoch, before.epoch) + 1 from before where shard.shard = before.shard
+         returning shard.shard, shard.epoch::float8, before.owner`,
+        [this.owner, missing, missing.map((shard) => this.seen[shard])],
+      );
+      return claimed.rows;
+    }, claimMs);
+    const { readLeaseMs, mayHaveRivals } = this.options;
+    const mayBeShown = mayHaveRivals && rows.some(({ owner }) => owner !== null && owner !== this.owner);
+    if (mayBeShown) await pause(readLeaseMs * waitOutFactor);
+    if (this.stopping || this.takenOver !== null) return;
+    for (const { shard, epoch } of rows) this.know(shard, epoch);
     // Nobody else is alive here: who was is told by `isAlive`.
-    const shards = rows.map((row) => row.shard);
+    const shards = rows.map(({ shard }) => shard);
     for (const listener of this.acquired) listener(shards, []);
   }
 
   /** Claims what was lost as soon as the lock and the database allow. */
   private async claimUntilDone(): Promise<void> {
-    if (this.claiming) return;
-    this.claiming = true;
-    try {
-      while (!this.stopping && this.epochs.includes(null)) {
-        try {
-          await this.lock.take();
-          await this.claim();
-        } catch (error) {
-          this.log.warn({ err: error }, 'lost shards could not be claimed yet; trying again');
-          await pause(retryMs);
-        }
+    while (!this.stopping && this.takenOver === null && this.epochs.includes(null)) {
+      try {
+        await this.lock.take();
+        await this.claim();
+      } catch (error) {
+        if (this.takenOver !== null) return;
+        this.log.warn({ err: error }, 'lost shards could not be claimed yet; trying again');
+        await pause(retryMs);
       }
-    } finally {
-      this.claiming = false;
     }
   }
 }

@@ -46,8 +46,15 @@ const deliveryGraceMs = 1_000;
  * Starts a node and resolves with its address when it serves. What it has started is in `stops`, also when it rejects.
  *
  * @param onDrain called when an operator has asked this node to leave
+ * @param onTakenOver called when the database has become another node's: this one serves nothing more and has to end
  */
-export async function startNode(config: Config, log: Log, stops: Stops, onDrain: () => void): Promise<{ address: string }> {
+export async function startNode(
+  config: Config,
+  log: Log,
+  stops: Stops,
+  onDrain: () => void,
+  onTakenOver: (error: AppError) => void,
+): Promise<{ address: string }> {
   const clock = systemClock;
   const tracing = await openTracing(config, version, log, stops);
   const tracer = tracing?.tracer ?? null;
@@ -57,7 +64,9 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
   const providers = createProviders(config, log, stops, tracer);
 
   const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, stops);
-  const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log);
+  // The lock on DATA_DIR keeps every other process off the embedded database.
+  const alone = { mayHaveRivals: config.databaseUrl !== null, onTakenOver };
+  const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log, alone);
   const runtime = new Runtime({ database, placement, log, clock, tracer });
   const { actors } = runtime;
   stores.room.onChange((isFull) => runtime.effects.pause(isFull));
@@ -101,7 +110,9 @@ export async function startNode(config: Config, log: Log, stops: Stops, onDrain:
 
   let draining = false;
   const readiness = () => {
+    if (placement.state === 'taken over') return 'taken over: another node uses the database of this one';
     if (draining) return 'draining';
+    if (placement.state === 'unsure') return 'unsure: the lock on the database is not held now';
     if (cluster?.node.state === 'isolated') return 'isolated: other nodes do not reach this one';
     return canary.status() === 'ok' ? 'ready' : canary.status();
   };

@@ -3,7 +3,13 @@ import pg from 'pg';
 import { connect } from './connect.ts';
 import { connectionName } from './connection-name.ts';
 
-export type CommitConnectionOptions = { url: string; owner: string; statementTimeoutMs: number };
+export type CommitConnectionOptions = {
+  url: string;
+  owner: string;
+  statementTimeoutMs: number;
+  /** Looks at each new connection before it is used; where it rejects, the connection is given up. */
+  connected?: (client: pg.Client) => Promise<void>;
+};
 
 export class CommitConnection {
   private client: pg.Client | null = null;
@@ -47,6 +53,7 @@ export class CommitConnection {
     try {
       const { rows } = await client.query('select pg_backend_pid()');
       this.pid = Number((rows[0] as { pg_backend_pid: unknown }).pg_backend_pid);
+      await this.options.connected?.(client);
     } catch (error) {
       client.end().catch(() => {});
       throw error;

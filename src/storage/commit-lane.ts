@@ -16,6 +16,8 @@ import { databaseFault, queryCanceled } from './database-errors.ts';
 import { lockedRows } from './locked-rows.ts';
 
 export type FenceControl = Fence & {
+  /** Looks at a new connection before anything is sent through it: it may lead to a database that has lost commits, and shards with it. */
+  connected?(client: pg.Client): Promise<void>;
   /**
    * Raises the epochs of these shards, as far as this owner holds them, and drops those it has lost. Called after an unknown outcome, on the
    * lane's new connection; `pid` is the server process of the old one.
@@ -51,7 +53,12 @@ export class CommitLane {
     this.options = options;
     const { number, url, fence, statementTimeoutMs } = options;
     this.marker = number === 0 ? fence.owner : `${fence.owner} lane ${number}`;
-    this.connection = new CommitConnection({ url, owner: fence.owner, statementTimeoutMs });
+    this.connection = new CommitConnection({
+      url,
+      owner: fence.owner,
+      statementTimeoutMs,
+      connected: async (client) => fence.connected?.(client),
+    });
   }
 
   /** Sends the units as one statement. Resolves when it is certain what became of it. */
@@ -74,6 +81,8 @@ export class CommitLane {
       if (this.closed) throw error;
       return { kind: 'unreachable', error: error as Error };
     }
+    // Some may have been lost while the connection was made, and may be back under a new epoch.
+    if (this.hasLost(units)) return { kind: 'lost' };
     try {
       const { name, text, values } = statement;
       const { rows } = await client.query({ ...(name === '' ? {} : { name }), text, values, rowMode: 'array' });

@@ -44,6 +44,14 @@ export async function tryAdvisoryLock(on: Queryable, key: number, mode: 'exclusi
   return result?.rows[0].taken ?? true;
 }
 
+/** Whether a connection of that name holds it: one that was ended takes a moment to let go. False where nobody can tell. */
+export async function holdsAdvisoryLock(on: Queryable, key: number, name: string): Promise<boolean> {
+  const text = `select from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' and l.classid = 0 and l.objid = $1
+    and a.datname = current_database() and a.application_name = $2`;
+  const result = await unlessRefused(on.query(text, [key, name]));
+  return result !== null && result.rows.length > 0;
+}
+
 /** Waits until no other session holds it. Returns at once where the database has no such locks. */
 export async function takeAdvisoryLock(on: Queryable, key: number): Promise<void> {
   await unlessRefused(on.query('select pg_advisory_lock($1)', [key]));

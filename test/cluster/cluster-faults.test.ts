@@ -180,6 +180,38 @@ test('every connection to PostgreSQL cut again and again under load: no ask fail
   await cluster.settled();
 });
 
+test(
+  'K6 a database that lost epochs and states: every actor answers again, from what is there, and its shards have new epochs',
+  options,
+  async (t) => {
+    const cluster = await testCluster(t, { ...quick, timings: { lookMs: 200 } });
+    const [a, b] = [await cluster.join('a'), await cluster.join('b')];
+    await cluster.settled();
+    const all = Array.from({ length: 60 }, (_, i) => `p${i}`);
+    await Promise.all(all.map((id) => a.actors.ask(probe, id, 'add', { n: 1 })));
+    await cluster.sql('create table shard_before as select * from shard');
+    // What a standby does not have that is promoted now: shards that moved, and what was committed there.
+    const c = await cluster.join('c');
+    await cluster.settled();
+    const lost = await cluster.sql('select shard, epoch::int from shard order by shard');
+    const ids = all.filter((id) => c.placement.epochOf(shardOf('probe', id)) !== null);
+    await Promise.all(ids.map((id) => b.actors.ask(probe, id, 'add', { n: 10 })));
+    await cluster.sql(`with o as (update probe set value = 1 returning 1), e as (delete from event where seq > 60 returning 1),
+    c as (update event_counter set last_seq = 60 returning 1)
+    update shard set epoch = before.epoch, owner = before.owner from shard_before before where before.shard = shard.shard`);
+    const beganMs = performance.now();
+    const asked = await Promise.all(ids.map((id, i) => [a, b, c][i % 3]!.actors.ask(probe, id, 'add', { n: 100 })));
+    t.diagnostic(`answered after ${Math.round(performance.now() - beganMs)} ms`);
+    assert.deepEqual(new Set(asked), new Set([101]), 'what the database has counts, and nothing in memory outlives it');
+    await cluster.settled();
+    assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b', 'c']);
+    const epochs = await cluster.sql('select shard, epoch::int from shard order by shard');
+    for (const { shard, epoch } of epochs) assert.ok(epoch > lost[shard]!.epoch, 'above every epoch that was ever seen');
+    const told = cluster.lines.filter(({ message }) => message.startsWith('the database has lost'));
+    assert.ok(told.length >= 1 && told.length <= 6, `it is said: ${told.length} times`);
+  },
+);
+
 test('H3 a node that cannot take what it is offered is offered no more, and what it was offered is served again', options, async (t) => {
   const cluster = await testCluster(t, { ...quick, timings: { takeBackMs: 200, lookMs: 100 } });
   const a = await cluster.join('a');

@@ -1,6 +1,7 @@
 /**
  * Several nodes claim, hand over, lose and renew shards of one real database in random order, with views that differ. Whatever the order:
- * epochs never fall, each belongs to one owner, and when all views agree every shard is served by the node that should own it.
+ * epochs never fall, each belongs to one owner, and when all views agree every shard is served by the node that should own it. That also holds
+ * where the database is set back to a copy of itself, for what is left of its history, and nothing in memory outlives that.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -25,10 +26,12 @@ type Step =
   | { kind: 'settle' | 'look' | 'check' | 'renew' | 'lose all' | 'restart'; node: number }
   | { kind: 'refused'; node: number; shard: number }
   /** It tries to write to every shard under the epoch it believes in. */
-  | { kind: 'commit'; node: number };
+  | { kind: 'commit'; node: number }
+  /** A copy of the database is made, which later takes its place. */
+  | { kind: 'copy' | 'fall'; node: number };
 
 const node = fc.nat(names.length - 1);
-const at = (kind: 'settle' | 'look' | 'check' | 'renew' | 'lose all' | 'restart' | 'commit') =>
+const at = (kind: 'settle' | 'look' | 'check' | 'renew' | 'lose all' | 'restart' | 'commit' | 'copy' | 'fall') =>
   fc.record({ kind: fc.constant(kind), node }) as fc.Arbitrary<Step>;
 const view: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('view'),
@@ -45,12 +48,17 @@ const together = fc.array(fc.oneof(view, view, at('settle'), at('look'), at('res
 const taken = fc.tuple(view, fc.oneof(at('check'), at('renew'))).map((steps) => steps.map((each) => [each]));
 /** Put out in the middle of a claim. */
 const interrupted = view.map((each): Step[][] => [[each, { kind: 'lose all', node: each.node }]]);
+/** What was done since the copy is lost, also while something is done. */
+const setBack = fc
+  .tuple(at('copy'), view, view, fc.oneof(at('commit'), at('check'), view), at('fall'))
+  .map(([copy, one, other, last, fall]): Step[][] => [[copy], [one, other], [last, fall]]);
 const rounds = fc
   .array(
     fc.oneof(
       together.map((steps) => [steps]),
       taken,
       interrupted,
+      setBack,
     ),
     { minLength: 1, maxLength: 10 },
   )
@@ -79,8 +87,8 @@ class Keeper {
   members: string[] = [];
   /** Put out, and not back yet. */
   out = false;
-  /** Turns were taken of these a moment ago: what has an activation. */
-  readonly inMemory = new Set<number>();
+  /** Turns were taken of these a moment ago: what has an activation; with how often the database had been set back by then. */
+  readonly inMemory = new Map<number, number>();
   readonly owner: string;
 
   constructor(world: World, owner: string) {
@@ -99,7 +107,7 @@ class Keeper {
       acquired: (acquired) => {
         for (const shard of acquired) {
           assert.ok(!this.inMemory.has(shard), 'a shard is lost before it is acquired again');
-          this.inMemory.add(shard);
+          this.inMemory.set(shard, world.falls);
         }
       },
       sealing: async (sealed) => {
@@ -109,6 +117,7 @@ class Keeper {
       lost: (lost) => {
         for (const shard of lost) assert.ok(this.inMemory.delete(shard), 'a shard is lost once');
       },
+      forgot: () => assert.deepEqual([...this.inMemory], [], 'everything was lost before'),
       waitOutMs: 1,
       rereadMs: 1,
       takeBackMs: 50,
@@ -130,7 +139,11 @@ class Keeper {
 class World {
   readonly url: string;
   keepers: Keeper[] = [];
+  falls = 0;
   private deaf = false;
+  private copy: { rows: { shard: number; epoch: number; owner: string | null }[]; n: number } = { rows: [], n: 0 };
+  /** By shard: the last fall that took something of its history. */
+  private readonly fell = new Map<number, number>();
   /** Whose last words may still be on their way. */
   private readonly ended: Keeper[] = [];
   private lives = 0;
@@ -150,8 +163,9 @@ class World {
     await world.pool.query('create table shard (shard int primary key, epoch bigint not null, owner text)');
     await world.pool.query('insert into shard select i, 0 from generate_series(0, 1023) i');
     // The database notes every change and every write that it let through.
-    await world.pool.query('create table change (n serial, shard int, epoch bigint, owner text)');
-    await world.pool.query('create table written (n serial, shard int, epoch bigint, owner text)');
+    await world.pool.query('create sequence moment');
+    await world.pool.query(`create table change (n bigint default nextval('moment'), shard int, epoch bigint, owner text)`);
+    await world.pool.query(`create table written (n bigint default nextval('moment'), shard int, epoch bigint, owner text)`);
     await world.pool.query(`create function note() returns trigger language plpgsql as $$ begin
       insert into change (shard, epoch, owner) values (new.shard, new.epoch, new.owner); return null; end $$`);
     await world.pool.query('create trigger note after update on shard for each row execute function note()');
@@ -163,6 +177,8 @@ class World {
     this.deaf = deaf;
     await Promise.all([...this.keepers, ...this.ended.splice(0)].map((keeper) => keeper.close(true)));
     await this.pool.query('truncate change, written');
+    this.fell.clear();
+    await this.makeCopy();
     this.keepers = names.map((name) => this.fresh(name));
   }
 
@@ -223,8 +239,44 @@ class World {
         this.keepers[step.node] = this.fresh(names[step.node]!);
         this.ended.push(at);
         return at.keeper.stop(false);
+      case 'copy':
+        return this.makeCopy();
+      case 'fall':
+        return this.setBack();
       case 'commit':
         await Promise.all(shards.map((shard) => this.commit(at, shard)));
+    }
+  }
+
+  private async makeCopy(): Promise<void> {
+    await this.alone(async (client) => {
+      const { rows } = await client.query('select shard, epoch::int, owner from shard where shard = any($1) order by shard', [shards]);
+      this.copy = { rows, n: Number((await client.query(`select nextval('moment') as n`)).rows[0].n) };
+    });
+  }
+
+  private async setBack(): Promise<void> {
+    await this.alone(async (client) => {
+      const { rows: now } = await client.query('select shard, epoch::int from shard where shard = any($1) order by shard', [shards]);
+      this.falls++;
+      for (const [i, { shard, epoch, owner }] of this.copy.rows.entries()) {
+        if (now[i].epoch > epoch) this.fell.set(shard, this.falls);
+        await client.query('update shard set epoch = $2, owner = $3 where shard = $1', [shard, epoch, owner]);
+      }
+      await client.query('delete from change where n > $1', [this.copy.n]);
+      await client.query('delete from written where n > $1', [this.copy.n]);
+    });
+  }
+
+  /** Nobody else writes meanwhile, and no change is noted. */
+  private async alone(work: (client: pg.ClientBase) => Promise<void>): Promise<void> {
+    const client = await this.pool.connect();
+    try {
+      await client.query('begin; set local session_replication_role = replica; lock table shard, change, written in exclusive mode');
+      await work(client);
+      await client.query('commit');
+    } finally {
+      client.release();
     }
   }
 
@@ -243,12 +295,21 @@ class World {
         const due = this.keepers[shard % owners.length]!;
         return owner === due.owner && due.keeper.own.epochOf(shard) === epoch && due.inMemory.has(shard);
       });
-    }, 'every shard to be where it should be');
+    }, 'every shard to be where it should be').catch(async (error) => {
+      const { rows } = await this.pool.query('select shard, epoch::int, owner from shard where shard = any($1) order by shard', [shards]);
+      const believed = this.keepers.map(({ owner, map, keeper }) => ({
+        owner,
+        shards: shards.map((shard) => ({ ...map.row(shard), state: keeper.own.stateOf(shard), last: keeper.own.lastEpochOf(shard) })),
+      }));
+      throw new Error(JSON.stringify({ rows, believed }), { cause: error });
+    });
     for (const { keeper, inMemory } of this.keepers)
-      assert.deepEqual([...inMemory].sort(), keeper.own.in('owned'), 'nothing else is in memory');
+      assert.deepEqual([...inMemory.keys()].sort(), keeper.own.in('owned'), 'nothing else is in memory');
   }
 
   async judge(): Promise<void> {
+    for (const { inMemory } of this.keepers)
+      for (const [shard, since] of inMemory) assert.ok(since >= (this.fell.get(shard) ?? 0), 'nothing in memory outlives what was lost');
     const { rows: changes } = await this.pool.query('select shard, epoch::int, owner from change order by n');
     const last = new Map<number, number>();
     const ownerOf = new Map<string, string | null>();

@@ -30,20 +30,50 @@ test('T2 only the owner releases, and what it released is anybody’s', async (t
     { shard: 3, epoch: 2, owner: null },
   ]);
   assert.equal((await b!.claim([{ shard: 2, epoch: 2, owner: null }]))[0]!.epoch, 3);
-  assert.deepEqual([...(await b!.own())], [2]);
+  assert.deepEqual([...(await b!.own()).epochs.keys()], [2]);
 });
 
-test('a look brings all rows when anything has changed, and none when nothing has', async (t) => {
-  const { tables } = await table(t, ['a', 'b']);
+test('a look brings all rows, and none where nothing has changed since the last one and that is enough', async (t) => {
+  const { tables, sql } = await table(t, ['a', 'b']);
   const [a, b] = tables;
-  assert.equal((await a!.look()).length, 1024);
-  assert.deepEqual(await a!.look(), []);
+  const unlessSame = true;
+  assert.equal((await a!.look({ unlessSame })).rows.length, 1024);
+  assert.deepEqual(await a!.look({ unlessSame }), { rows: [], verdict: 'same' });
+  assert.equal((await a!.look()).rows.length, 1024);
   await b!.claim([{ shard: 7, epoch: 0, owner: null }]);
   assert.deepEqual(
-    (await a!.look()).find(({ shard }) => shard === 7),
+    (await a!.look({ unlessSame })).rows.find(({ shard }) => shard === 7),
     { shard: 7, epoch: 1, owner: 'b' },
   );
-  assert.deepEqual(await a!.look(), []);
+  assert.deepEqual((await a!.look({ unlessSame })).rows, []);
+  await sql(`update shard set owner = 'a' where shard = 7`);
+  assert.equal((await a!.look({ unlessSame })).rows.length, 1024, 'an owner changed without its epoch');
+});
+
+test('what is older than what was known is raised above it, also where another owner has the same epoch; nothing else is changed', async (t) => {
+  const { tables, sql } = await table(t, ['a']);
+  const [a] = tables;
+  await a!.claim((await rows(sql)).slice(0, 3));
+  const raised = await a!.raise(
+    [
+      { shard: 0, epoch: 1, owner: 'a' },
+      { shard: 1, epoch: 1, owner: 'b' },
+      { shard: 2, epoch: 0, owner: 'b' },
+      { shard: 3, epoch: 40, owner: 'b' },
+    ],
+    'fallen',
+  );
+  assert.deepEqual(
+    raised.sort((x, y) => x.shard - y.shard),
+    [
+      { shard: 1, epoch: 2, owner: 'a' },
+      { shard: 3, epoch: 41, owner: null },
+    ],
+  );
+  assert.deepEqual(
+    (await rows(sql)).slice(0, 4).map(({ epoch }) => Number(epoch)),
+    [1, 2, 1, 41],
+  );
 });
 
 test('a claim leaves out what somebody holds locked, and takes the rest', async (t) => {

@@ -1,11 +1,14 @@
-/** One node on one database: the lock, the epochs, and what happens when either is lost (N1, N2). */
+/** One node on one database: the lock, the epochs, and what happens when either is lost (N1 to N5). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
+import { Runtime } from '../../src/actors/runtime/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { silentLog } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { outcomeOf, testRuntime, until } from '../support/runtime.ts';
+import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
 
 test('a second node on the same database is refused, and says what to do; the first is not disturbed', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
@@ -99,3 +102,125 @@ test('while another session holds shards, as a claim does, commits of other shar
   await claimer.end();
   assert.equal(await node.actors.ask(probe, 'c0', 'add', { n: 1 }), 2);
 });
+
+test('N4 a node that lost its database to another shows nothing old, drops everything, says so once and leaves the other alone', async (t) => {
+  const told: string[] = [];
+  const lockWay = Promise.withResolvers<TcpProxy>();
+  const first = await testRuntime([probeActor], {
+    ...probeOptions,
+    lockVia: async (url) => {
+      lockWay.resolve(await TcpProxy.before(url));
+      return (await lockWay.promise).url;
+    },
+    placement: { watchMs: 20, onTakenOver: (error) => void told.push(error.message) },
+  });
+  const way = await lockWay.promise;
+  t.after(() => first.close().then(() => way.close()));
+  assert.equal(await first.actors.ask(probe, 'a', 'add', { n: 1 }), 1);
+  assert.equal(first.placement.state, 'ready');
+  // As where the network of the first breaks, and the server lets go of its session.
+  way.refusing = true;
+  way.cut(/troupe node/);
+  const second = await beside(first);
+  t.after(() => second.close());
+  assert.equal(await second.actors.ask(probe, 'a', 'add', { n: 41 }), 42);
+  const shown = await outcomeOf(Promise.resolve(first.actors.query(probe, 'a', 'state', null)));
+  assert.deepEqual(shown, { refused: 'unavailable' }, 'what the other has changed is not shown as it was');
+  assert.equal(first.placement.state, 'unsure');
+  // Its commits are refused by their epochs, and it may not end those of the other for it.
+  const asks = Array.from({ length: 10 }, () => second.actors.ask(probe, 'b', 'add', { n: 1 }));
+  const refused = outcomeOf(first.actors.ask(probe, 'a', 'add', { n: 1 }, { deadlineMs: Date.now() + 300 }));
+  await Promise.all(asks);
+  assert.ok(['overloaded', 'unavailable'].includes(((await refused) as { refused: string }).refused));
+  way.refusing = false;
+  await until(() => first.placement.state === 'taken over', 'the first to hear of it');
+  assert.deepEqual(await outcomeOf(first.actors.ask(probe, 'a', 'add', { n: 1 })), { refused: 'unavailable' });
+  assert.deepEqual(await outcomeOf(Promise.resolve(first.actors.query(probe, 'a', 'state', null))), { refused: 'unavailable' });
+  assert.equal(await second.actors.ask(probe, 'b', 'add', { n: 1 }), 11);
+  assert.deepEqual(second.cuts, [], 'nobody ended its connections');
+  assert.equal(told.length, 1);
+  assert.match(told[0]!, /Another node has taken over this database.*REDIS_URL/);
+});
+
+test("a node whose lock was another's for a while forgets what it knew, and goes on when the other has gone", async (t) => {
+  const lockWay = Promise.withResolvers<TcpProxy>();
+  const first = await testRuntime([probeActor], {
+    ...probeOptions,
+    lockVia: async (url) => {
+      lockWay.resolve(await TcpProxy.before(url));
+      return (await lockWay.promise).url;
+    },
+  });
+  const way = await lockWay.promise;
+  t.after(() => first.close().then(() => way.close()));
+  assert.equal(await first.actors.ask(probe, 'a', 'add', { n: 1 }), 1);
+  way.refusing = true;
+  way.cut(/troupe node/);
+  const second = await beside(first);
+  assert.equal(await second.actors.ask(probe, 'a', 'add', { n: 41 }), 42);
+  await second.close();
+  way.refusing = false;
+  await until(() => first.placement.state === 'ready', 'the lock');
+  assert.equal((await first.actors.query(probe, 'a', 'state', null))!.value, 42);
+  assert.equal(await first.actors.ask(probe, 'a', 'add', { n: 1 }), 43);
+});
+
+test('N3 a silent connection of the lock counts as broken, is replaced, and nothing is shown meanwhile', async (t) => {
+  const lockWay = Promise.withResolvers<TcpProxy>();
+  const node = await testRuntime([probeActor], {
+    ...probeOptions,
+    lockVia: async (url) => {
+      lockWay.resolve(await TcpProxy.before(url));
+      return (await lockWay.promise).url;
+    },
+    placement: { watchMs: 20 },
+  });
+  const way = await lockWay.promise;
+  t.after(() => node.close().then(() => way.close()));
+  await node.actors.ask(probe, 'a', 'add', { n: 1 });
+  const held = way.hold(/troupe node/, 'to server', 'open now');
+  await held.arrived;
+  const shown = Promise.resolve(node.actors.query(probe, 'a', 'state', null));
+  assert.deepEqual(await outcomeOf(shown), { refused: 'unavailable' });
+  await until(() => node.placement.state === 'ready', 'another connection, though the server believes the old one alive');
+  assert.equal((await node.actors.query(probe, 'a', 'state', null))!.value, 1);
+  held.drop();
+});
+
+test('N5 where the database has lost epochs the node forgets what it knew and claims everything under higher ones', async (t) => {
+  const node = await testRuntime([probeActor], { ...probeOptions, placement: { watchMs: 20 } });
+  t.after(() => node.close());
+  assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 1);
+  await node.restart();
+  assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 2);
+  const before = await node.sql('select shard, epoch::int from shard order by shard');
+  // As in a standby that lagged behind.
+  await node.sql(`update probe set value = 1`);
+  await node.sql(`update shard set epoch = 1`);
+  await until(async () => (await node.sql('select from shard where epoch = 1')).length === 0, 'all to be claimed');
+  assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 2);
+  const after = await node.sql('select shard, epoch::int from shard order by shard');
+  for (const { shard, epoch } of after) assert.ok(epoch > before[shard]!.epoch);
+});
+
+/** Another node on the same database, with a note of connections of its that were cut. */
+async function beside(first: TestRuntime) {
+  const database = new Database(first.url, { extraEntities: probeOptions.entities });
+  const cuts: string[] = [];
+  const log = {
+    ...silentLog,
+    warn: (_fields: object, message: string) => void (/cut off|cannot be reached/.test(message) && cuts.push(message)),
+  };
+  const placement = new SingleNode(first.url, 'second', log);
+  const runtime = new Runtime({ database, placement, log });
+  runtime.register([probeActor]);
+  await runtime.start();
+  return {
+    actors: runtime.actors,
+    cuts,
+    async close() {
+      await runtime.stop();
+      await database.close();
+    },
+  };
+}

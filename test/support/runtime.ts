@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
 import type { AnyActor } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime, type RuntimeOptions } from '../../src/actors/runtime/runtime.ts';
-import { SingleNode } from '../../src/cluster/single-node.ts';
+import { SingleNode, type SingleNodeOptions } from '../../src/cluster/single-node.ts';
 import type { Log } from '../../src/log.ts';
 import type { EventDraft } from '../../src/storage/commit-unit.ts';
 import { Database } from '../../src/storage/database.ts';
@@ -18,6 +18,9 @@ export type TestRuntimeOptions = Partial<Omit<RuntimeOptions, 'database' | 'plac
   via?: (url: string) => Promise<string>;
   /** Instead of one as it comes; empty. */
   database?: TestDatabase;
+  /** The same for the node's lock. */
+  lockVia?: (url: string) => Promise<string>;
+  placement?: SingleNodeOptions;
 };
 
 export type TestRuntime = {
@@ -40,11 +43,12 @@ export type TestRuntime = {
 
 /** Starts a runtime with these actors on an empty, migrated database. States are frozen: a command that changes one in place throws. */
 export async function testRuntime(definitions: AnyActor[], options: TestRuntimeOptions = {}): Promise<TestRuntime> {
-  const { entities = [], tables = [], via, database: given, ...runtimeOptions } = options;
+  const { entities = [], tables = [], via, lockVia, placement: placementOptions, database: given, ...runtimeOptions } = options;
   const kept = given ?? (await testDatabase());
   const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });
   direct.on('error', () => {});
   const url = (await via?.(kept.url)) ?? kept.url;
+  const lockUrl = (await lockVia?.(kept.url)) ?? kept.url;
   const events: TestRuntime['events'] = [];
   const errors: TestRuntime['errors'] = [];
   const log = options.log ?? errorLog(errors);
@@ -55,7 +59,7 @@ export async function testRuntime(definitions: AnyActor[], options: TestRuntimeO
       await database.migrate();
       for (const table of tables) await direct.query(table);
     }
-    const placement = new SingleNode(kept.url, 'test', log);
+    const placement = new SingleNode(lockUrl, 'test', log, { readLeaseMs: 50, ...placementOptions });
     const runtime = new Runtime({ freezeStates: true, ...runtimeOptions, database, placement, log });
     runtime.register(definitions);
     runtime.onEvents((drafts, seqs) => events.push(...drafts.map((draft, i) => ({ ...draft, seq: seqs[i]! }))));
