@@ -4,6 +4,7 @@
  *
  * A1 An actor has at most one activation that is not dropped.
  * A2 A row is read only when nothing of the actor is on its way to the database.
+ * A3 What is found by shard costs by what is found, not by all actors of the node.
  */
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -27,6 +28,7 @@ const maxLoads = 4;
 
 export class Activations {
   private readonly toLoad = new Map<Kind, Activation[]>();
+  private readonly byShard = new Map<number, Set<Activation>>();
   private loads = 0;
   private scheduled = false;
   private readonly parts: ActivationsParts;
@@ -44,6 +46,9 @@ export class Activations {
     }
     const activation = new Activation(kind, id, shard);
     kind.activations.set(id, activation);
+    const neighbours = this.byShard.get(shard);
+    if (neighbours === undefined) this.byShard.set(shard, new Set([activation]));
+    else neighbours.add(activation);
     const others = this.toLoad.get(kind);
     if (others === undefined) this.toLoad.set(kind, [activation]);
     else others.push(activation);
@@ -61,6 +66,13 @@ export class Activations {
     activation.open = null;
     const { activations } = activation.kind;
     if (activations.get(activation.id) === activation) activations.delete(activation.id);
+    const neighbours = this.byShard.get(activation.shard);
+    if (neighbours?.delete(activation) && neighbours.size === 0) this.byShard.delete(activation.shard);
+  }
+
+  /** All that are in memory now; those that come or go meanwhile change nothing in it. */
+  ofShards(shards: Set<number>): Activation[] {
+    return [...shards].flatMap((shard) => [...(this.byShard.get(shard) ?? [])]);
   }
 
   private load(): void {

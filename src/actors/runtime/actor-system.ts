@@ -371,11 +371,8 @@ export class ActorSystem {
 
   /** What waits for actors of these shards goes where they go; resolves when nothing of theirs waits for a commit. */
   private seal(shards: Set<number>): Promise<void> {
-    for (const kind of this.kinds.values()) {
-      for (const activation of kind.activations.values()) {
-        if (activation.mailbox === null || !shards.has(activation.shard)) continue;
-        for (const envelope of this.mailboxes.empty(activation)) this.route(kind, activation.id, activation.shard, envelope, Infinity);
-      }
+    for (const activation of this.activations.ofShards(shards)) {
+      if (activation.mailbox !== null) this.routeAll(activation, this.mailboxes.empty(activation));
     }
     return this.options.commit.whenClear(shards);
   }
@@ -385,12 +382,11 @@ export class ActorSystem {
     const { commit, timers } = this.options;
     timers.dropShards(shards);
     commit.lose(shards);
-    for (const kind of this.kinds.values()) {
-      for (const activation of kind.activations.values()) {
-        if (!shards.has(activation.shard)) continue;
-        for (const envelope of this.drop(activation)) this.route(kind, activation.id, activation.shard, envelope, Infinity);
-      }
-    }
+    for (const activation of this.activations.ofShards(shards)) this.routeAll(activation, this.drop(activation));
     this.settlement.moved(this.deferred.takeShards(shards));
+  }
+
+  private routeAll({ kind, id, shard }: Activation, envelopes: Envelope[]): void {
+    for (const envelope of envelopes) this.route(kind, id, shard, envelope, Infinity);
   }
 }
