@@ -7,9 +7,11 @@ import { countOf, exact, safe } from './figure.ts';
 import { findings } from './findings.ts';
 import { type Gathered, gather } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
+import { limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
 import { type Material, writeNothing, writeReport, writeSummary } from './report.ts';
 import { sandboxValue } from './sandbox-value.ts';
+import { absentSubjects, causeRemark, forecastRemark } from './subjects.ts';
 import { answerTexts } from './text/answers.ts';
 import { textClosing } from './text/report.ts';
 import type { Wishes } from './wishes.ts';
@@ -49,6 +51,9 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
   const asked = [talk.task, ...talk.guidance].join('\n');
   const remarks = [
     ...(tables.length > 0 ? answered.remarks : []),
+    ...absentSubjects(asked, tables),
+    ...causeRemark(asked, tables),
+    ...forecastRemark(asked, tables),
     ...problems,
     ...wishes.cannot,
     ...wishes.unread.map((text) => `Not followed, because no rule reads it: "${text.slice(0, 200)}"`),
@@ -58,7 +63,7 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
   const charted = tables.map(chooseChart).find((chart) => chart !== null) ?? null;
   const material: Material = {
     ...gathered,
-    answers: [...answered.answers, ...answerTexts(asked, texts)],
+    answers: [...answered.answers, ...limitAnswers(asked, tables), ...answerTexts(asked, texts)],
     remarks,
     chartPath: charted === null ? null : 'chart.svg',
   };

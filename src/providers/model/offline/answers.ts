@@ -1,7 +1,9 @@
 /** Figures asked for by name: taken from the profile where it has them, else computed in the sandbox. */
+
+import { nameTokens } from '../../tools/table/column-role.ts';
 import type { ColumnProfile, Figures, TableProfile } from '../../tools/table/table-profile.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
-import { exact, mainMeasure, markdownTable, round, safe } from './figure.ts';
+import { addsUp, exact, mainMeasure, markdownTable, round, safe } from './figure.ts';
 import { groupedFigureCode } from './grouped-figure-code.ts';
 import type { Answer } from './report.ts';
 import { sandboxValue } from './sandbox-value.ts';
@@ -21,11 +23,7 @@ export function answerWishes(
     if (calls.length > 0) return { calls };
     const found = outcomes.flatMap((outcome) => ('answer' in outcome ? [outcome.answer] : []));
     answers.push(...found);
-    if (found.length === 0 && tables.length > 0)
-      remarks.push(
-        outcomes.map((outcome) => ('problem' in outcome ? outcome.problem : '')).find((problem) => problem !== '') ??
-          `No answer to: ${wish.asked}`,
-      );
+    if (found.length === 0) remarks.push(...unanswered(outcomes));
   }
   for (const focus of wishes.focus) {
     const found = tables.flatMap((table) => focused(focus, table));
@@ -33,6 +31,12 @@ export function answerWishes(
     if (found.length === 0 && tables.length > 0) remarks.push(`There is no group "${focus.value}" to focus on.`);
   }
   return { answers, remarks };
+}
+
+/** Why no table has an answer; nothing where the report covers what was asked. */
+function unanswered(outcomes: readonly Outcome[]): string[] {
+  const problems = outcomes.flatMap((outcome) => ('problem' in outcome ? [outcome.problem] : []));
+  return problems.some((problem) => problem === '') ? [] : problems.slice(0, 1);
 }
 
 /** A column by the name people use for it: any case, singular or plural, spaces for underscores. */
@@ -54,18 +58,64 @@ type Outcome = { answer: Answer } | { call: Call } | { problem: string };
 
 function answerFigure(talk: Conversation, wish: FigureWish, table: TableProfile): Outcome {
   const column = wish.column === null ? mainMeasure(table) : findColumn(table, wish.column);
+  if (wish.kind === 'count' && column?.numbers === undefined && wish.column !== null && wish.by === null) {
+    const counted = countOfThings(table, wish.column, column);
+    if (counted !== null) return counted;
+  }
   if (wish.kind === 'count' && (column === undefined || wish.by === null) && /row|record|entr/i.test(wish.asked))
     return overall(`Rows of ${table.name}`, exact(table.rows));
   if (column?.numbers === undefined)
     return { problem: `${table.name} has no numeric column "${wish.column ?? ''}" (asked: ${wish.asked}).` };
-  if (wish.by === null)
-    return overall(`${titles[wish.kind]} of ${column.name} (${table.name})`, figureText(wish.kind, column.numbers[wish.kind]));
+  // "How many minutes" asks for their sum, not for the rows that have some.
+  const kind = wish.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(wish.asked) ? 'sum' : wish.kind;
+  if (wish.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureText(kind, column.numbers[kind]));
   const by = findColumn(table, wish.by);
-  if (by === undefined) return { problem: `${table.name} has no column "${wish.by}" (asked: ${wish.asked}).` };
-  const title = `${titles[wish.kind]} of ${column.name} by ${by.name} (${table.name})`;
-  const own = fromGroups(table, wish.kind, column.name, by.name) ?? fromTrend(table, wish.kind, column.name, by.name);
-  if (own !== null) return { answer: grouped(title, by.name, wish.kind, own) };
-  return computed(talk, wish.kind, column.name, by.name, table, title);
+  if (by === undefined)
+    return { problem: isCovered(table, wish.by) ? '' : `${table.name} has no column "${wish.by}" (asked: ${wish.asked}).` };
+  const title = `${titles[kind]} of ${column.name} by ${by.name} (${table.name})`;
+  const own = fromGroups(table, kind, column.name, by.name) ?? fromTrend(table, kind, column.name, by.name);
+  if (own !== null) return { answer: grouped(title, by.name, kind, own) };
+  return computed(talk, kind, column.name, by.name, table, title);
+}
+
+/** "how many purchases": rows with that value, different values of a column of that name, or the rows of a table that is called so. */
+function countOfThings(table: TableProfile, word: string, column: ColumnProfile | undefined): Outcome | null {
+  const wanted = singular(word);
+  for (const { by, values } of table.groups) {
+    const group = values.find(({ value }) => singular(value) === wanted);
+    if (group !== undefined)
+      return overall(`Rows with ${by} "${group.value}" (${table.name})`, `${exact(group.rows)} of ${exact(table.rows)}`);
+  }
+  if (column !== undefined && !column.distinct_estimated)
+    return overall(`Different values of ${column.name} (${table.name})`, `${exact(column.distinct)} in ${exact(table.rows)} rows`);
+  if (table.name.toLowerCase().includes(wanted) && wanted.length > 2) return overall(`Rows of ${table.name}`, exact(table.rows));
+  return null;
+}
+
+function singular(word: string): string {
+  return word
+    .trim()
+    .toLowerCase()
+    .replace(/(?:ies|y)$/, '')
+    .replace(/(?:es|s|en|e)$/, '');
+}
+
+const timeWords = new Set(
+  'month months day days week weekday year quarter hour date time monat monaten tag tagen woche jahr quartal stunde'.split(' '),
+);
+const whoWords = new Set(
+  'person people employee employees colleague member customer client product article item store shop supplier vendor department team project category name mitarbeiter mitarbeiterin kunde produkt artikel filiale abteilung lieferant projekt kategorie one'.split(
+    ' ',
+  ),
+);
+
+/** Whether the report speaks of it although no column has exactly this name. */
+function isCovered(table: TableProfile, word: string): boolean {
+  const lower = word.toLowerCase();
+  if (timeWords.has(lower))
+    return table.trend !== null || table.remarks.some(({ kind }) => kind === 'period_columns' || kind === 'weekday');
+  if (whoWords.has(lower)) return table.columns.some(({ type, role }) => type === 'text' || role === 'identifier');
+  return table.columns.some(({ name }) => nameTokens(name).some((token) => singular(token) === singular(lower)));
 }
 
 function overall(question: string, value: string): Outcome {

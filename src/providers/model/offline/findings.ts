@@ -8,7 +8,7 @@ const heavy = 0.1;
 
 /** Remarks that say what the figures are, before those on how good the data are. */
 const telling = new Set(
-  'total planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth column_means row_means counter level join'.split(
+  'total flows late open promoters rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth column_means row_means counter level join'.split(
     ' ',
   ),
 );
@@ -18,6 +18,7 @@ const fewRows = 10;
 const mostGroups = 300;
 const fewestForOutliers = 8;
 const valuesListed = 6;
+const mostOtherTrends = 3;
 
 /** The most telling first. */
 export function findings(profile: TableProfile): string[] {
@@ -205,7 +206,8 @@ function weight(profile: TableProfile): string[] {
     !addsUp(measure) ||
     measure.numbers.count < fewestForOutliers ||
     top === undefined ||
-    measure.numbers.min + measure.numbers.sum <= 0 ||
+    // A share of a sum that large amounts of the other sign reduce says nothing.
+    -measure.numbers.min > measure.numbers.max / 4 ||
     top.value < measure.numbers.sum * heavy
   )
     return [];
@@ -224,7 +226,7 @@ function weight(profile: TableProfile): string[] {
 function trend(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
   const additive = measure === undefined || addsUp(measure);
-  const points = (profile.trend?.points ?? []).filter(({ figures }) => additive || figures[measure.name] !== undefined);
+  const points = (profile.trend?.points ?? []).filter(({ figures }) => measure === undefined || figures[measure.name] !== undefined);
   if (profile.trend === null || points.length < 3) return [];
   const { period } = profile.trend;
   const figureOf = (point: (typeof points)[number]) => keyFigure(point, measure);
@@ -255,7 +257,24 @@ function trend(profile: TableProfile): string[] {
       `The last ${half} ${period}s together are ${percent(Math.abs(after - before), before)} ${after > before ? 'above' : 'below'} the first ${half}.`,
     );
   }
-  return [...sentences, ...partialPeriods(profile)];
+  return [...sentences, ...otherTrends(profile, measure, period), ...partialPeriods(profile)];
+}
+
+/** The best and the worst period of the other columns that add up. */
+function otherTrends({ trend: found, columns }: TableProfile, main: ColumnProfile | undefined, period: string): string[] {
+  return columns
+    .filter((column) => column.name !== main?.name && column.numbers !== undefined && addsUp(column))
+    .slice(0, mostOtherTrends)
+    .flatMap(({ name }) => {
+      const points = (found?.points ?? []).flatMap(({ period: at, figures }) =>
+        figures[name] === undefined ? [] : [{ at, sum: figures[name].sum }],
+      );
+      const ranked = points.toSorted((a, b) => b.sum - a.sum);
+      const [top, low] = [ranked[0], ranked.at(-1)];
+      if (top === undefined || low === undefined || points.length < 3) return [];
+      if (ranked[1]!.sum === top.sum || ranked.at(-2)!.sum === low.sum) return [];
+      return [`By ${period}, ${safe(name)} was highest in ${top.at} (${exact(top.sum)}) and lowest in ${low.at} (${exact(low.sum)}).`];
+    });
 }
 
 /** A month that the data enter on the 20th is no month to compare with. */

@@ -40,5 +40,5 @@ function isAbbreviation(flat: string, from: number, at: number): boolean {
   let start = at;
   while (start > from && at - start < longestAbbreviation && flat[start - 1] !== ' ' && !openingMarks.includes(flat[start - 1]!)) start--;
   const word = flat.slice(start, at);
-  return abbreviations.has(word.toLowerCase()) || /^\p{Lu}$/u.test(word) || /^\d{1,2}$/.test(word) || /^(?:\p{L}\.){1,4}\p{L}$/u.test(word);
+  return abbreviations.has(word.toLowerCase()) || /^\p{L}$/u.test(word) || /^\d{1,2}$/.test(word) || /^(?:\p{L}\.){1,4}\p{L}$/u.test(word);
 }

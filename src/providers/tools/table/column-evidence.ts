@@ -26,6 +26,8 @@ export type ColumnPlan = {
   units: ReadonlyMap<string, number>;
   /** How many cells in each way of writing dates. */
   dateForms: ReadonlyMap<string, number>;
+  /** Times by the offset from UTC that is written with them ('' for none), in minutes. With several, all are turned to UTC. */
+  offsets: ReadonlyMap<number | '', number>;
   /** Some dates have a time of day. */
   timed: boolean;
   /** Nothing says whether day or month comes first in dates like 03/04/2024. */
@@ -58,6 +60,7 @@ export class ColumnEvidence {
   readonly #units = new Map<string, number>();
   readonly #leftOut = new Map<string, number>();
   readonly #forms = new Map<string, number>();
+  readonly #offsets = new Map<number | '', number>();
   #filled = 0;
   #chars = 0;
   #booleans = 0;
@@ -83,6 +86,7 @@ export class ColumnEvidence {
   /** Dates that are two different days in the two orders. */
   #twofold = 0;
   #ranges = { day_first: newRange(), month_first: newRange() };
+  #utcRange = newRange();
   #examples = { number: [] as string[], date: [] as string[], other: [] as string[] };
   dots = 0;
   commas = 0;
@@ -134,7 +138,8 @@ export class ColumnEvidence {
     if (reads === 'number' && this.#ambiguous > 0 && this.dots === this.commas)
       warnings.push(`Column ${name}: numbers like 1,234 or 1.234 could mean two things; the ${style} is read as the decimal mark.`);
     if (reads === 'date' && stamp === null) this.#warnOfDates(name, order, warnings);
-    const readDate = stamp ?? ((cell: Cell) => readInOrder(cell, order));
+    const zoned = this.#offsets.size > 1;
+    const readDate = stamp ?? (zoned ? (cell: Cell) => inUtc(readInOrder(cell, order)) : (cell: Cell) => readInOrder(cell, order));
     const orderOfRange = order.kind === 'month_first' ? 'month_first' : 'day_first';
     return {
       name,
@@ -151,10 +156,11 @@ export class ColumnEvidence {
       unit,
       units,
       dateForms: this.#forms,
+      offsets: this.#offsets,
       timed: stamp !== null ? stamp !== readCompact : this.#timed,
       dateDoubt: reads === 'date' && stamp === null && order.kind === 'unknown',
       readDate,
-      range: reads === 'date' ? (stamp === null ? this.#ranges[orderOfRange] : stampRange(stamp, min, max)) : null,
+      range: reads === 'date' ? (stamp !== null ? stampRange(stamp, min, max) : zoned ? this.#utcRange : this.#ranges[orderOfRange]) : null,
       min,
       max,
       codes: this.#codes > 0,
@@ -287,6 +293,10 @@ export class ColumnEvidence {
     if (parsed === null) return false;
     if (this.#forms.has(parsed.form) || this.#forms.size < unitsKept) this.#forms.set(parsed.form, (this.#forms.get(parsed.form) ?? 0) + 1);
     this.#timed ||= parsed.hasTime;
+    if (parsed.hasTime && parsed.offset !== undefined)
+      if (this.#offsets.has(parsed.offset) || this.#offsets.size < unitsKept)
+        this.#offsets.set(parsed.offset, (this.#offsets.get(parsed.offset) ?? 0) + 1);
+    widen(this.#utcRange, inUtc(parsed)!.ms);
     if (parsed.ordered) this.#orderedDates++;
     else this.#dates++;
     if (monthFirst !== null) widen(this.#ranges.month_first, monthFirst.ms);
@@ -337,6 +347,10 @@ function readInOrder(cell: Cell, { kind }: Order): ParsedDate | null {
   const day = parseDate(cell, 'day_first');
   if (month === null || day === null) return month ?? day;
   return month.ms === day.ms ? month : null;
+}
+
+function inUtc(date: ParsedDate | null): ParsedDate | null {
+  return date === null || !date.offset ? date : { ...date, ms: date.ms - date.offset * 60_000 };
 }
 
 function readStamp(factor: number): (cell: Cell) => ParsedDate | null {

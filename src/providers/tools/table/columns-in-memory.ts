@@ -64,6 +64,13 @@ export class ColumnsInMemory {
     return label === '' ? `row ${this.row(at)}` : `row ${this.row(at)} (${label})`;
   }
 
+  /** What tells the row from the others best: its name, else its date, else its number. */
+  periodOrRow(at: number): string {
+    const date = this.#label === undefined ? this.plans.find(({ reads }) => reads === 'date') : undefined;
+    const text = date === undefined ? '' : this.texts(date)[at]!;
+    return text === '' ? this.rowName(at) : `${text} (row ${this.row(at)})`;
+  }
+
   label(at: number): string {
     return this.#label === undefined ? '' : cellText(this.texts(this.#label)[at]!, shownChars);
   }

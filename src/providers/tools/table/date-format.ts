@@ -6,9 +6,10 @@ export type DateOrder = 'day_first' | 'month_first';
 
 /**
  * Milliseconds since 1970 of the date as written (read as UTC; an offset is not applied, so a day is the day that is written). `ordered` is false when
- * only the column can say which number is the month; `form` names the way of writing; `coarse` is a month or quarter without a day.
+ * only the column can say which number is the month; `form` names the way of writing; `coarse` is a month or quarter without a day; `offset` is what is
+ * written of the time zone ('' for nothing), in minutes.
  */
-export type ParsedDate = { ms: number; hasTime: boolean; ordered: boolean; form: string; coarse: boolean };
+export type ParsedDate = { ms: number; hasTime: boolean; ordered: boolean; form: string; coarse: boolean; offset?: number | '' };
 
 const iso = /^(\d{4})([-/.])(\d{1,2})(?:\2(\d{1,2}))?(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)? ?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/;
 const numeric = /^(\d{1,2})([./-]) ?(\d{1,2})\2 ?(\d{4}|\d{2})(?:,? (\d{1,2})[:.](\d{2})(?::(\d{2}))? ?([AaPp][Mm]|Uhr)?)?$/;
@@ -58,12 +59,12 @@ export function monthOfName(word: string): number {
 function startsWithDigit(text: string, order: DateOrder): ParsedDate | null {
   const isIso = iso.exec(text);
   if (isIso !== null) {
-    const [, year, separator, month, day, hour, minute, second] = isIso;
+    const [, year, separator, month, day, hour, minute, second, zone] = isIso;
     const ms = calendarMs(Number(year), Number(month), Number(day ?? 1), Number(hour ?? 0), Number(minute ?? 0), Number(second ?? 0));
     // A month without a day is a date only with a dash: 2024.5 is a number.
     if (ms === null || (day === undefined && (separator !== '-' || month!.length !== 2 || hour !== undefined))) return null;
     const form = day === undefined ? 'YYYY-MM' : `YYYY${separator}MM${separator}DD`;
-    return { ms, hasTime: hour !== undefined, ordered: true, form, coarse: day === undefined };
+    return { ms, hasTime: hour !== undefined, ordered: true, form, coarse: day === undefined, offset: offsetOf(zone) };
   }
   const parts = numeric.exec(text);
   if (parts !== null) return fromNumbers(parts, order);
@@ -75,6 +76,14 @@ function startsWithDigit(text: string, order: DateOrder): ParsedDate | null {
   if (coarse !== null) return coarseDate(Number(coarse[2]), Number(coarse[1]), 'MM/YYYY');
   const quarters = quarter.exec(text);
   return quarters === null ? null : coarseDate(Number(quarters[3]), Number(quarters[4]) * 3 - 2, 'quarter');
+}
+
+/** "+02:00" is 120; "Z" is 0. */
+function offsetOf(zone: string | undefined): number | '' {
+  if (zone === undefined) return '';
+  if (zone === 'Z' || zone === 'UTC') return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
+  return zone[0] === '-' ? -minutes : minutes;
 }
 
 function startsWithWord(text: string): ParsedDate | null {

@@ -49,6 +49,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
   const positions = new Map<string, number>();
   const lists = new Map<string, Entry[]>();
   const rows: Cell[][] = [];
+  const empty: [Cell[], string][] = [];
   let cellsUsed = 0;
   const place = (cells: Cell[], name: string, value: Cell) => {
     let at = positions.get(name);
@@ -74,7 +75,8 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
         own.push([called, value]);
         return;
       }
-      if (value.every(isScalar)) place(cells, called, value.length === 0 ? null : value.map((each) => String(each ?? '')).join(', '));
+      if (value.length === 0) empty.push([cells, called]);
+      else if (value.every(isScalar)) place(cells, called, value.map((each) => String(each ?? '')).join(', '));
       else place(cells, `number of ${called}`, value.length);
       found.push([called, value]);
     });
@@ -86,6 +88,11 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
       if (below === undefined) lists.set(name, (below = []));
       for (const each of list) below.push({ context: passedOn, record: each });
     }
+  }
+  // Whether an empty list is one of records only the others of its name tell.
+  for (const [cells, called] of empty) {
+    if (positions.has(`number of ${called}`)) place(cells, `number of ${called}`, 0);
+    else place(cells, called, null);
   }
   const unrolled = [...lists].filter(([, below]) => below.length > 0);
   tables.push({

@@ -5,6 +5,7 @@ import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed } from './figure-text.ts';
 import { shownKey } from './frequent-values.ts';
+import { recommendWords } from './remarks-score.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
 const shown = 6;
@@ -30,6 +31,7 @@ export function columnRemarks(table: ColumnsInMemory, profile: TableProfile, own
       ...leftOut(plan),
       ...mixedUnits(plan, profile),
       ...mixedDates(plan),
+      ...mixedZones(plan),
       ...impossibleDates(plan, table),
       ...mixedStyles(plan),
       ...spellings(plan, table),
@@ -93,6 +95,21 @@ function mixedDates({ name, reads, dateForms: forms }: ColumnPlan): Remark[] {
       text: `${name} mixes ${forms.size} date formats: ${ranked.map(([form, count]) => `${dateForms[form] ?? form} ×${count}`).join(', ')}.`,
     },
   ];
+}
+
+function mixedZones({ name, reads, offsets }: ColumnPlan): Remark[] {
+  if (reads !== 'date' || offsets.size < 2) return [];
+  const ranked = [...offsets].sort((a, b) => b[1] - a[1]);
+  const named = ranked.map(([offset, count]) => `${offset === '' ? 'without a zone' : offsetText(offset)} ×${count}`);
+  const bare = offsets.has('') ? '; times without a zone are taken as UTC, which the file does not say' : '';
+  return [
+    { kind: 'mixed_zones', text: `${name} mixes time zones: ${named.join(', ')}. All its times are turned to UTC for the figures${bare}.` },
+  ];
+}
+
+function offsetText(minutes: number): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  return minutes === 0 ? 'UTC' : `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
 }
 
 /** 2024-02-30, or a year far from all others. */
@@ -295,17 +312,31 @@ function scale(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
     const odd = outside(0, 100);
     return odd.length > 0 && odd.length < plan.filled * 0.1 ? say(odd, 'outside of 0 to 100 %') : [];
   }
-  if (plan.role !== 'rate' || plan.filled < 10) return [];
+  const written = scaleOf(plan.name);
+  if (written !== null) {
+    const odd = outside(...written);
+    return odd.length > 0 && odd.length <= plan.filled * 0.2
+      ? say(odd, `outside of the scale ${written[0]} to ${written[1]} that its name gives`)
+      : [];
+  }
+  if (plan.role !== 'rate' || plan.filled < 10 || has(name, recommendWords)) return [];
   for (const top of [5, 10]) {
     const odd = outside(1, top);
     if (
       odd.length > 0 &&
       odd.length <= plan.filled * 0.1 &&
-      has(name, new Set(['rating', 'score', 'satisfaction', 'zufriedenheit', 'stars', 'note', 'grade', 'nps', 'recommend', 'ratings']))
+      has(name, new Set(['rating', 'score', 'satisfaction', 'zufriedenheit', 'stars', 'note', 'grade', 'ratings']))
     )
       return say(odd, `outside of the scale 1 to ${top} that all others keep to`);
   }
   return [];
+}
+
+/** "(1-5)", "0 to 10", "1–7" in the name of a column. */
+function scaleOf(name: string): [number, number] | null {
+  const match = /(?<![\d.])([01]) ?(?:-|–|to|bis) ?(\d{1,3})(?![\d.])/u.exec(name.slice(0, 200));
+  if (match === null || ![3, 4, 5, 6, 7, 9, 10, 100].includes(Number(match[2]))) return null;
+  return [Number(match[1]), Number(match[2])];
 }
 
 /** Mail addresses that can be none. */

@@ -6,6 +6,7 @@ import { exact, listed, percent, round } from './figure-text.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
 const mostColumns = 8;
+const rowsNamed = 10;
 
 export function rankRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   return [...namedRows(table, profile), ...periodColumns(table), ...acrossColumns(table)];
@@ -15,12 +16,15 @@ export function rankRemarks(table: ColumnsInMemory, profile: TableProfile): Rema
 function namedRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   const label = table.labelPlan;
   if (table.count < 3 || label === undefined) return [];
-  const plans = table
-    .quantities()
-    .filter(
-      ({ units, values, name }) =>
-        units.size < 2 && values.distinct > 2 && profile.columns.some((column) => column.name === name && column.numbers !== undefined),
-    );
+  const periods = table.quantities().filter(({ name }) => isPeriod(name)).length >= 3;
+  const plans = table.quantities().filter(
+    ({ units, values, name }) =>
+      // Of columns that are periods, their sums by row and by column say more.
+      !(periods && isPeriod(name)) &&
+      units.size < 2 &&
+      values.distinct > 2 &&
+      profile.columns.some((column) => column.name === name && column.numbers !== undefined),
+  );
   return plans.slice(0, mostColumns).flatMap((plan) => {
     const numbers = table.numbers(plan);
     const ranked = [...numbers.keys()].filter((at) => !Number.isNaN(numbers[at]!)).sort((a, b) => numbers[b]! - numbers[a]! || a - b);
@@ -65,7 +69,7 @@ function periodColumns(table: ColumnsInMemory): Remark[] {
   const remarks: Remark[] = [
     {
       kind: 'period_columns',
-      text: `The columns ${first.name} to ${last.name} are periods: ${ranked[0]!.name} has the largest sum (${exact(ranked[0]!.sum)}), ${ranked.at(-1)!.name} the smallest (${exact(ranked.at(-1)!.sum)})${change}. All of them together are ${exact(clean(sums.reduce((total, { sum }) => total + sum, 0)))}.`,
+      text: `The columns ${first.name} to ${last.name} are periods: ${ranked[0]!.name} has the largest sum (${exact(ranked[0]!.sum)}), ${ranked.at(-1)!.name} the smallest (${exact(ranked.at(-1)!.sum)})${change}. All of them together are ${exact(clean(sums.reduce((total, { sum }) => total + sum, 0)))}.${sums.length <= 24 ? ` Sums: ${sums.map(({ name, sum }) => `${name} ${exact(sum)}`).join(', ')}.` : ''}`,
     },
   ];
   const label = table.labelPlan;
@@ -77,7 +81,14 @@ function periodColumns(table: ColumnsInMemory): Remark[] {
     const order = rows.toSorted((a, b) => b.sum - a.sum);
     remarks.push({
       kind: 'period_rows',
-      text: `Over ${first.name} to ${last.name}, ${table.label(order[0]!.at)} has the largest sum (${exact(order[0]!.sum)}), ${table.label(order.at(-1)!.at)} the smallest (${exact(order.at(-1)!.sum)}).`,
+      text: `Over ${first.name} to ${last.name}, ${table.label(order[0]!.at)} has the largest sum (${exact(order[0]!.sum)}), ${table.label(order.at(-1)!.at)} the smallest (${exact(order.at(-1)!.sum)}).${
+        order.length > 2
+          ? ` In order: ${order
+              .slice(0, rowsNamed)
+              .map(({ at, sum }) => `${table.label(at)} ${exact(sum)}`)
+              .join(', ')}${order.length > rowsNamed ? ' and more' : ''}.`
+          : ''
+      }`,
     });
     const grown = rows
       .map(({ at }) => ({ at, from: table.numbers(plans[0]!)[at]!, to: table.numbers(plans.at(-1)!)[at]! }))
@@ -98,8 +109,17 @@ function periodColumns(table: ColumnsInMemory): Remark[] {
 /** Marks, answers on one scale: the means of the columns, and the rows with the highest and the lowest mean. */
 function acrossColumns(table: ColumnsInMemory): Remark[] {
   const plans = table.quantities().filter(({ name, units }) => units.size < 2 && !isPeriod(name));
+  const beyond = plans.flatMap((plan) =>
+    [...table.numbers(plan).entries()].flatMap(([at, value]) => (value > 100 && value <= 1000 ? [{ plan, at, value }] : [])),
+  );
+  // One entry beyond 100 among marks does not make them something else; it is a mistake, or extra points.
+  const stray = beyond.length > 0 && beyond.length <= Math.max(1, plans.length * table.count * 0.03) ? beyond : [];
   const alike = plans.filter(
-    ({ min, max, role }) => role !== 'level' && min >= 0 && max <= 100 && plans.every((other) => other.max <= Math.max(max * 4, 6)),
+    ({ min, max, role }) =>
+      role !== 'level' &&
+      min >= 0 &&
+      (max <= 100 || (stray.length > 0 && max <= 200)) &&
+      plans.every((other) => other.max <= Math.max(max * 4, 6)),
   );
   if (alike.length < 3 || alike.length !== plans.length || table.count < 3) return [];
   const top = Math.max(...alike.map(({ max }) => max));
@@ -119,18 +139,31 @@ function acrossColumns(table: ColumnsInMemory): Remark[] {
       .map(({ name, mean }) => `${name} ${round(mean)}`)
       .join(', ')}.`,
   };
-  if (table.labelPlan === undefined) return [columns];
+  const odd: Remark[] =
+    stray.length === 0
+      ? []
+      : [
+          {
+            kind: 'out_of_range',
+            text: `${listed(stray.map(({ plan, at, value }) => `${plan.name} ${exact(value)} in ${table.rowName(at)}`))} ${stray.length === 1 ? 'is' : 'are'} above 100, which all other values keep to; the means count ${stray.length === 1 ? 'it' : 'them'}.`,
+          },
+        ];
+  if (table.labelPlan === undefined) return [columns, ...odd];
   const rows = [...table.rows.cells.keys()]
     .map((at) => ({ at, mean: meanOf(Float64Array.from(alike, (plan) => table.numbers(plan)[at]!)) }))
     .filter(({ mean }) => !Number.isNaN(mean))
     .sort((a, b) => b.mean - a.mean);
-  if (rows.length < 3) return [columns];
+  if (rows.length < 3) return [columns, ...odd];
   const [high, low] = [rows[0]!, rows.at(-1)!];
   return [
     columns,
+    ...odd,
     {
       kind: 'row_means',
-      text: `Across these columns ${table.label(high.at)} has the highest mean (${round(high.mean)}) and ${table.label(low.at)} the lowest (${round(low.mean)}); missing values are not counted as zero.`,
+      text: `Across these columns ${table.label(high.at)} has the highest mean (${round(high.mean)}) and ${table.label(low.at)} the lowest (${round(low.mean)}); missing values are not counted as zero. In order: ${rows
+        .slice(0, rowsNamed)
+        .map(({ at, mean }) => `${table.label(at)} ${round(mean)}`)
+        .join(', ')}${rows.length > rowsNamed ? ' and more' : ''}.`,
     },
   ];
 }

@@ -7,6 +7,7 @@ import { clockRemarks } from './remarks-clock.ts';
 import type { Remark } from './table-profile.ts';
 
 const mostColumns = 12;
+const mostParts = 60;
 const fewestRows = 4;
 const mostRows = 50_000;
 const holding = 0.85;
@@ -30,25 +31,26 @@ const actualWords = new Set(
 );
 
 export function relationRemarks(table: ColumnsInMemory): Remark[] {
-  const plans = table
+  const all = table
     .quantities()
     .filter(({ units, values }) => units.size < 2 && values.distinct > 1)
-    .slice(0, mostColumns);
+    .slice(0, mostParts);
+  const plans = all.slice(0, mostColumns);
   if (table.count < fewestRows || table.count > mostRows) return [...planned(table), ...spans(table), ...clockRemarks(table)];
-  return [...formulas(table, plans), ...balances(table, plans), ...planned(table), ...spans(table), ...clockRemarks(table)];
+  return [...formulas(table, plans, all), ...balances(table, plans), ...planned(table), ...spans(table), ...clockRemarks(table)];
 }
 
 type Rule = { says: string; of: (at: number) => number; show: (at: number) => string; of2: ColumnPlan[] };
 
-function formulas(table: ColumnsInMemory, plans: ColumnPlan[]): Remark[] {
+function formulas(table: ColumnsInMemory, plans: ColumnPlan[], all: ColumnPlan[]): Remark[] {
   const remarks: Remark[] = [];
   const explained = new Set<ColumnPlan>();
-  for (const target of [...plans].reverse()) {
+  for (const target of [...new Set([...all.filter(isTotal), ...plans.toReversed()])]) {
     const others = plans.filter((plan) => plan !== target && !explained.has(plan));
     const found = firstRule(table, target, [
       ...products(table, others),
       ...sums(table, others),
-      ...rowSum(table, target, others),
+      ...rowSum(table, target, others.length + 1 < mostColumns ? others : all.filter((plan) => plan !== target)),
       ...shares(table, target, others),
     ]);
     if (found === null) continue;
@@ -56,6 +58,10 @@ function formulas(table: ColumnsInMemory, plans: ColumnPlan[]): Remark[] {
     remarks.push(found);
   }
   return remarks.slice(0, 4);
+}
+
+function isTotal({ name }: ColumnPlan): boolean {
+  return /^(?:total|sum|summe|gesamt)/i.test(name.trim());
 }
 
 function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<Rule>): Remark | null {

@@ -42,20 +42,33 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
     ];
   }
   const key = plans.find(({ role, values, filled }) => role === 'identifier' && filled === table.count && values.distinct >= filled - 1);
-  if (key === undefined || plans.length < 4 || profile.rows < 4) return [];
-  const rest = plans.filter((plan) => plan !== key);
+  const running = plans.filter(({ role }) => role === 'level');
+  if ((key === undefined && running.length === 0) || plans.length < 4 || profile.rows < 4) return [];
+  const except = [...(key === undefined ? [] : [key]), ...running];
+  const rest = plans.filter((plan) => !except.includes(plan));
   if (!rest.some(({ reads }) => reads === 'date') || !rest.some(({ reads }) => reads === 'number')) return [];
-  const alike = repeated(table, rest);
+  // In a table of few kinds of rows two alike are no wonder, unless they stand one after the other.
+  const telling = rest.some(({ reads, values }) => reads !== 'date' && values.distinct >= table.count * 0.5);
+  const alike = repeated(table, rest).filter(([again, first]) => telling || again === first + 1);
   if (alike.length === 0 || alike.length > table.count * 0.1 + 1) return [];
   return [
     {
       kind: 'near_duplicates',
       text: `Possible double entries: ${alike
         .slice(0, shown)
-        .map(([again, first]) => `rows ${table.row(first)} and ${table.row(again)}`)
-        .join('; ')} ${alike.length === 1 ? 'are' : 'are each'} equal in everything but ${key.name}.`,
+        .map(([again, first]) => `rows ${table.row(first)} and ${table.row(again)} (${shownCells(table, rest, first)})`)
+        .join('; ')} ${alike.length === 1 ? 'are' : 'are each'} equal in everything but ${listed(except.map(({ name }) => name))}.`,
     },
   ];
+}
+
+/** What two rows have in common, in short. */
+function shownCells(table: ColumnsInMemory, plans: readonly ColumnPlan[], at: number): string {
+  return plans
+    .map((plan) => cellText(table.texts(plan)[at]!, 40))
+    .filter((text) => text !== '')
+    .slice(0, 4)
+    .join(', ');
 }
 
 function without(table: ColumnsInMemory, rows: number[]): string {

@@ -11,6 +11,11 @@ const topicsShown = 10;
 const quotesShown = 4;
 const quoteChars = 160;
 const ratingWords = new Set('rating stars score satisfaction zufriedenheit note nps bewertung sterne recommend'.split(' '));
+const commentWords = new Set(
+  'comment comments feedback kommentar kommentare bemerkung bemerkungen anmerkung anmerkungen answer antwort remark remarks opinion meinung suggestion suggestions verbesserung freitext freetext notes improve'.split(
+    ' ',
+  ),
+);
 const stopWords = new Set(
   (
     'a about after again all also always am an and any are as at be because been before being but by can could did do does doing done down for from get gets go got had has have having he her here him his how i if in ' +
@@ -29,8 +34,10 @@ export function textRemarks(table: ColumnsInMemory): Remark[] {
     .flatMap((plan) => topics(table, plan));
 }
 
-function isFreeText({ reads, type, role, meanChars, values, filled }: ColumnPlan): boolean {
-  return reads === 'text' && type === 'text' && role !== 'identifier' && meanChars >= 18 && filled >= 3 && values.distinct >= filled * 0.5;
+export function isFreeText({ name, reads, type, role, meanChars, values, filled }: ColumnPlan): boolean {
+  if (reads !== 'text' || type !== 'text' || role === 'identifier' || filled < 3) return false;
+  if (has(nameTokens(name), commentWords)) return meanChars >= 14 && values.distinct >= Math.min(8, filled * 0.5);
+  return meanChars >= 18 && values.distinct >= filled * 0.5;
 }
 
 function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {

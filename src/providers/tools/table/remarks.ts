@@ -2,9 +2,12 @@
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import type { TableInMemory } from './profile.ts';
 import { columnRemarks } from './remarks-columns.ts';
+import { dueRemarks } from './remarks-due.ts';
+import { flowRemarks } from './remarks-flows.ts';
 import { rankRemarks } from './remarks-rank.ts';
 import { relationRemarks } from './remarks-relations.ts';
 import { rowRemarks } from './remarks-rows.ts';
+import { scoreRemarks } from './remarks-score.ts';
 import { seriesRemarks } from './remarks-series.ts';
 import { textRemarks } from './remarks-text.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
@@ -18,6 +21,9 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
   const relations = relationRemarks(table);
   return [
     ...rankRemarks(table, profile),
+    ...flowRemarks(table, profile),
+    ...dueRemarks(table),
+    ...scoreRemarks(table),
     ...relations,
     ...(inherited.length > 0 ? [] : rowRemarks(table, profile)),
     ...columnRemarks(table, profile, own),

@@ -228,6 +228,72 @@ const cases: Case[] = [
     files: { 'head.csv': 'a,b,c\n' },
     expected: [/header \(a, b, c\) and no rows/, /at least one row/],
   },
+  {
+    says: 'amounts of both signs are told as what came in and what went out, by month, and double entries are found beside a running balance',
+    prompt: 'Analyse "account.csv": in which month did most go out, and why?',
+    files: {
+      'account.csv':
+        'date,text,amount,balance\n2024-01-02,Pay,1000,1100\n2024-01-05,Rent,-400,700\n2024-02-02,Pay,1000,1700\n2024-02-05,Rent,-400,1300\n2024-02-09,Roof,-900,400\n2024-02-11,Shop,-20,380\n2024-02-11,Shop,-20,360\n',
+    },
+    expected: [
+      /2,000 in \(2 rows above zero/,
+      /-1,740 out \(5 rows below zero, largest -900 in row 5, Roof\)/,
+      /most went out in 2024-02 \(-1,340; its largest is -900 \(row 5, Roof\)/,
+      /rows 6 and 7 .*equal in everything but balance/,
+    ],
+    never: [/alone is/],
+  },
+  {
+    says: 'what is late and what is open is told by the deadline, with the amount',
+    prompt: 'Who paid late?',
+    files: {
+      'bills.csv':
+        'invoice_no,customer,due_date,paid_on,amount\n001,Ann,2024-01-10,2024-01-09,10\n002,Bob,2024-01-10,2024-01-15,20\n003,Cid,2024-01-12,,40\n004,Dan,2024-01-13,2024-01-13,80\n',
+    },
+    expected: [
+      /paid_on is after due_date in 1 of 3 rows with both: 002 Bob \(row 2\) by 5 days/,
+      /1 row has no paid_on, together amount 40: 003 Cid/,
+    ],
+  },
+  {
+    says: 'times with several offsets are turned to UTC, and the report says so',
+    prompt: 'Analyse calls.csv',
+    files: {
+      'calls.csv':
+        'time,caller\n2024-01-01T10:00:00+02:00,a\n2024-01-01T09:00:00Z,b\n2024-01-01T05:00:00-05:00,c\n2024-01-01T13:00:00+02:00,d\n',
+    },
+    expected: [/2024-01-01T08:00:00Z to 2024-01-01T11:00:00Z/, /time mixes time zones: \+02:00 ×2, UTC ×1, -05:00 ×1/],
+  },
+  {
+    says: 'a promoter score, a scale given in a name, and the share of one count in another are computed; what no column tells is said',
+    prompt: 'What is the conversion rate, and how much profit did we make?',
+    files: {
+      'week.csv': 'week,visits,orders,Recommend us (0-10)\nA,100,10,10\nB,200,10,9\nC,100,30,0\nD,100,5,7\nE,100,5,6\n',
+    },
+    expected: [
+      /orders ÷ visits is 10 % over 5 rows \(60 of 600\); highest in row 3 \(C\): 30 %/,
+      /2 promoters \(40 %\).*2 detractors \(40 %\).*score 0 /,
+      /no column tells profit/,
+    ],
+    never: [/outside of the scale/, /no column tells (?!profit)/],
+  },
+  {
+    says: 'a limit that the task names is held against the column of its unit; marks are ranked, and one beyond 100 is called out; an empty list is zero',
+    prompt: 'The limit is 30 C, is room.csv fine? Also rank marks.csv, and how many minutes are in calls.json? What will it be next month?',
+    files: {
+      'room.csv': `time,temp_c\n${[20, 21, 22, 21, 20, 35, 22, 21].map((c, i) => `2024-01-0${i + 1},${c}`).join('\n')}\n`,
+      'marks.csv': 'student,Math,Art,Sport\nAnn,50,60,70\nBob,90,80,70\nCid,104,40,60\nDora,55,65,45\n',
+      'calls.json': '[{"id":1,"parts":[{"minutes":3},{"minutes":4}]},{"id":2,"parts":[]},{"id":3,"parts":[{"minutes":5}]}]',
+    },
+    expected: [
+      /temp_c is above 30 in 1 row of 8: 35 in row 6 \(2024-01-06\)/,
+      /Math 104 in row 3 \(Cid\) is above 100/,
+      /In order: Bob 80, Cid 68/,
+      /Sum of minutes[^\n]*: 12|Sum of minutes[^\n]*\n\n12/,
+      /makes no forecast/,
+    ],
+    never: [/parts is an empty column/],
+  },
 ];
 
 for (const { says, prompt, files, expected, never } of cases) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findDates, findDeadline } from '../../../../src/providers/model/offline/text/dates.ts';
+import { relativeDate } from '../../../../src/providers/model/offline/text/relative-dates.ts';
 import { runAgent } from './agent-loop.ts';
 
 type Case = { name: string; prompt: string; files: Record<string, string>; told: RegExp[]; never: RegExp[] };
@@ -152,6 +153,47 @@ const cases: Case[] = [
     told: [/cannot translate/, /MODEL_BASE_URL/, /The pump failed twice/],
     never: [],
   },
+  {
+    name: 'two texts with the same fields',
+    prompt: 'Compare a.txt and b.txt: which is cheaper?',
+    files: {
+      'a.txt': 'Offer 1\nPrice: 1,200 EUR\nStart: 5 May 2024, 8 days\n',
+      'b.txt': 'Offer 2\nPrice: 1,500 EUR\nStart: 2 May 2024, 6 days\n',
+    },
+    told: [/a\.txt is lower by 300 EUR \(20 %\)/, /b\.txt is earlier by 3 days/, /b\.txt is lower by 2 days/],
+    never: [/Its own date/],
+  },
+  {
+    name: 'a German article',
+    prompt: 'Welche Personen und Orte nennt artikel.txt?',
+    files: {
+      'artikel.txt':
+        'Neues Freibad\n\nDer Rat der Stadt Grünau hat den Bau des Bades mit 20 zu 5 Stimmen beschlossen. Das teilte Bürgermeisterin Wilma Sturm mit. Die Bäder Grünau GmbH rechnet ab Sommer 2031 mit vielen Gästen. Auch in Dresden wird gebaut, und das ist für die Region gut.\n',
+    },
+    told: [/Wilma Sturm/, /\| Stadt Grünau/, /Bäder Grünau GmbH/, /\| Dresden/, /\| 2031 \|/],
+    never: [/\| Sommer/, /\| Region \|/],
+  },
+  {
+    name: 'a thread whose days are told from the day of each message',
+    prompt: 'What do I have to do after thread.txt?',
+    files: {
+      'thread.txt':
+        'From: Ann Lee <a@x.example>\nTo: Bob Roe <b@x.example>\nDate: Thu, 3 Apr 2025 16:42\nSubject: Plan\n\nHi Bob,\ncan you send the plan by Wednesday?\nAnn\n\n> On 31 Mar 2025 at 11:05 Bob Roe wrote:\n> I will ask Cid by tomorrow.\n',
+    },
+    told: [/2 messages in the thread/, /\| Wednesday \| 2025-04-09/, /\| tomorrow \| 2025-04-01/],
+    never: [/2025-04-04/],
+  },
+  {
+    name: 'a log with a burst of errors',
+    prompt: 'What is wrong in app.log?',
+    files: {
+      'app.log': [1, 2, 3, 4, 5, 6, 7, 8]
+        .map((i) => `2024-01-01T1${i}:00:00Z ${i > 2 && i < 7 ? 'ERROR db: refused' : 'INFO web: ok'}\n`)
+        .join(''),
+    },
+    told: [/Most errors in a row: 4, from 2024-01-01T13:00:00Z \(line 3\)/, /\| db \| 4 \|/],
+    never: [/\| web \| \d/],
+  },
 ];
 for (const { name, prompt, files, told, never } of cases) {
   test(`${name}: every expected fact is told, and no false one`, async () => {
@@ -191,4 +233,16 @@ test('dates get ISO only where day, month and year are certain', () => {
   ])
     assert.equal(findDeadline(text!)?.written, written);
   assert.equal(findDeadline('Ask Bob for the price'), null);
+});
+
+test('days told from the day of a text are dates only where one day is meant', () => {
+  const day = (words: string) => relativeDate(words, '2025-03-06', 'line 1'); // a Thursday
+  assert.equal(day('Friday')?.iso, '2025-03-07');
+  assert.equal(day('Thursday')?.iso, '2025-03-13');
+  assert.equal(day('next Tuesday')?.iso, '2025-03-11');
+  assert.equal(day('nächsten Freitag')?.iso, null);
+  assert.match(day('next Friday')!.note, /2025-03-07 or 2025-03-14/);
+  assert.equal(day('in two weeks')?.iso, '2025-03-20');
+  assert.equal(day('Ende des Monats')?.iso, '2025-03-31');
+  assert.equal(day('the next meeting'), null);
 });

@@ -4,6 +4,7 @@ import { readTokens, type Token } from '../prompt-tokens.ts';
 import type { Answer, TextMaterial } from '../report.ts';
 import { contentWords } from '../summary.ts';
 import { compareTexts, tellDifference } from './compare.ts';
+import { compareFields } from './compare-fields.ts';
 import { readUnits } from './units.ts';
 
 const comparing = new Set(
@@ -21,8 +22,12 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
   const words = new Set(tokens.map(({ lower }) => lower));
   const answers: Answer[] = [];
   if (texts.length >= 2 && [...comparing].some((word) => words.has(word))) {
-    for (let i = 1; i < Math.min(texts.length, 4); i++)
-      answers.push(tellDifference(texts[i - 1]!.name, texts[i]!.name, compareTexts(texts[i - 1]!.text, texts[i]!.text)));
+    for (let i = 1; i < Math.min(texts.length, 4); i++) {
+      const [first, second] = [texts[i - 1]!, texts[i]!];
+      const fields = compareFields(first.name, second.name, first.text, second.text);
+      if (fields !== null) answers.push(fields);
+      answers.push(tellDifference(first.name, second.name, compareTexts(first.text, second.text)));
+    }
   }
   for (const material of texts)
     answers.push(...counts(tokens, words, material), ...occurrences(tokens, material), ...lists(tokens, words, material));
@@ -129,7 +134,9 @@ function wholeWords(text: string, wanted: string): number {
 }
 
 const listing = new Set(
-  'extract list find get show give collect identify what which all every tell name who liste nenne finde zeige alle'.split(' '),
+  'extract list find get show give collect identify what which all every tell name who welche welcher welches welchen wer was fasse liste nenne finde zeige alle'.split(
+    ' ',
+  ),
 );
 
 function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, facts }: TextMaterial): Answer[] {
@@ -170,9 +177,13 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
     else if (/^(?:deadlines?|fristen)$/.test(lower))
       tell(
         'Deadlines',
-        facts.actions.flatMap(({ who, what, due, line }) =>
-          due === null ? [] : [{ text: `${due}: ${who === null ? '' : `${who}, `}${what}`, line }],
-        ),
+        facts.actions
+          .flatMap(({ who, what, due, line }) => (due === null ? [] : [{ text: `${due}: ${who === null ? '' : `${who}, `}${what}`, line }]))
+          .concat(
+            facts.dates
+              .filter(({ written, text, line: at }) => isDeadline(text, written) && !facts.actions.some(({ line }) => line === at))
+              .map(({ written, iso, text, line }) => ({ text: `${written}${iso === null ? '' : ` (${iso})`}: ${text}`, line })),
+          ),
       );
     else if (
       /^(?:amounts?|sums|prices|figures|numbers|beträge|zahlen)$/.test(lower) &&
@@ -196,6 +207,16 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
           line,
         })),
       );
+    else if (isAskingForActions(tokens, i))
+      tell(
+        'Actions',
+        facts.actions.map(({ who, what, due, iso, line }) => ({
+          text: `${who === null || what.startsWith(who) ? '' : `${who}: `}${what}${due === null ? '' : ` (${due}${iso === null ? '' : `, ${iso}`})`}`,
+          line,
+        })),
+      );
+    else if (/^(?:organi[sz]ations?|companies|places|locations|orte|organisationen|firmen|unternehmen)$/.test(lower))
+      tell('Places, organisations and other names (not told apart)', facts.otherNames);
     else if (/^(?:questions|fragen)$/.test(lower)) tell('Questions', facts.questions);
     else if (/^(?:errors|fehler)$/.test(lower) && facts.log !== null && facts.log.firstError !== null)
       tell(
@@ -205,6 +226,23 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
     else if (/^(?:headings|sections)$/.test(lower)) tell('Headings', facts.headings);
   });
   return found;
+}
+
+/** Whether a word such as "until" stands before the date. */
+function isDeadline(text: string, written: string): boolean {
+  const at = text.indexOf(written);
+  return /(?:by|until|till|before|deadline|due|latest|bis|spätestens|frist|runs until)(?: (?:zum|den|dem|am|on|the))?:? $/i.test(
+    text.slice(Math.max(0, at - 24), at),
+  );
+}
+
+/** "who does what", "what do I have to do", "wer macht was". */
+function isAskingForActions(tokens: readonly Token[], i: number): boolean {
+  const words = tokens
+    .slice(i, i + 3)
+    .map(({ lower }) => lower)
+    .join(' ');
+  return /^(?:who does what|who has to|have to do|wer macht was|wer muss was|who needs to|who must do)/.test(words);
 }
 
 /** The sentences that share most words with a question; nothing is claimed to be its answer. */

@@ -43,6 +43,9 @@ const weekday = `(?:${weekdayNames.join('|')})`;
 const lead = `(?:${weekday},? (?:the |dem |den |der )?)?`;
 const edge = '(?<![\\p{L}\\p{N}.,/:-])';
 const end = '(?![\\p{L}\\p{N}])(?![./:,-]\\p{N})';
+/** Words after which four digits are a year and no count. */
+const yearLeads =
+  'in|In|since|Since|by|By|until|Until|from|From|seit|Seit|ab|Ab|bis|Bis|im Jahr|year|im Frühjahr|im Sommer|im Herbst|im Winter|Frühjahr|Sommer|Herbst|Winter|spring|summer|autumn|winter|Anfang|Mitte|Ende|early|late|mid|of';
 const patterns: readonly (readonly [string, RegExp])[] = [
   [
     'iso',
@@ -53,6 +56,7 @@ const patterns: readonly (readonly [string, RegExp])[] = [
   ],
   ['dayMonth', new RegExp(`${edge}${lead}(?<d>\\d{1,2})(?:st|nd|rd|th|\\.)? (?:of )?(?<n>${month})(?:,? (?<y>\\d{4}))?${end}`, 'gu')],
   ['monthDay', new RegExp(`${edge}${lead}(?<n>${month}) (?<d>\\d{1,2})(?:st|nd|rd|th)?(?:,? (?<y>\\d{4}))?${end}`, 'gu')],
+  ['year', new RegExp(`(?<=(?:${yearLeads}) )(?:19|20)\\d{2}(?![\\p{L}\\p{N}])(?![./:,-]\\p{N})`, 'gu')],
   ['monthYear', new RegExp(`${edge}(?<n>${month}) (?<y>\\d{4})${end}`, 'gu')],
   ['dotted', new RegExp(`${edge}${lead}(?<d>\\d{1,2})\\.(?<m>\\d{1,2})\\.(?<y>\\d{4}|\\d{2})?${end}`, 'gu')],
   ['slashed', new RegExp(`${edge}${lead}(?<a>\\d{1,2})/(?<b>\\d{1,2})/(?<y>\\d{4}|\\d{2})${end}`, 'gu')],
@@ -88,7 +92,7 @@ export function withYear(date: FoundDate, year: number | null): string | null {
 }
 
 function read(kind: string, match: RegExpExecArray, text: string): FoundDate | null {
-  const { d, m, n, y, a, b } = match.groups!;
+  const { d, m, n, y, a, b } = match.groups ?? {};
   // The point ends the sentence, unless the month is cut short.
   const words = match[0]
     .trim()
@@ -101,6 +105,7 @@ function read(kind: string, match: RegExpExecArray, text: string): FoundDate | n
   };
   // The rest of a day that is in no calendar.
   if (kind === 'monthYear' && /\d[.a-z]{0,2} $/.test(text.slice(Math.max(0, match.index - 5), match.index))) return null;
+  if (kind === 'year') return { written: words, iso: null, note: 'a year, no day', index: match.index, monthDay: null };
   if (kind === 'monthYear') return { written: words, iso: null, note: 'a month, no day', index: match.index, monthDay: null };
   if (kind === 'slashed') {
     const [first, second] = [Number(a), Number(b)];
@@ -144,14 +149,14 @@ function fitsWeekday(words: string, iso: string): boolean {
 }
 
 const relative = new RegExp(
-  `(?<![\\p{L}])(?:(?:next|this|kommenden?|nächsten?|diesen?) (?:${weekdayNames.join('|')}|week|month|quarter|year|Woche|Monat)|${weekday}|(?:the )?end of (?:the |this |next )?(?:day|week|month|quarter|year|${monthNames.flat().join('|')})(?: \\d{4})?|Ende (?:der Woche|des Monats|${monthNames.flat().join('|')})(?: \\d{4})?|(?:early |mid-|late )?Q[1-4](?: ?\\d{4})?|KW ?\\d{1,2}|tomorrow|today|tonight|EOD|EOW|morgen|heute|(?:the )?(?:(?:next|following|annual|board|${monthNames.flat().join('|')}) ){1,3}(?:meeting|sprint|call|session|Sitzung|Treffen)|(?:zur |bis zur )?nächsten Sitzung|noon|midday|\\d{1,2}(?::\\d{2})? ?(?:am|pm|Uhr)|${monthNames
+  `(?<![\\p{L}])(?:(?:next|this|coming|kommende[nrm]?|nächste[nrm]?|diese[nrm]?) (?:${weekdayNames.join('|')}|week|month|quarter|year|Woche|Monat)|${weekday}|(?:the )?end of (?:the |this |next )?(?:day|week|month|quarter|year|${monthNames.flat().join('|')})(?: \\d{4})?|Ende (?:der Woche|des Monats|${monthNames.flat().join('|')})(?: \\d{4})?|(?:early |mid-|late )?Q[1-4](?: ?\\d{4})?|KW ?\\d{1,2}|tomorrow|today|tonight|EOD|EOW|übermorgen|morgen|heute|Monatsende|Jahresende|(?:the )?(?:(?:next|following|annual|board|${monthNames.flat().join('|')}) ){1,3}(?:meeting|sprint|call|session|Sitzung|Treffen)|(?:zur |bis zur )?nächsten Sitzung|noon|midday|\\d{1,2}(?::\\d{2})? ?(?:am|pm|Uhr)|${monthNames
     .flat()
     .filter((name) => name.length > 3 && name !== 'March')
     .join('|')})(?![\\p{L}])`,
   'u',
 );
 const dueLead =
-  /(?<![\p{L}])(?:by|before|until|till|due(?: on| by| date)?|no later than|not later than|deadline|on|latest|bis(?: zum| zur| spätestens)?|spätestens(?: am| bis)?|vor|frist|am|fällig(?: am)?|in|within|at|for|:)[ :]{1,2}(?:the |den |dem |der )?/giu;
+  /(?<![\p{L}])(?:by|before|until|till|due(?: on| by| date)?|no later than|not later than|deadline|on|latest|bis(?: zum| zur| spätestens)?|spätestens(?: am| bis)?|vor|frist|am|fällig(?: am)?|in|within|innerhalb von|binnen|at|for|:)[ :]{1,2}(?:the |den |dem |der )?/giu;
 
 /** "by Friday 14 March": the deadline of a sentence as written; null where there is none. */
 export function findDeadline(written: string): { written: string; date: FoundDate | null } | null {
@@ -165,9 +170,10 @@ export function findDeadline(written: string): { written: string; date: FoundDat
     const rest = text.slice(from, from + 60);
     const word = date === undefined ? relative.exec(rest) : null;
     const isNear = word !== null && word.index === 0;
-    const within = /^\d{1,3} (?:working |business )?(?:days?|weeks?|hours?|months?|Tagen?|Wochen?)(?![\p{L}])/u.exec(
-      /^(?:within|in) /i.test(match[0]) ? rest : '',
-    );
+    const within =
+      /^(?:\d{1,3}|two|three|four|six|zwei|drei|vier|sechs|einer|einem|a|one) (?:working |business )?(?:days?|weeks?|hours?|months?|Tagen?|Wochen?)(?![\p{L}])/u.exec(
+        /^(?:within|in|innerhalb von|binnen) /i.test(match[0]) ? rest : '',
+      );
     const hit =
       date !== undefined
         ? { written: date.written, date }

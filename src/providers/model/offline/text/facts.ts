@@ -1,10 +1,13 @@
 /** What a text holds, found by rules and quoted with its line: decisions, actions, questions, dates, figures, people, places to write to. Nothing is inferred. */
 import { readTokens } from '../prompt-tokens.ts';
-import { type FoundDate, findDates, withYear } from './dates.ts';
+import { type FoundDate, findDates, findDeadline, withYear } from './dates.ts';
 import { figuresIn } from './figures-in-text.ts';
+import { findGermanNames, isGerman } from './german-names.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
+import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
 import { findOtherNames, findPeople, isEnglish, isFirstName, isNameLike, listedPeople } from './names.ts';
-import { type Action, actionOf, listedAction, statementOf } from './statements.ts';
+import { relativeDate } from './relative-dates.ts';
+import { type Action, actionOf, dueAction, listedAction, statementOf } from './statements.ts';
 import { kindOf, type Section, sectionOf, type TextKind } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 
@@ -27,6 +30,8 @@ export type TextFacts = {
   commands: Quote[];
   speakers: { name: string; turns: number; words: number }[];
   fields: { key: string; text: string; line: number }[];
+  /** Of e-mails: each message of the thread. */
+  messages: Message[];
   decisions: Quote[];
   undecided: Quote[];
   actions: (Action & { iso: string | null; note: string })[];
@@ -62,6 +67,7 @@ export function readFacts(text: string): TextFacts {
     fields: units
       .flatMap(({ kind: unit, key, text: value, line }) => (unit === 'field' ? [{ key, text: value, line }] : []))
       .slice(0, mostEach),
+    messages: kind === 'e-mail' ? readMessages(units) : [],
     decisions: [],
     undecided: [],
     actions: [],
@@ -75,7 +81,7 @@ export function readFacts(text: string): TextFacts {
     log,
   };
   if (kind !== 'log') collect(facts, units);
-  if (kind === 'prose' || kind === 'minutes' || kind === 'contract') namesAndQuotes(facts, units, text);
+  if (kind === 'prose' || kind === 'minutes' || kind === 'contract' || kind === 'e-mail') namesAndQuotes(facts, units, text);
   if (kind !== 'log' && kind !== 'contract') entries(facts, units);
   for (const unit of units.slice(0, 20_000)) contacts(facts, unit);
   return facts;
@@ -93,19 +99,29 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
     if (unit.kind === 'field' && /^(?:from|von)$/i.test(unit.key)) me = senderName(unit.text);
     if (unit.kind === 'field' && /^(?:to|an)$/i.test(unit.key)) to = unit.text.length < 120 ? `recipient: ${unit.text}` : null;
     if (unit.kind === 'speech') me = unit.key;
+    if (facts.kind === 'e-mail' && announces(unit)) {
+      me = writerOf(unit.text);
+      to = null;
+      continue;
+    }
     people(facts, unit);
     // A mail quotes what another one says; each is counted once.
     const repeated = seen.has(unit.text);
     seen.add(unit.text);
     dated(facts, unit, year, note);
+    if (!repeated) deadlines(facts, unit);
     if (repeated) continue;
     for (const written of figuresIn(unit.text)) add(facts.figures, { written, text: unit.text, line: unit.line });
     if (facts.kind === 'changelog' || facts.kind === 'documentation') continue;
     stated(facts, unit, facts.kind === 'e-mail' || unit.kind === 'speech' ? me : null, facts.kind === 'e-mail' ? to : null);
   }
   facts.actions = facts.actions.map((action) => {
-    const iso = action.date === null ? null : withYear(action.date, year);
-    return { ...action, iso, note: action.date === null ? '' : action.date.iso !== null ? '' : iso !== null ? note : action.date.note };
+    if (action.date === null) {
+      const counted = action.due === null ? null : relativeTo(facts, action.due, action.line);
+      return { ...action, iso: counted?.iso ?? null, note: counted?.note ?? '' };
+    }
+    const iso = withYear(action.date, year);
+    return { ...action, iso, note: action.date.iso !== null ? '' : iso !== null ? note : action.date.note };
   });
   const names = new Map<string, Quote>();
   for (const person of facts.people) if (!names.has(person.text.toLowerCase())) names.set(person.text.toLowerCase(), person);
@@ -153,7 +169,7 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     const may = kind === null || (kind === 'question' && me !== null) || (kind === 'decision' && section === 'actions');
     if (!may || section === 'actions' || key === 'actions' || section === 'decisions') continue;
     if (facts.kind === 'prose' || facts.kind === 'contract') continue;
-    const found = actionOf(sentence, line, me, to);
+    const found = actionOf(sentence, line, me, to) ?? (facts.kind === 'minutes' ? dueAction(sentence, line, knownNames(facts)) : null);
     if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
   }
 }
@@ -204,13 +220,24 @@ function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
   return [...speakers.values()].slice(0, mostEach);
 }
 
+/** A date beside such words is not that of the text. */
+const about =
+  /(?<![\p{L}])(?:starts?|starting|begins?|beginning|valid|until|effective|due|deadline|ends?|expires?|ab|gültig|läuft|beginnt|endet|bis|frist|start|beginn)(?![\p{L}])/iu;
+
 /** The date in the head of a text: a field, a heading, or one of its first lines. */
 function ownDate(units: readonly Unit[]): DateFact | null {
   const head = units.slice(0, 12);
   const ordered = [
     ...head.filter(({ kind, key }) => kind === 'field' && /^(?:date|datum|sent|gesendet)$/i.test(key)),
-    ...head.filter(({ kind }) => kind !== 'field' && kind !== 'speech'),
-    ...head.filter(({ kind, key }) => kind === 'field' && !/^(?:next|due|deadline|nächst)/i.test(key)),
+    ...head.filter(({ kind, text }) => kind !== 'field' && kind !== 'speech' && text.length <= 120 && !about.test(text)),
+    ...head.filter(
+      ({ kind, key, text }) =>
+        kind === 'field' &&
+        /^(?:time|when|meeting|zeit|wann|subject|betreff|sitzung|stand|as of|published|veröffentlicht|erstellt|created|updated|issued)/i.test(
+          key,
+        ) &&
+        !about.test(text),
+    ),
   ];
   for (const { text, line, key } of ordered) {
     if (/next meeting|nächste/i.test(text.slice(0, 60)) || (key === '' && line > 6)) continue;
@@ -233,6 +260,29 @@ function dated(facts: TextFacts, unit: Unit, year: number | null, note: string):
   }
 }
 
+/** The day that "Friday" means in what was written on a known day: of a mail its own, else the text's. */
+function relativeTo({ kind, date, messages }: TextFacts, written: string, line: number): ReturnType<typeof relativeDate> {
+  if (kind !== 'minutes' && kind !== 'e-mail' && kind !== 'transcript') return null;
+  const message = messages.findLast((each) => each.line <= line && each.iso !== null);
+  if (message !== undefined && message.iso !== null) return relativeDate(written, message.iso, `${message.iso}, the day of the message`);
+  return date === null || date.iso === null ? null : relativeDate(written, date.iso, `${date.iso}, line ${date.line}`);
+}
+
+/** "by next Tuesday" among the dates, where the day can be told. */
+function deadlines(facts: TextFacts, unit: Unit): void {
+  const due = unit.kind === 'field' && sectionOf(unit.key) === '' ? null : findDeadline(unit.text);
+  if (due === null || due.date !== null) return;
+  const at = unit.text.indexOf(due.written);
+  if (
+    !/(?:by|before|until|till|latest|bis|spätestens|no later than)(?: (?:the|zum|den|dem|am|next|on))?:? $/i.test(
+      unit.text.slice(Math.max(0, at - 24), at),
+    )
+  )
+    return;
+  const day = relativeTo(facts, due.written, unit.line);
+  if (day !== null) add(facts.dates, { written: due.written, iso: day.iso, note: day.note, text: unit.text, line: unit.line });
+}
+
 function people(facts: TextFacts, unit: Unit): void {
   const { line, text, key, kind } = unit;
   const section = kind === 'field' ? sectionOf(key) : sectionOf(unit.section);
@@ -253,22 +303,19 @@ function people(facts: TextFacts, unit: Unit): void {
       add(facts.people, { text: name, line });
 }
 
-function senderName(text: string): string {
-  return (text.split('<')[0]!.replaceAll('"', '').trim() || text).slice(0, 80);
-}
-
 const saying =
   /(?<![\p{L}])(?:said|says|told|asked|added|called|replied|nannte|explained|wrote|warned|announced|sagte|sagt|erklärte|so|betonte|teilte)(?![\p{L}])/iu;
 
 /** Names that stand for themselves, and sentences in which somebody is quoted. */
 function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string): void {
   const english = isEnglish(text);
+  const german = !english && isGerman(text);
   const people = new Set([...facts.people, ...facts.absent].flatMap(({ text: name }) => [name, ...name.split(' ')]));
   for (const { kind, text: words, line } of units) {
     if (kind !== 'sentence' && kind !== 'item') continue;
     if (saying.test(words.slice(0, 2000)) && /["“„«]/.test(words)) add(facts.spoken, { text: words, line });
-    if (!english) continue;
-    for (const name of findOtherNames(words)) {
+    if (!english && !german) continue;
+    for (const name of english ? findOtherNames(words) : findGermanNames(words)) {
       if (people.has(name) || name.split(' ').every((word) => people.has(word)) || facts.otherNames.some((known) => known.text === name))
         continue;
       if ([...people].some((person) => person.includes(' ') && name.includes(person))) continue;

@@ -10,6 +10,11 @@ export type LogFacts = {
   firstError: LogLine | null;
   lastError: LogLine | null;
   errors: number;
+  /** Errors by what is named as their source, and by hour; most first. */
+  errorSources: [string, number][];
+  errorHours: [string, number][];
+  /** Errors in a row without any other entry between them, where there are three or more. */
+  burst: { from: LogLine; to: LogLine; count: number } | null;
   /** Messages with their figures masked, most frequent first. */
   repeated: { message: string; count: number; first: number; last: number }[];
   statuses: [string, number][];
@@ -46,6 +51,9 @@ export function readLog(text: string): LogFacts | null {
     first: entries[0]!,
     last: entries.at(-1)!,
     errors: errors.length,
+    errorSources: counted(errors.map(sourceOf)),
+    errorHours: counted(errors.map(({ time }) => /^.{0,20}?\d{2}(?=:\d{2})/.exec(time)?.[0] ?? '')),
+    burst: longestBurst(entries, new Set(errors)),
     firstError: errors[0] ?? null,
     lastError: errors.at(-1) ?? null,
     repeated: repeatedMessages(entries),
@@ -53,6 +61,31 @@ export function readLog(text: string): LogFacts | null {
 }
 
 const aliases: Readonly<Record<string, string>> = { WARNING: 'WARN', ERR: 'ERROR', CRIT: 'CRITICAL' };
+
+/** "[billing]" or "db:" after time and level; '' where nothing is named. */
+function sourceOf({ message }: LogLine): string {
+  const rest = message
+    .replace(stamp, '')
+    .trim()
+    .replace(/^[[(]?[A-Za-z]{3,8}[\])]?[ :]{1,4}(?=\S)/, '')
+    .slice(0, 60);
+  return /^\[([\w./-]{2,40})\]/.exec(rest)?.[1] ?? /^([A-Za-z][\w./-]{1,39})(?=:| - )/.exec(rest)?.[1] ?? '';
+}
+
+function longestBurst(entries: readonly LogLine[], errors: ReadonlySet<LogLine>): LogFacts['burst'] {
+  let best: LogFacts['burst'] = null;
+  let from = -1;
+  for (let i = 0; i <= entries.length; i++) {
+    if (i < entries.length && errors.has(entries[i]!)) {
+      if (from === -1) from = i;
+      continue;
+    }
+    if (from !== -1 && i - from >= 3 && (best === null || i - from > best.count))
+      best = { from: entries[from]!, to: entries[i - 1]!, count: i - from };
+    from = -1;
+  }
+  return best;
+}
 
 function counted(values: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();

@@ -15,6 +15,12 @@ const fullName = new RegExp(
   `(?<![\\p{L}-])(${capital})(?=( (?:\\p{Lu}\\. )?${particle}${capital})(?! (?:Street|Road|Bridge|Park|River|Square|Avenue|Station|Hall|School|University|Hospital|Ltd|Inc|GmbH|AG))(?![\\p{L}]))`,
   'gu',
 );
+/** "Bürgermeister Martin Horn", "spokeswoman Jane Doe": somebody by an office. */
+const inOffice = new RegExp(
+  `(?<![\\p{L}])(?:\\p{L}{0,25}(?:minister|ministerin|meister|meisterin|präsident|präsidentin|sprecher|sprecherin|leiter|leiterin|vorsitzender|vorsitzende|direktor|direktorin|professor|professorin|trainer|trainerin|chef|chefin|führer|führerin|vorstand|rat|rätin|forscher|forscherin|anwalt|anwältin)|[Mm]ayor|[Pp]resident|[Mm]inister|[Ss]enator|[Dd]irector|[Ss]pokes(?:man|woman|person)|[Pp]rofessor|[Cc]hair(?:man|woman|person)?|[Ff]ounder|[Mm]anager|[Cc]oach|CEO|[Cc]ouncillor|[Ss]cientist|[Rr]esearcher|[Ee]ngineer|[Aa]nalyst|[Cc]hief executive|[Pp]rincipal) (${capital} ${particle}${capital})(?![\\p{L}])`,
+  'gu',
+);
+const spoken = new RegExp(`(?<![\\p{L}])(?:said|says|sagte|sagt|erklärte|betonte|so) (${capital} ${particle}${capital})(?![\\p{L}])`, 'gu');
 const notSurnames = new Set(
   'And Or The Will To Is Was Has From Of For In On At By January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(
     ' ',
@@ -29,10 +35,11 @@ export function isFirstName(word: string): boolean {
 export function findPeople(written: string): string[] {
   const text = written.slice(0, 4000);
   const found = [...text.matchAll(titled)].map(([name]) => name);
+  for (const [, name] of [...text.matchAll(inOffice), ...text.matchAll(spoken)]) if (!found.includes(name!)) found.push(name!);
   for (const [, first, rest] of text.matchAll(fullName)) {
     if (firstNames.has(first!) && !notSurnames.has(rest!.trim().split(' ')[0]!)) found.push(`${first}${rest}`);
   }
-  return found;
+  return [...new Set(found)];
 }
 
 /** Whether a text may be the name of one person: one to four words that begin with capitals. */

@@ -39,6 +39,14 @@ export function textParts(facts: TextFacts): string[] {
       `Its own date: ${safe(facts.date.written)}${facts.date.iso === null || facts.date.iso === facts.date.written ? '' : ` (${facts.date.iso})`}, line ${facts.date.line}.`,
     );
   if (facts.log !== null) parts.push(...logParts(facts));
+  if (facts.messages.length > 0)
+    table(
+      `${countOf(facts.messages.length, 'message')} in the thread`,
+      ['From', 'Date', 'Line'],
+      facts.messages.map(({ from, iso, line }) => [safe(from), iso ?? 'not said', exact(line)]),
+    );
+  const releases = facts.kind === 'changelog' ? facts.headings.filter(({ text }) => isRelease(text)) : [];
+  quotes(countOf(releases.length, 'release'), releases);
   quotes('Decisions', facts.decisions);
   table(
     'Actions',
@@ -105,6 +113,10 @@ export function textParts(facts: TextFacts): string[] {
   return parts;
 }
 
+function isRelease(heading: string): boolean {
+  return /^(?:\[?(?:version |release )?v?\d{1,4}\.\d|\[?unreleased)/i.test(heading);
+}
+
 function logParts({ log }: TextFacts): string[] {
   const { entries, levels, statuses, first, last, errors, firstError, lastError, repeated } = log!;
   const parts = [
@@ -137,6 +149,22 @@ function logParts({ log }: TextFacts): string[] {
         ['Which', 'Entry', 'Line'],
         marked.map(([which, { message, line }]) => [which, quote(message), exact(line)]),
       ),
+    );
+  const shares = (title: string, list: [string, number][]) => {
+    if (list.length > 0)
+      parts.push(
+        `### ${title}`,
+        markdownTable(
+          [title, `Of ${countOf(errors, 'error')}`],
+          list.slice(0, mostRows).map(([name, count]) => [safe(name), exact(count)]),
+        ),
+      );
+  };
+  shares('Errors by source', log!.errorSources);
+  if (log!.errorHours.length > 1) shares('Errors by hour', log!.errorHours);
+  if (log!.burst !== null)
+    parts.push(
+      `Most errors in a row: ${exact(log!.burst.count)}, from ${safe(log!.burst.from.time)} (line ${log!.burst.from.line}) to ${safe(log!.burst.to.time)} (line ${log!.burst.to.line}).`,
     );
   if (repeated.length > 0)
     parts.push(

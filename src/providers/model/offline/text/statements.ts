@@ -17,7 +17,7 @@ const decided =
 const undecided =
   /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved)|no decision|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
 const unclear =
-  /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not|un)known (?:who|how|whether|when|what)|nobody knows|remains open|still open|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not|un)known (?:who|how|whether|when|what)|nobody knows|remains open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
 const supposed =
   /(?<![\p{L}])(?:if|unless|once|whether|would|might|may|could|propos\p{L}{0,4}|suggest\p{L}{0,4}|recommend\p{L}{0,6}|wenn|falls|ob|könnte|vorgeschlagen|schlägt vor|schlug vor)(?![\p{L}])/iu;
 const prefixes: readonly (readonly [RegExp, 'decision' | 'action' | 'question' | 'risk'])[] = [
@@ -72,7 +72,27 @@ const requested =
   /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?), (?:please|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
 const own =
   /^(?:(?:yes|ok|okay|sure|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can|I am going to|I(?:'|’)m going to|let me|ich werde|ich kümmere|ich schicke|ich mache|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle) /iu;
+const needed =
+  /^(?:(?:and|also|und)[, ]{1,2})?(?:I|we|ich|wir) (?:still |also |noch |auch )?(?:need|brauche|brauchen|benötige|benötigen)(?: still| noch)?(?![\p{L}])/iu;
+const asking = /(?<![\p{L}])(?:please|kindly|bitte)(?![\p{L}])/iu;
 const please = /^(?:(?:and|also|so|then)[, ]{1,2})?(?:please|kindly|could you|can you|would you|bitte|könnten sie|könnt ihr|kannst du) /iu;
+
+/** "Frank Petersen holt bis Freitag drei Angebote ein": one of the people of the text, a verb, and a day until which. */
+export function dueAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
+  const read = sentence.slice(0, 600);
+  const who = leadingPerson(read, known);
+  if (who === null || !/(?<![\p{L}])(?:by|until|till|before|bis|spätestens|no later than)(?![\p{L}])/iu.test(read)) return null;
+  const verb = /^\p{Ll}+/u.exec(read.slice(who.length + 1))?.[0] ?? '';
+  if (pastWords.has(verb) || /(?:te|ten|ed)$/.test(verb)) return null;
+  const found = action(who, sentence, line);
+  return found.due === null ? null : found;
+}
+
+const pastWords = new Set(
+  'was were had said told reported explained thought felt left came went did has have is are berichtet berichtete war waren hatte hat haben ist sind fragt sagt erklärt meint and und oder or of'.split(
+    ' ',
+  ),
+);
 
 /** Something that somebody is to do, said by the form of the sentence; null where it is not. `me` is who speaks or writes. */
 export function actionOf(sentence: string, line: number, me: string | null, to: string | null): Action | null {
@@ -93,7 +113,7 @@ export function actionOf(sentence: string, line: number, me: string | null, to: 
       return action(assigned.groups!.who!, sentence, line);
   }
   if (me !== null && own.test(read) && !/\?$/.test(read)) return action(me, sentence, line);
-  if (please.test(read) && to !== null) return action(to, sentence, line);
+  if (to !== null && (please.test(read) || asking.test(read) || needed.test(read))) return action(to, sentence, line);
   return null;
 }
 

@@ -1,6 +1,7 @@
 /** A text cut into what it is made of: headings, list items, fields, spoken lines, table rows and sentences, each with its line. One pass. */
 import { squeeze } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
+import { isFirstName } from './names.ts';
 import { sectionOf } from './text-kind.ts';
 
 export type UnitKind = 'heading' | 'item' | 'field' | 'speech' | 'row' | 'quote' | 'code' | 'sentence';
@@ -58,6 +59,7 @@ export function readUnits(text: string): Unit[] {
     if (open === null) return;
     if (open.unit !== null) open.unit.text = squeeze(open.words.join(' '));
     else if (isPlainList(open.words, section)) open.words.forEach((words, i) => add('item', words, open!.line + i));
+    else if (isBlockOfLines(open.words)) open.words.forEach((words, i) => add('sentence', words, open!.line + i));
     else for (const [sentence, line] of placed(open.words, open.line)) add('sentence', sentence, line);
     open = null;
   };
@@ -100,7 +102,7 @@ export function readUnits(text: string): Unit[] {
         close();
         const unit = add('item', item.text, line, { checked: item.checked });
         open = { words: [item.text], line, starts: [], unit };
-      } else if (field !== null && (fieldKeys.has(field.key.toLowerCase()) || speakers.has(field.key))) {
+      } else if (field !== null && (fieldKeys.has(field.key.toLowerCase()) || speakers.has(field.key) || isLabelled(lines, i, section))) {
         close();
         const spoken = speakers.has(field.key) && !fieldKeys.has(field.key.toLowerCase());
         const unit = add(spoken ? 'speech' : 'field', field.value, line, { key: field.key });
@@ -115,6 +117,31 @@ export function readUnits(text: string): Unit[] {
   }
   close();
   return units.filter(({ text: written }) => written !== '');
+}
+
+/** Keys that say what kind of statement follows; it is read as such. */
+const announcing =
+  /^(?:open|offen|question|frage|offene|risk|risiko|blocker|issue|action|ai|todo|to.do|task|aufgabe|next step|decision|decided|beschluss|entscheid|motion|resol|agreed)/i;
+
+/** One of several lines "Price: 12 EUR" in a row: a field whatever it is called, unless it is said by somebody or belongs to a list of actions. */
+function isLabelled(lines: readonly string[], i: number, section: string): boolean {
+  if (sectionOf(section) !== '') return false;
+  const labelled = (line: string | undefined) => {
+    const field = line === undefined || line.length > 200 ? null : keyed(line.trim());
+    return (
+      field !== null &&
+      field.value !== '' &&
+      /^\p{Lu}/u.test(field.key) &&
+      !isFirstName(field.key.split(' ')[0]!) &&
+      !announcing.test(field.key)
+    );
+  };
+  return labelled(lines[i]) && (labelled(lines[i - 1]) || labelled(lines[i + 1]));
+}
+
+/** Short lines that end no sentence and each begin anew: an address, a signature, a list without marks. */
+function isBlockOfLines(words: readonly string[]): boolean {
+  return words.length >= 2 && words.every((line) => line.length <= 45 && /^[\p{Lu}\p{N}]/u.test(line) && !/[.;:!?-]$/.test(line));
 }
 
 /** Lines under "Action points" and the like are a list also without marks, where each begins with a capital. */
@@ -216,7 +243,7 @@ function headingOf(words: string, lines: readonly string[], i: number): string |
     numbered !== null &&
     !/[.;:!?,]$/.test(words) &&
     words.split(' ').length <= 7 &&
-    !/^\d/.test(next || afterNext) &&
+    !/^\d{1,3}[.)] /.test(next || afterNext) &&
     (next !== '' || afterNext !== '')
   )
     return clean(words.slice(numbered[0].length));

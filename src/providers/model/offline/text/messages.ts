@@ -1,0 +1,58 @@
+/** The messages of a thread of e-mails: who wrote each and when, by the headers and by the lines that announce what is quoted. */
+import { findDates } from './dates.ts';
+import { findPeople } from './names.ts';
+import type { Unit } from './units.ts';
+
+export type Message = { from: string; iso: string | null; line: number };
+
+const mostMessages = 60;
+const announcing = /(?<![\p{L}])(?:wrote|writes|schrieb|schreibt)(?![\p{L}])[^:]{0,80}:$/iu;
+
+export function readMessages(units: readonly Unit[]): Message[] {
+  const messages: Message[] = [];
+  const start = (from: string, line: number, iso: string | null = null) => {
+    if (messages.length < mostMessages) messages.push({ from, line, iso });
+  };
+  for (const unit of units) {
+    const field = headerOf(unit);
+    if (field !== null && /^(?:from|von)$/i.test(field.key)) start(senderName(field.value), unit.line);
+    else if (field !== null && /^(?:date|sent|datum|gesendet)$/i.test(field.key)) {
+      const last = messages.at(-1);
+      if (last !== undefined && last.iso === null) last.iso = dayOf(field.value);
+    } else if (announces(unit)) start(writerOf(unit.text), unit.line, dayOf(unit.text));
+  }
+  return messages;
+}
+
+export function announces({ kind, text }: Unit): boolean {
+  return (
+    (kind === 'quote' || kind === 'sentence' || kind === 'heading') &&
+    text.length <= 200 &&
+    announcing.test(text.endsWith(':') ? text : `${text}:`)
+  );
+}
+
+/** Who is named in "On 2 Apr 2025 at 11:05 Nina Hart wrote:". */
+export function writerOf(text: string): string {
+  const [person] = findPeople(text);
+  if (person !== undefined) return person;
+  const before = text
+    .slice(0, text.search(/(?<![\p{L}])(?:wrote|writes|schrieb|schreibt)/iu))
+    .replace(/<[^<>]{0,100}>/g, '')
+    .trim();
+  return /(?:\p{Lu}[\p{L}'’.-]{0,30} ?){1,3}$/u.exec(before.slice(-100))?.[0].trim() || 'not named';
+}
+
+export function senderName(text: string): string {
+  return (text.split('<')[0]!.replaceAll('"', '').trim() || text).slice(0, 80);
+}
+
+function headerOf({ kind, key, text }: Unit): { key: string; value: string } | null {
+  if (kind === 'field') return { key, value: text };
+  const quoted = kind === 'quote' ? /^(from|von|date|sent|datum|gesendet): ?(.{1,200})$/i.exec(text) : null;
+  return quoted === null ? null : { key: quoted[1]!, value: quoted[2]! };
+}
+
+function dayOf(text: string): string | null {
+  return findDates(text).find(({ iso }) => iso !== null)?.iso ?? null;
+}

@@ -1,0 +1,88 @@
+/** Figures that follow from what a column is called: the net promoter score of answers from 0 to 10, and shares of one count in another. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { countOf, exact, percent, round } from './figure-text.ts';
+import type { Remark } from './table-profile.ts';
+
+export const recommendWords = new Set(
+  'nps recommend recommendation weiterempfehlung weiterempfehlen empfehlen likelihood likely'.split(' '),
+);
+/** What is counted first, and what becomes of a part of it. */
+const wholeWords = new Set(
+  'impressions views visitors visits sessions users leads sent recipients delivered emails applicants applications invited contacted calls besucher besuche sitzungen empfänger produced produziert output made inspected tested checked shipments deliveries capacity seats kapazität enrolled registered_total invited eingeladen'.split(
+    ' ',
+  ),
+);
+const partWords = new Set(
+  'clicks signups sign_ups registrations registered conversions orders purchases opened opens won converted hired hires unsubscribed unsubscribes bounced bounces bestellungen anmeldungen klicks käufe defects defective scrap rejected rejects failed errors returns returned complaints ausschuss defekt fehler late booked occupied attended attending present anwesend no_shows noshows attended answered missed'.split(
+    ' ',
+  ),
+);
+const mostRates = 4;
+
+export function scoreRemarks(table: ColumnsInMemory): Remark[] {
+  return [...table.quantities().flatMap((plan) => promoters(table, plan)), ...rates(table)];
+}
+
+function promoters(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
+  if (!has(nameTokens(plan.name), recommendWords) || plan.min < 0 || plan.max > 10 || plan.max < 6) return [];
+  const values = [...table.numbers(plan)].filter((value) => !Number.isNaN(value));
+  if (values.length < 5 || values.some((value) => !Number.isInteger(value))) return [];
+  const high = values.filter((value) => value >= 9).length;
+  const low = values.filter((value) => value <= 6).length;
+  const middle = values.length - high - low;
+  const each = (what: string, count: number) => `${exact(count)} ${what} (${percent(count, values.length)})`;
+  return [
+    {
+      kind: 'promoters',
+      text: `${plan.name}, read as a net promoter score: ${each('promoters', high)} with 9 or 10, ${each('passives', middle)} with 7 or 8, ${each('detractors', low)} with 0 to 6; score ${round(clean(((high - low) / values.length) * 100))} (share of promoters − share of detractors, over ${countOf(values.length, 'answer')}).`,
+    },
+  ];
+}
+
+/** "signups ÷ visitors": only where the part is never more than the whole. */
+function rates(table: ColumnsInMemory): Remark[] {
+  const counts = table.quantities().filter(({ role, units, min }) => role === 'measure' && units.size === 0 && min >= 0);
+  const remarks: Remark[] = [];
+  for (const part of counts) {
+    if (!has(nameTokens(part.name), partWords)) continue;
+    const whole = counts.findLast(
+      (plan) =>
+        plan !== part &&
+        (has(nameTokens(plan.name), wholeWords) || (plan.index < part.index && isPart(plan) && isWithin(table, part, plan))),
+    );
+    const first = counts.find((plan) => plan !== whole && has(nameTokens(plan.name), wholeWords));
+    for (const base of new Set([whole, first])) {
+      if (base === undefined || base === part || !isWithin(table, part, base)) continue;
+      remarks.push(rate(table, part, base));
+    }
+  }
+  return remarks.slice(0, mostRates);
+}
+
+function isPart({ name }: ColumnPlan): boolean {
+  return has(nameTokens(name), partWords);
+}
+
+function isWithin(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): boolean {
+  const [p, w] = [table.numbers(part), table.numbers(whole)];
+  return [...p.keys()].every((at) => Number.isNaN(p[at]!) || Number.isNaN(w[at]!) || p[at]! <= w[at]!);
+}
+
+function rate(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): Remark {
+  const [p, w] = [table.numbers(part), table.numbers(whole)];
+  const rows = [...p.keys()].filter((at) => !Number.isNaN(p[at]!) && w[at]! > 0);
+  const sum = (numbers: Float64Array) => rows.reduce((total, at) => total + numbers[at]!, 0);
+  const share = (at: number) => `${round((p[at]! / w[at]!) * 100)} %`;
+  const ranked = rows.toSorted((a, b) => p[b]! / w[b]! - p[a]! / w[a]!);
+  const name = (at: number) => table.periodOrRow(at);
+  const ends =
+    ranked.length >= 3 && p[ranked[0]!]! / w[ranked[0]!]! > p[ranked.at(-1)!]! / w[ranked.at(-1)!]!
+      ? `; highest in ${name(ranked[0]!)}: ${share(ranked[0]!)}, lowest in ${name(ranked.at(-1)!)}: ${share(ranked.at(-1)!)}`
+      : '';
+  return {
+    kind: 'rate',
+    text: `${part.name} ÷ ${whole.name} is ${round((sum(p) / sum(w)) * 100)} % over ${countOf(rows.length, 'row')} (${exact(clean(sum(p)))} of ${exact(clean(sum(w)))})${ends}.`,
+  };
+}
