@@ -9,6 +9,7 @@ import { dirname, resolve } from 'node:path';
 import Type, { type Static, type TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { databaseTlsFault } from './database-url.ts';
+import { parseRedisUrl, RedisUrlFault } from './redis-url.ts';
 
 /** A variable that cannot be used. The message is one line for people: the variable, its value (secrets masked), what is allowed. */
 export class ConfigError extends Error {
@@ -28,7 +29,14 @@ const variables = {
   publicUrl: url('PUBLIC_URL', ['http', 'https'], 'an http or https URL that callers reach this service at'),
   dataDir: text('DATA_DIR', '.data', path, 'a folder'),
   databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql'], 'a postgres:// URL'),
-  redisUrl: url('REDIS_URL', ['redis', 'rediss'], 'a redis:// or rediss:// URL'),
+  redisUrl: {
+    ...url(
+      'REDIS_URL',
+      [],
+      'a redis:// URL, redis+sentinel://HOST:PORT,…/PRIMARY or redis+cluster://HOST:PORT,…, or one of these with rediss',
+    ),
+    schema: Type.String({ pattern: '^rediss?(\\+sentinel|\\+cluster)?://[^\\s]+$' }),
+  },
   clusterHost: text('CLUSTER_HOST', '127.0.0.1', '^\\S{1,255}$', 'a host name or address that other nodes reach this one at'),
   clusterPort: number('CLUSTER_PORT', 0, 65535, 0, 'a port from 1 to 65535, or 0 for any free one'),
   clusterAnnounce: text(
@@ -156,6 +164,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const databaseFault = values.databaseUrl === null ? null : databaseTlsFault(values.databaseUrl);
   if (databaseFault !== null) throw new ConfigError(`DATABASE_URL cannot be used: ${databaseFault}`);
+  if (values.redisUrl !== null) checkRedisUrl(values.redisUrl);
   const tls = [values.clusterTlsCa, values.clusterTlsCert, values.clusterTlsKey].filter((file) => file !== null).length;
   if (tls !== 0 && tls !== 3) {
     throw new ConfigError('CLUSTER_TLS_CA, CLUSTER_TLS_CERT and CLUSTER_TLS_KEY belong together: give all three or none');
@@ -202,6 +211,14 @@ export function readCaller(): { folder: string; dumbTerminal: boolean } {
   return { folder: moved ? typedIn : process.cwd(), dumbTerminal: !terminal || terminal === 'dumb' };
 }
 
+function checkRedisUrl(redisUrl: string): void {
+  try {
+    parseRedisUrl(redisUrl);
+  } catch (error) {
+    throw error instanceof RedisUrlFault ? new ConfigError(`REDIS_URL cannot be used: ${error.message}`) : error;
+  }
+}
+
 function readVariable(variable: Variable<TSchema, unknown>, given: string | undefined): unknown {
   const raw = given?.trim();
   if (raw === undefined || raw === '') return variable.fallback;
@@ -225,7 +242,7 @@ function shown({ kind }: Variable<TSchema, unknown>, raw: string): string {
 
 function maskedUrl(raw: string): string {
   const at = raw.lastIndexOf('@');
-  const scheme = /^\w*:?\/{0,2}/.exec(raw)![0];
+  const scheme = /^[\w+]*:?\/{0,2}/.exec(raw)![0];
   const masked = at === -1 ? raw : `${scheme.length <= at ? scheme : ''}[masked]${raw.slice(at)}`;
   const query = masked.search(/[?#]/);
   return query === -1 ? masked : `${masked.slice(0, query)}?[masked]`;

@@ -3,6 +3,7 @@
  * the whole URL, mail errors the dialogue. So errors are told by a few known fields, and each finished line is looked through once more.
  */
 import { type Config, collectorHeaders } from './config.ts';
+import { parseRedisUrl, redisLogins } from './redis-url.ts';
 
 const censor = '[secret]';
 const leftOut = '{"level":"warn","msg":"a line was left out, as the secret in it could not be masked"}\n';
@@ -31,16 +32,24 @@ export function secretsOf(config: Config): string[] {
   const { secretKey, acceptedKeys, modelApiKey, anthropicApiKey, stripeSecretKey, token } = config;
   const signing = [...config.stripeWebhookSecrets, ...config.stripeIssuingWebhookSecrets];
   const keys = [secretKey, ...acceptedKeys, modelApiKey, anthropicApiKey, stripeSecretKey, ...signing, token];
-  const urls = [config.databaseUrl, config.redisUrl, config.smtpUrl, config.s3Url, config.modelBaseUrl, config.searchUrl, config.otlpUrl];
+  const urls = [config.databaseUrl, config.smtpUrl, config.s3Url, config.modelBaseUrl, config.searchUrl, config.otlpUrl];
   const passwords = urls.flatMap((url) => (url === null ? [] : passwordForms(new URL(url))));
+  if (config.redisUrl !== null) {
+    const logins = redisLogins(parseRedisUrl(config.redisUrl));
+    passwords.push(...logins.flatMap(({ username, password }) => loginForms(username, password, encodeURIComponent(password))));
+  }
   return [...keys, ...Object.values(collectorHeaders(config)), ...passwords].filter((secret) => secret !== null);
 }
 
 function passwordForms(url: URL): string[] {
-  const [user, password] = [decoded(url.username), decoded(url.password)];
+  return loginForms(decoded(url.username), decoded(url.password), url.password);
+}
+
+/** @param written as it stands in an address */
+function loginForms(user: string, password: string, written: string): string[] {
   if (password === '') return [];
   const inLogin = [`\0${user}\0${password}`, `${user}:${password}`, password].map((text) => Buffer.from(text).toString('base64'));
-  return [url.password, password, ...inLogin];
+  return [written, password, ...inLogin];
 }
 
 /** Masks secrets in a finished line. `secrets`: texts that must not be told wherever they turn up. */

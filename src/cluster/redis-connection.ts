@@ -1,14 +1,22 @@
 /**
  * One connection to Redis that comes back by itself, and runs scripts on it. Nothing waits for Redis: while it is away a script fails at
  * once. An answer may be slow, up to `silenceMs`; after that the connection is taken for broken and made anew.
+ *
+ * A primary that Sentinels watch is found through them at each connect; Sentinels end the connections of one that became a replica. In a
+ * Redis Cluster a script runs where its keys are: all keys of a script have one hash tag, so they are in one slot.
  */
-import { Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { AppError } from '../errors.ts';
+import { parseRedisUrl, type RedisAddress, redisHost } from '../redis-url.ts';
 
 /** No answer at all for so long: nobody is there any more. Longer than a slow Redis takes, as a new connection would be no faster. */
 const silenceMs = 5_000;
 const connectTimeoutMs = 1_000;
 const firstRetryMs = 50;
+/** How soon another primary of a Redis Cluster is noticed that nobody told of. */
+const slotsRefreshMs = 1_000;
+/** From an old primary of a Redis Cluster to the new one; a script that is sent on and on fails, and is asked again. */
+const maxRedirections = 4;
 
 export type RedisConnectionOptions = {
   url: string;
@@ -24,28 +32,22 @@ export type RedisConnectionOptions = {
 type Runner = (...args: (string | number)[]) => Promise<unknown>;
 
 export class RedisConnection {
-  /** Host and port: what may stand in messages. */
+  /** Hosts and ports: what may stand in messages. */
   readonly host: string;
-  private readonly redis: Redis;
+  private readonly redis: Redis | Cluster;
   private lastTrouble: string | null = null;
 
   constructor({ url, name, scripts, numberOfKeys, longestRetryMs = 500 }: RedisConnectionOptions) {
-    this.host = new URL(url).host;
-    this.redis = new Redis(url, {
-      lazyConnect: true,
-      connectionName: name,
-      connectTimeout: connectTimeoutMs,
-      socketTimeout: silenceMs,
-      keepAlive: 5_000,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      retryStrategy: (attempt) => Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2),
-      // A primary that became a replica: the name may lead to the new primary by now.
-      reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    });
+    const address = parseRedisUrl(url);
+    this.host = redisHost(address);
+    const retryMs = (attempt: number) => Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
+    this.redis = clientOf(address, name, retryMs);
     for (const [script, lua] of Object.entries(scripts)) this.redis.defineCommand(script, { lua, numberOfKeys });
-    this.redis.on('error', (error) => (this.lastTrouble = wordsOf(error)));
+    // Each Sentinel, and each node of a Redis Cluster, says what is wrong; that all of them failed says less.
+    for (const event of ['sentinelError', 'node error']) this.redis.on(event, (error: Error) => (this.lastTrouble = wordsOf(error)));
+    this.redis.on('error', (error) => {
+      if (this.lastTrouble === null || !error.message.startsWith('All sentinels')) this.lastTrouble = wordsOf(error);
+    });
     this.redis.on('ready', () => (this.lastTrouble = null));
   }
 
@@ -61,8 +63,7 @@ export class RedisConnection {
       await new Promise<void>((resolve, reject) => {
         timer = setTimeout(reject, withinMs);
         this.redis.once('ready', resolve);
-        // It was reached and said no, e.g. to the password: that stays so.
-        this.redis.on('error', (error) => error.name === 'ReplyError' && !error.message.startsWith('LOADING') && reject());
+        this.redis.on('error', (error) => isRefusal(error) && reject());
         this.redis.connect().catch(() => {});
       });
     } catch {
@@ -88,7 +89,8 @@ export class RedisConnection {
       return await Promise.race([runner.call(this.redis, ...keys, argument), late]);
     } catch (error) {
       // Without a cause: errors of Redis carry the command, and a command may carry the password.
-      throw new AppError('unavailable', `Redis at ${this.host} does not answer (${this.lastTrouble ?? wordsOf(error as Error)})`);
+      const why = (this.redis.status === 'ready' ? null : this.lastTrouble) ?? wordsOf(error as Error);
+      throw new AppError('unavailable', `Redis at ${this.host} does not answer (${why})`);
     } finally {
       clearTimeout(timer);
     }
@@ -99,7 +101,66 @@ export class RedisConnection {
   }
 }
 
+function clientOf(address: RedisAddress, connectionName: string, retryMs: (attempt: number) => number): Redis | Cluster {
+  const options = {
+    connectionName,
+    connectTimeout: connectTimeoutMs,
+    socketTimeout: silenceMs,
+    keepAlive: 5_000,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+  } satisfies RedisOptions;
+  const alone = {
+    ...options,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    retryStrategy: retryMs,
+    // A primary that became a replica: the name may lead to the new primary by now.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  } satisfies RedisOptions;
+  if (address.kind === 'single') return new Redis(address.url, alone);
+  const { username, password, tls, hosts } = address;
+  const login = { ...(username !== null && { username }), ...(password !== null && { password }) };
+  if (address.kind === 'sentinel') {
+    const { primary, db, sentinelUsername, sentinelPassword } = address;
+    return new Redis({
+      ...alone,
+      ...login,
+      db,
+      name: primary,
+      sentinels: hosts,
+      ...(sentinelUsername !== null && { sentinelUsername }),
+      ...(sentinelPassword !== null && { sentinelPassword }),
+      sentinelRetryStrategy: retryMs,
+      sentinelCommandTimeout: connectTimeoutMs,
+      ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    });
+  }
+  return new Cluster(hosts, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    clusterRetryStrategy: retryMs,
+    slotsRefreshTimeout: connectTimeoutMs,
+    slotsRefreshInterval: slotsRefreshMs,
+    maxRedirections,
+    // Whatever cannot be asked now fails at once; its asker comes again.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    retryDelayOnTryAgain: 0,
+    // Certificates name hosts, not addresses.
+    ...(tls && { dnsLookup: (host: string, found: (error: null, address: string) => void) => found(null, host) }),
+    redisOptions: { ...options, ...login, ...(tls && { tls: {} }) },
+  });
+}
+
+/** It was reached and said no, e.g. to the password: that stays so. */
+function isRefusal(error: Error): boolean {
+  const cause = (error as { lastNodeError?: Error }).lastNodeError ?? error;
+  return cause.name === 'ReplyError' && !/^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN)/.test(cause.message);
+}
+
 /** Its message; some have none but a code, as where several addresses of a host were tried. */
-function wordsOf(error: Error): string {
+function wordsOf(given: Error): string {
+  const error = (given as { lastNodeError?: Error }).lastNodeError ?? given;
   return error.message || (error as NodeJS.ErrnoException).code || error.name;
 }

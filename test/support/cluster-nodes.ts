@@ -39,8 +39,11 @@ export type TestClusterOptions = {
   timings?: Partial<ClusterTimings>;
   leaseMs?: number;
   renewEveryMs?: number;
-  runtime?: object /** Instead of one as it comes; empty. */;
+  runtime?: object;
+  /** Instead of one as it comes; empty. */
   database?: TestDatabase;
+  /** Instead of a Redis of its own, which tests then do not look into. */
+  redisUrl?: string;
 };
 
 /** `actor`: the probe as another version of the service has it. */
@@ -64,7 +67,10 @@ export type TestCluster = {
 
 export async function testCluster(t: Pick<TestContext, 'after'>, options: TestClusterOptions = {}): Promise<TestCluster> {
   const ends: (() => unknown)[] = [];
-  const redis = await testRedis({ after: (end: any) => void ends.push(end) });
+  const redis =
+    options.redisUrl === undefined
+      ? await testRedis({ after: (end: any) => void ends.push(end) })
+      : ({ url: options.redisUrl } as TestRedis);
   const kept = options.database ?? (await testDatabase());
   const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });
   direct.on('error', () => {});

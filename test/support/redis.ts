@@ -27,18 +27,18 @@ export type TestRedis = {
   flush(): Promise<void>;
 };
 
-const program = (process.env.PATH ?? '')
+export const redisProgram = (process.env.PATH ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'redis-server'))
   .find(isProgram);
 
 /** The reason to skip a test that needs Redis; false where there is one. Where `CI` is set nothing is skipped: the test fails instead. */
-export const withoutRedis: string | false = program !== undefined || process.env.CI ? false : 'there is no redis-server on the PATH';
+export const withoutRedis: string | false = redisProgram !== undefined || process.env.CI ? false : 'there is no redis-server on the PATH';
 if (withoutRedis) console.error(`SKIPPED: tests of the cluster, because ${withoutRedis}`);
 
 /** Starts a Redis that ends with the test, however the test ends. */
 export async function testRedis(t: Pick<TestContext, 'after'>): Promise<TestRedis> {
-  if (program === undefined) throw new Error('There is no redis-server on the PATH, and tests of the cluster need one');
+  const program = neededProgram();
   const folder = await temporaryFolder('troupe-redis-');
   let server: ChildProcess | null = null;
   let client: Redis | null = null;
@@ -61,7 +61,7 @@ export async function testRedis(t: Pick<TestContext, 'after'>): Promise<TestRedi
   let port = 0;
   for (let attempt = 1; server === null; attempt++) {
     port = anyPort();
-    server = await startServer(program, port, folder.path);
+    server = await startServer(program, settingsOf(port, folder.path), folder.path);
     if (server === null && attempt === 20) throw new Error('No free port was found for the Redis of a test');
   }
   client = new Redis({ port, retryStrategy: () => 50, maxRetriesPerRequest: null });
@@ -76,28 +76,37 @@ export async function testRedis(t: Pick<TestContext, 'after'>): Promise<TestRedi
     kill: killServer,
     restart: async () => {
       await killServer();
-      server = await startServer(program, port, folder.path);
+      server = await startServer(program, settingsOf(port, folder.path), folder.path);
       if (server === null) throw new Error(`The Redis of a test could not be started again on port ${port}`);
     },
     flush: async () => void (await client.flushall()),
   };
 }
 
+/** Throws where there is none. */
+export function neededProgram(): string {
+  if (redisProgram === undefined) throw new Error('There is no redis-server on the PATH, and tests of the cluster need one');
+  return redisProgram;
+}
+
 /** Below those that connections are given, so that the port is still free after a restart. */
-function anyPort(): number {
+export function anyPort(): number {
   return randomInt(15_000, 32_000);
 }
 
-/** Resolves when it accepts connections; with null when the port is taken. */
-async function startServer(path: string, port: number, folder: string): Promise<ChildProcess | null> {
+export function settingsOf(port: number, folder: string): string[] {
   const settings = { port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: folder, daemonize: 'no', 'enable-debug-command': 'yes' };
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+}
+
+/** Resolves when it accepts connections; with null when the port is taken. */
+export async function startServer(path: string, args: readonly string[], folder: string): Promise<ChildProcess | null> {
   const server = spawn(path, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const ready = new Promise<boolean>((resolve, reject) => {
     const hear = (chunk: Buffer) => {
       output += chunk;
-      if (/ready to accept connections/i.test(output)) resolve(true);
+      if (/ready to accept connections|Sentinel ID is/i.test(output)) resolve(true);
     };
     server.stdout.on('data', hear);
     server.stderr.on('data', hear);
