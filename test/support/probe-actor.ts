@@ -1,5 +1,6 @@
 /** The actor that runtime tests ask: it can do everything an actor can, on demand, and go wrong in every way. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import Type from 'typebox';
 import {
   type AnyActor,
   actorRef,
@@ -181,6 +182,7 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
       return { state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), text] }, reply: null };
     },
   },
+  inputs: { woke: Type.Object({ name: Type.String(), text: Type.String(), again: Type.Optional(Type.Integer()) }) },
   queries: {
     state: (state) => state,
     fail(_state, { how }) {
@@ -189,7 +191,13 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
     },
   },
   effects: {
-    work: { run: (input, context) => effects.work(input, context), repeatable: () => true, timeoutMs: 10_000, outcome: 'ended' },
+    work: {
+      run: (input, context) => effects.work(input, context),
+      repeatable: () => true,
+      timeoutMs: 10_000,
+      outcome: 'ended',
+      input: Type.Object({ never: Type.Optional(Type.Boolean()) }),
+    },
     mail: {
       run: (input, context) => effects.mail(input, context),
       repeatable: () => false,

@@ -5,6 +5,7 @@
 import { AccountStorage, type AccountStorageRow } from '../../storage/entities/account.ts';
 import type { ActorDefinition, EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
 import { countAgainMs, countEveryMs } from './count.ts';
+import { accountStorageInputs } from './inputs.ts';
 import { type AccountStorageContract, accountStorage, type Reservation, type StorageUse } from './messages.ts';
 import { mustFit } from './room.ts';
 
@@ -19,6 +20,7 @@ export function accountStorageActor(
   return {
     ref: accountStorage,
     entity: AccountStorage,
+    inputs: accountStorageInputs,
     commands: { reserve, release, changed, recount, counted },
     queries: { used: (state) => used(state) },
     effects,

@@ -7,6 +7,7 @@ import { AccountWebhooks, type AccountWebhooksRow } from '../../storage/entities
 import type { ActorDefinition, EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
 import { type CreateWebhook, webhook } from '../webhook/messages.ts';
 import { countAgainMs, countEveryMs } from './count.ts';
+import { accountWebhooksInputs } from './inputs.ts';
 import { type AccountWebhooksContract, accountWebhooks, type CountedWebhooks, maxWebhooks, maxWebhooksToOrigin } from './messages.ts';
 
 type State = AccountWebhooksRow | null;
@@ -15,7 +16,14 @@ type Entry = AccountWebhooksRow['entries'][number];
 export function accountWebhooksActor(
   effects: Record<'count', EffectDefinition>,
 ): ActorDefinition<AccountWebhooksRow, AccountWebhooksContract> {
-  return { ref: accountWebhooks, entity: AccountWebhooks, commands: { add, move, removed, recount, counted }, queries: {}, effects };
+  return {
+    ref: accountWebhooks,
+    entity: AccountWebhooks,
+    commands: { add, move, removed, recount, counted },
+    queries: {},
+    inputs: accountWebhooksInputs,
+    effects,
+  };
 }
 
 function add(state: State, { webhookId, create }: { webhookId: string; create: CreateWebhook }, ctx: TurnContext): Turn<State, null> {

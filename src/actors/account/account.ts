@@ -15,6 +15,7 @@ import type { WaitingFor } from '../../storage/entities/work.ts';
 import { emailAddress } from '../email-address/messages.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { task } from '../task/messages.ts';
+import { accountInputs } from './inputs.ts';
 import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
 import { type AccountContract, type PlanChange, account as ref, taskOfPlace } from './messages.ts';
 import { periodAt } from './period.ts';
@@ -33,6 +34,7 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
   return defineActor<AccountRow, AccountContract>({
     ref,
     entity: Account,
+    inputs: accountInputs,
     effects,
     commands: {
       create(state, { registrationId, claimedBy }, ctx) {

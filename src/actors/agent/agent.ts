@@ -15,6 +15,7 @@ import {
 } from '../runtime/define-actor.ts';
 import { advance, callDone, end, record } from './advance.ts';
 import { decidable, decide, lossByGuidance, mustDirect, unknownDirector, withGuidance } from './direct.ts';
+import { agentInputs } from './inputs.ts';
 import { type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';
 import { action, alive, emit, existing, newAgent, progressAfter, report, reportChange } from './state.ts';
@@ -38,6 +39,7 @@ export function agentActor(
   return defineActor<AgentRow, AgentContract>({
     ref,
     entity: Agent,
+    inputs: agentInputs,
     effects,
     commands: {
       create(state, input, ctx) {

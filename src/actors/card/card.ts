@@ -13,12 +13,14 @@ import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from
 import { issuedCard } from '../issued-card/messages.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { transferOf, wallet, walletIdOf } from '../wallet/messages.ts';
+import { cardInputs } from './inputs.ts';
 import { type Authorize, type CardContract, card, cardIdOf, type DeclineReason, type NewCard } from './messages.ts';
 import { reverse } from './reverse.ts';
 
 export const cardActor = defineActor<CardRow, CardContract>({
   ref: card,
   entity: Card,
+  inputs: cardInputs,
   commands: {
     create,
     authorize,

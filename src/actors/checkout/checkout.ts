@@ -28,6 +28,7 @@ import {
 } from '../runtime/define-actor.ts';
 import { transferOf, wallet } from '../wallet/messages.ts';
 import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+import { checkoutInputs } from './inputs.ts';
 import {
   type CheckoutContract,
   type ContactRequest,
@@ -65,6 +66,7 @@ export function checkoutActor(
   return defineActor<CheckoutRow, CheckoutContract>({
     ref: checkout,
     entity: Checkout,
+    inputs: checkoutInputs,
     commands: {
       open,
       opened,

@@ -12,6 +12,7 @@ import { EmailAddress, type EmailAddressRow, type UnfinishedMove, type Unfinishe
 import { account } from '../account/messages.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { user } from '../user/messages.ts';
+import { emailAddressInputs } from './inputs.ts';
 import { type EmailAddressContract, emailAddress, type Holder, type Move, type Register } from './messages.ts';
 
 const completeTimer = 'complete';
@@ -23,6 +24,7 @@ const maxAttempts = 700;
 export const emailAddressActor = defineActor<EmailAddressRow, EmailAddressContract>({
   ref: emailAddress,
   entity: EmailAddress,
+  inputs: emailAddressInputs,
   commands: { register, created, move, moved, release, complete, forgotPassword },
   queries: {
     holder: (state) => (state === null || state.unfinished != null ? null : holderOf(state)),

@@ -15,6 +15,7 @@ import { IssuedCard, type IssuedCardRow } from '../../storage/entities/issuing.t
 import type { CardRow } from '../../storage/entities/money.ts';
 import { card } from '../card/messages.ts';
 import { defineActor, type EffectContext, type EffectResult, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { issuedCardInputs } from './inputs.ts';
 import { type CardAtIssuer, type IssuedByNow, type IssuedCardContract, issuedCard, type Making } from './messages.ts';
 
 type State = IssuedCardRow | null;
@@ -33,6 +34,7 @@ export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
   return defineActor<IssuedCardRow, IssuedCardContract>({
     ref: issuedCard,
     entity: IssuedCard,
+    inputs: issuedCardInputs,
     commands: { issue, making, follow, followed, tryAgain },
     queries: { get: (state) => state },
     effects: {

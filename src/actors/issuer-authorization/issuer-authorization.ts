@@ -22,6 +22,7 @@ import {
   type Turn,
   type TurnContext,
 } from '../runtime/define-actor.ts';
+import { issuerAuthorizationInputs } from './inputs.ts';
 import {
   type Asked,
   type CardAndMerchant,
@@ -59,6 +60,7 @@ export function issuerAuthorizationActor({ charge, look }: IssuerAuthorizationEf
   return defineActor<Row, IssuerAuthorizationContract>({
     ref: issuerAuthorization,
     entity: IssuerAuthorization,
+    inputs: issuerAuthorizationInputs,
     commands: { request, news, charged, looked, chargeAgain, look: lookNow },
     queries: { get: (state) => state },
     effects: {

@@ -12,6 +12,7 @@ import { toMajor } from '../../money.ts';
 import { PurchaseOrder, type PurchaseOrderRow } from '../../storage/entities/order.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { type Payment, type PaymentDecision, type PaymentRefusal, transferOf, wallet, walletIdOf } from '../wallet/messages.ts';
+import { purchaseOrderInputs } from './inputs.ts';
 import { type CreateOrder, type PurchaseOrderContract, purchaseOrder } from './messages.ts';
 
 type State = PurchaseOrderRow | null;
@@ -19,6 +20,7 @@ type State = PurchaseOrderRow | null;
 export const purchaseOrderActor = defineActor<PurchaseOrderRow, PurchaseOrderContract>({
   ref: purchaseOrder,
   entity: PurchaseOrder,
+  inputs: purchaseOrderInputs,
   commands: { create, approve, reject, paymentDecided },
   queries: { get: (state) => state },
   // Most are looked at no more once they are decided.

@@ -14,6 +14,7 @@ import { Renewal, type RenewalRow } from '../../storage/entities/renewal.ts';
 import { account } from '../account/messages.ts';
 import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import type { Arrange } from './effects.ts';
+import { renewalInputs } from './inputs.ts';
 import { type BeginRenewal, type RenewalContract, renewal } from './messages.ts';
 
 type State = RenewalRow | null;
@@ -33,6 +34,7 @@ export function renewalActor(effects: Record<string, EffectDefinition>): ActorDe
   return defineActor<RenewalRow, RenewalContract>({
     ref: renewal,
     entity: Renewal,
+    inputs: renewalInputs,
     commands: {
       begin(state, { paidUntilMs, ...input }, ctx) {
         return { state: state ?? begun({ ...input, paidUntilMs }, ctx), reply: null };

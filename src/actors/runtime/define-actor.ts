@@ -4,8 +4,10 @@
  * follow; the commit makes it true.
  */
 import type { EntitySchema, InferEntity } from '@mikro-orm/core';
+import type { TSchema } from 'typebox';
 import type { IdPrefix } from '../../ids.ts';
 import type { AnyEntity } from '../../storage/database.ts';
+import type { DurableInputs } from './durable-input.ts';
 
 /** What can be asked of a kind of actor: function types by name, each from its input to its reply. */
 export type Contract = {
@@ -103,6 +105,8 @@ export type EffectDefinition = {
   isBrief?: boolean;
   /** The command that takes an `EffectResult`. */
   outcome: string;
+  /** The form of its input, which is checked before each run. */
+  input?: TSchema;
   /** Of its input; default 1. An effect whose version a node does not know waits for one that does. */
   version?: number;
 };
@@ -125,6 +129,8 @@ export type ActorDefinition<S extends object, C extends Contract> = {
   /** Looks at the last committed state. */
   queries: { [K in keyof C['queries']]: (state: S | null, input: Input<C['queries'][K]>) => Reply<C['queries'][K]> };
   effects?: Record<string, EffectDefinition>;
+  /** The forms of what it is sent and of its timers. */
+  inputs?: DurableInputs;
   /** An activation that nobody used for this long leaves memory. */
   idleTimeoutMs?: number;
   /** Envelopes that may wait for one actor; beyond it callers are told `mailbox_full`. */
@@ -142,6 +148,7 @@ export type AnyActor = {
   commands: Record<string, (state: any, input: any, ctx: TurnContext) => Turn<any, any>>;
   queries: Record<string, (state: any, input: any) => unknown>;
   effects?: Record<string, EffectDefinition>;
+  inputs?: DurableInputs;
   idleTimeoutMs?: number;
   mailboxLimit?: number;
   /** It is asked also where a node sheds what it is asked: what tells of the node's health. */

@@ -5,6 +5,7 @@ import type { EffectDraft } from '../../storage/commit-unit.ts';
 import { encodeJson } from '../../storage/table.ts';
 import { traceFields } from '../../trace-fields.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
+import { faultOf } from './durable-input.ts';
 
 /**
  * Never rejects. An effect that ignores its signal is left to itself: its place is free when its time is up. Null: it was stopped because this
@@ -19,6 +20,11 @@ export async function runEffect(
   controller: AbortController,
   { log, repeatable }: { log: Log; repeatable: boolean },
 ): Promise<EffectOutcome | null> {
+  const fault = faultOf(definition.input, effect.input);
+  if (fault !== null) {
+    log.error({ ...aboutEffect(effect), fault }, 'an effect has an input that does not fit');
+    return { kind: 'failed', message: 'It was asked for in a form that is not known here' };
+  }
   const { signal } = controller;
   const timeout = setTimeout(
     () => controller.abort(new AppError('unavailable', `No answer within ${definition.timeoutMs / 1000} seconds`)),

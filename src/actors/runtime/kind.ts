@@ -5,6 +5,7 @@ import type { Database } from '../../storage/database.ts';
 import type { Table } from '../../storage/table.ts';
 import type { Activation } from './activation.ts';
 import type { AnyActor } from './define-actor.ts';
+import { faultOf } from './durable-input.ts';
 import { parsedName } from './recorded-name.ts';
 
 export type Kind = {
@@ -44,7 +45,12 @@ export function takesCommand({ definition }: Kind, recorded: string): boolean {
   return Object.hasOwn(definition.commands, name) && version <= (definition.ref.versions?.[name] ?? 1);
 }
 
-/** The same of an effect. */
+/** What is wrong with the input of a command that was sent or scheduled. */
+export function inputFault({ definition }: Kind, recorded: string, input: unknown): string | null {
+  return definition.inputs === undefined ? null : faultOf(definition.inputs[parsedName(recorded).name], input);
+}
+
+/** As `takesCommand`, of an effect. */
 export function takesEffect({ definition }: Kind, recorded: string): boolean {
   const { name, version } = parsedName(recorded);
   const effect = Object.hasOwn(definition.effects ?? {}, name) ? definition.effects![name]! : null;

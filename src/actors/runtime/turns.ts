@@ -25,7 +25,7 @@ import { deepFreeze } from './deep-freeze.ts';
 import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
 import type { JointTurn } from './joint-turn.ts';
-import type { Kind } from './kind.ts';
+import { inputFault, type Kind } from './kind.ts';
 import type { PendingAsks } from './pending-asks.ts';
 import type { Timers } from './timers.ts';
 import { isRefusal, runCommand, TurnRecord } from './turn.ts';
@@ -70,13 +70,28 @@ export class Turns {
     if (envelope.settled) return true;
     if (envelope.source.kind === 'query') this.answerQuery(activation, envelope);
     else if (!waitsForItsTurn(envelope)) {
-      envelope.order ||= ++this.taken;
+      if (envelope.order === 0) {
+        envelope.order = ++this.taken;
+        envelope.givenUp ??= this.faultOf(activation, envelope);
+      }
       if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
       if (envelope.givenUp !== null) this.bury(activation, envelope, envelope.givenUp);
       else if (this.isStale(activation, envelope)) this.answerAfter(activation, envelope);
       else return this.run(activation, envelope);
     }
     return true;
+  }
+
+  /** Of what stood in a table; an outcome comes from the effect's own node. */
+  private faultOf({ kind, id }: Activation, { source, command, input, trace }: Envelope): Error | null {
+    if (source.kind !== 'message' && source.kind !== 'timer') return null;
+    const fault = inputFault(kind, command, input);
+    if (fault === null) return null;
+    this.parts.log.error(
+      { kind: kind.name, id, command, source, fault, ...traceFields(trace) },
+      'durable work has an input that does not fit',
+    );
+    return new Error(fault);
   }
 
   private run(activation: Activation, envelope: Envelope): boolean {

@@ -12,6 +12,7 @@ import { workspace } from '../workspace/messages.ts';
 import { withApproval, withoutPending } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
 import { budgetIsSpent, changePlace, forget, grantTurns, knowsPlace, rest } from './grants.ts';
+import { taskInputs } from './inputs.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
 import { knowingWhy } from './waiting.ts';
@@ -23,6 +24,7 @@ export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefin
   return defineActor<TaskRow, TaskContract>({
     ref,
     entity: Task,
+    inputs: taskInputs,
     effects,
     commands: knowingWhy<TaskCommands>({
       create(state, input, ctx) {

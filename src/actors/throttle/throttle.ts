@@ -5,12 +5,14 @@
  */
 import { Throttle, type ThrottleRow } from '../../storage/entities/identity.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { throttleInputs } from './inputs.ts';
 import { type ThrottleContract, type ThrottleRule, throttle } from './messages.ts';
 import { countedTimes, waitS } from './recent-times.ts';
 
 export const throttleActor = defineActor<ThrottleRow, ThrottleContract>({
   ref: throttle,
   entity: Throttle,
+  inputs: throttleInputs,
   commands: { judge, forget },
   queries: { waitS: (state, { rule, nowMs }) => waitS(state?.times ?? [], rule, nowMs) },
   // Every guess wakes one of these.

@@ -3,6 +3,7 @@ import { User, type UserRow } from '../../storage/entities/identity.ts';
 import { emailAddress } from '../email-address/messages.ts';
 import { defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { dropPendingEmail, moveTo, update, verifyEmail } from './email-change.ts';
+import { userInputs } from './inputs.ts';
 import type { UserMails } from './mails.ts';
 import { type CreateUser, type Credentials, type UserContract, type UserProfile, user } from './messages.ts';
 import { canReset, keysRevoked, mailReset, offerReset, resetMailed, resetPassword } from './resets.ts';
@@ -14,6 +15,7 @@ export const userActor = (effects: UserMails & { revokeKeys: EffectDefinition })
   defineActor<UserRow, UserContract>({
     ref: user,
     entity: User,
+    inputs: userInputs,
     // An address that moves to a user who is not there is told so.
     sendsBeforeItExists: true,
     commands: {

@@ -12,6 +12,7 @@ import { AppError } from '../../errors.ts';
 import { maxMinor, toMajor, walletCurrency } from '../../money.ts';
 import { Wallet, WalletHold, type WalletRow } from '../../storage/entities/money.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { walletInputs } from './inputs.ts';
 import { bookTransfer } from './ledger.ts';
 import { localDay } from './local-day.ts';
 import {
@@ -45,6 +46,7 @@ const expiryTimer = 'holds';
 export const walletActor = defineActor<WalletRow, WalletContract>({
   ref: wallet,
   entity: Wallet,
+  inputs: walletInputs,
   commands: {
     deposit,
     pay,

@@ -12,6 +12,7 @@ import { accountWebhooks } from '../account-webhooks/messages.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
 import { defineActor, type EffectContext, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { user } from '../user/messages.ts';
+import { webhookInputs } from './inputs.ts';
 import {
   type Challenge,
   type ChangeWebhook,
@@ -45,6 +46,7 @@ export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
   return defineActor<WebhookRow, WebhookContract>({
     ref: webhook,
     entity: Webhook,
+    inputs: webhookInputs,
     commands: { create, change, remove, rotateSecret, test, replay, settle, challenge, noted: (state) => ({ state, reply: null }) },
     queries: { get: (state) => (state === null || state.status === 'deleted' ? null : state) },
     effects: {

@@ -18,6 +18,7 @@ import {
   type TurnContext,
 } from '../runtime/define-actor.ts';
 import { task } from '../task/messages.ts';
+import { workspaceFileInputs } from './inputs.ts';
 import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContract, workspaceFile } from './messages.ts';
 
 /** By then a task has taken what was delivered, and readers have what they had begun to read. */
@@ -30,6 +31,7 @@ export function workspaceFileActor(parts: Parts): ActorDefinition<WorkspaceFileR
   return defineActor<WorkspaceFileRow, WorkspaceFileContract>({
     ref: workspaceFile,
     entity: WorkspaceFile,
+    inputs: workspaceFileInputs,
     commands: { put, remove, contentRemoved, removeAgain },
     queries: { describe: (state) => (state?.status === 'present' ? state : null) },
     effects: {

@@ -6,11 +6,13 @@ import { AppError } from '../../errors.ts';
 import { WorkspaceName, type WorkspaceNameRow, type WorkspaceRow } from '../../storage/entities/work.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { workspace } from '../workspace/messages.ts';
+import { workspaceNameInputs } from './inputs.ts';
 import { type CreateNamedWorkspace, type WorkspaceNameContract, workspaceName } from './messages.ts';
 
 export const workspaceNameActor = defineActor<WorkspaceNameRow, WorkspaceNameContract>({
   ref: workspaceName,
   entity: WorkspaceName,
+  inputs: workspaceNameInputs,
   commands: { create, created },
   queries: {},
   idleTimeoutMs: 30_000,

@@ -2,11 +2,13 @@
 import { Workspace, type WorkspaceRow } from '../../storage/entities/work.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { workspaceName } from '../workspace-name/messages.ts';
+import { workspaceInputs } from './inputs.ts';
 import { type CreateWorkspace, type WorkspaceContract, workspace } from './messages.ts';
 
 export const workspaceActor = defineActor<WorkspaceRow, WorkspaceContract>({
   ref: workspace,
   entity: Workspace,
+  inputs: workspaceInputs,
   commands: { create, filesChanged },
   queries: { describe: (state) => state },
 });

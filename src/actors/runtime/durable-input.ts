@@ -1,0 +1,38 @@
+/**
+ * The forms of inputs that stand in a table until they are taken: of messages, timers and effects. They may have been written by another
+ * version of the service, so they are checked where they are taken. Unknown fields pass: a newer version may add them (`recorded-name.ts` has what
+ * a newer version must do where that is not enough).
+ */
+import type { Static, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import type { Contract } from './define-actor.ts';
+
+/** By command. Every command that is sent or scheduled has one (`test/actors/inputs.test.ts`). */
+export type DurableInputs = { readonly [command: string]: TSchema };
+
+/** The compiler refuses a form that something the contract allows to be sent would not fit. */
+type Fitting<C extends Contract, S> = {
+  [K in keyof S]: K extends keyof C['commands']
+    ? S[K] extends TSchema
+      ? Parameters<C['commands'][K]>[0] extends Static<S[K]>
+        ? S[K]
+        : never
+      : never
+    : never;
+};
+
+export function durableInputs<C extends Contract>(): <S extends DurableInputs>(forms: S & Fitting<C, S>) => S {
+  return (forms) => forms;
+}
+
+const compiled = new WeakMap<TSchema, Validator>();
+
+/** What is wrong with the input, without any value of it; null where nothing is. */
+export function faultOf(form: TSchema | undefined, input: unknown): string | null {
+  if (form === undefined) return null;
+  let validator = compiled.get(form);
+  if (validator === undefined) compiled.set(form, (validator = Compile(form)));
+  if (validator.Check(input)) return null;
+  const [first] = validator.Errors(input);
+  return `The input has not the form that is known here: ${first?.instancePath || '/'} ${first?.message ?? 'does not fit'}`;
+}

@@ -1,0 +1,17 @@
+/** The forms of what a webhook is sent and of its timer. */
+import Type from 'typebox';
+import { durableInputs } from '../runtime/durable-input.ts';
+import type { WebhookContract } from './messages.ts';
+
+export const webhookInputs = durableInputs<WebhookContract>()({
+  create: Type.Object({
+    accountId: Type.String(),
+    mode: Type.Union([Type.Literal('live'), Type.Literal('test')]),
+    userId: Type.String(),
+    url: Type.String(),
+    events: Type.Array(Type.String()),
+    secret: Type.String(),
+    cursor: Type.Integer(),
+  }),
+  challenge: Type.Object({ id: Type.String(), run: Type.Integer(), attempts: Type.Integer(), createdAt: Type.Number() }),
+});

@@ -1,0 +1,83 @@
+/** Inputs that stand in tables until they are taken have a form, and it is looked at. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { shardOf } from '../../src/cluster/address.ts';
+import { insertNeutralRow } from '../support/neutral-row.ts';
+import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { testRuntime, until } from '../support/runtime.ts';
+
+const folderOf = (path: string) => path.split('/')[2]!;
+
+/** The commands that have a form, by the folder of their actor. */
+async function formsByFolder(): Promise<Map<string, Set<string>>> {
+  const files = globSync('src/actors/*/inputs.ts');
+  const loaded = files.map(async (file) => {
+    const exported = Object.entries(await import(pathToFileURL(file).href)).filter(([name]) => name.endsWith('Inputs'));
+    return [folderOf(file), new Set(exported.flatMap(([, forms]) => Object.keys(forms as object)))] as const;
+  });
+  return new Map(await Promise.all(loaded));
+}
+
+test('whatever an actor is sent or wakes to has a form, under the name of its command, and its actor knows it', async () => {
+  const sources = globSync('src/actors/*/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+  const folderOfRef = new Map<string, string>([['payerRef', 'purchase-order']]);
+  for (const { path, text } of sources)
+    for (const [, ref] of text.matchAll(/export const (\w+) = actorRef</g)) folderOfRef.set(ref!, folderOf(path));
+  const forms = await formsByFolder();
+  const lacking: string[] = [];
+  let found = 0;
+  for (const { path, text } of sources) {
+    const folder = folderOf(path);
+    if (folder === 'runtime') continue;
+    const sent = [...text.matchAll(/ctx\.send\(\s*(\w+)(?:\([^)]*\))?,[^;]*?'(\w+)',/g)].map(([, ref, command]) => [
+      folderOfRef.get(ref!) ?? folder,
+      command,
+    ]);
+    const woken = [...text.matchAll(/ctx\.schedule\([^;]*?, '(\w+)', /g)].map(([, command]) => [folder, command]);
+    for (const [of, command] of [...sent, ...woken]) {
+      found++;
+      if (forms.get(of!)?.has(command!) !== true) lacking.push(`${path}: ${of} ${command}`);
+    }
+  }
+  assert.deepEqual(lacking, []);
+  assert.ok(found > 60, `${found} found`);
+  for (const folder of forms.keys()) assert.match(readFileSync(`src/actors/${folder}/${folder}.ts`, 'utf8'), /inputs: \w+Inputs/, folder);
+});
+
+test('an input that does not fit becomes a dead letter before its command sees it; an effect of such an input has failed', async (t) => {
+  const node = await testRuntime([probeActor], probeOptions);
+  t.after(() => node.close());
+  const shard = shardOf('probe', 'p');
+  const row = { shard, kind: 'probe', actor_id: 'p' };
+  await insertNeutralRow(node.database, 'timer', {
+    ...row,
+    name: 'n',
+    command: 'woke',
+    input: { name: 1, text: 'no' },
+    due_at: new Date(0),
+  });
+  await insertNeutralRow(node.database, 'effect', { ...row, id: 'eff_1', name: 'work', input: { never: 'no' } });
+  await Promise.all([node.runtime.sweepTimers(), node.runtime.effects.recover()]);
+  const heard = async () => (await node.actors.query(probe, 'p', 'state', null))?.heard ?? [];
+  await until(async () => (await heard()).length === 1, 'the outcome');
+  assert.deepEqual(await heard(), [{ kind: 'failed', message: 'It was asked for in a form that is not known here' }]);
+  await until(async () => (await node.sql('select from dead_letter')).length === 1, 'the dead letter');
+  const [letter] = await node.sql('select command, input, error from dead_letter');
+  assert.deepEqual([letter.command, letter.input], ['woke', { name: 1, text: 'no' }]);
+  assert.match(letter.error, /has not the form that is known here: \/name/);
+  assert.deepEqual(await node.sql('select from timer'), []);
+});
+
+test('what an actor leaves out or adds fits: fields that may be missing, and those of a newer version', async (t) => {
+  const node = await testRuntime([probeActor], probeOptions);
+  t.after(() => node.close());
+  await node.actors.ask(probe, 'p', 'wake', { name: 'n', dueMs: 0, text: 'fits', again: undefined });
+  const input = { name: 'm', text: 'fits too', added: { by: 'a newer version' } };
+  const row = { shard: shardOf('probe', 'p'), kind: 'probe', actor_id: 'p', name: 'm', command: 'woke', due_at: new Date(0) };
+  await insertNeutralRow(node.database, 'timer', { ...row, input });
+  await node.runtime.sweepTimers();
+  await until(async () => ((await node.actors.query(probe, 'p', 'state', null))?.heard ?? []).length === 2, 'both');
+  assert.deepEqual(await node.sql('select from dead_letter'), []);
+});
