@@ -22,6 +22,7 @@ import { askElsewhere, lookElsewhere } from './elsewhere.ts';
 import { type Envelope, isDurable, newEnvelope } from './envelope.ts';
 import { type Kind, kindOf, mustKnow } from './kind.ts';
 import { Mailboxes } from './mailboxes.ts';
+import { OutcomesFromElsewhere } from './outcomes-from-elsewhere.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { type AfterCommit, Settlement } from './settlement.ts';
 import type { Timers } from './timers.ts';
@@ -64,6 +65,7 @@ export class ActorSystem {
   private readonly activations: Activations;
   private readonly mailboxes: Mailboxes;
   readonly turns: Turns;
+  private readonly outcomes = new OutcomesFromElsewhere();
   readonly settlement: Settlement;
   private readonly deferred = new DeferredCallers();
   private readonly commands: CommandsInFlight;
@@ -184,7 +186,7 @@ export class ActorSystem {
     if (kind === undefined || this.options.placement.epochOf(shard) === null)
       throw new AppError('shard_not_owned', 'This node does not own the shard now');
     mustKnow(kind, ask);
-    if (ask.effectId !== null) return this.takeOutcome(ask, ask.effectId);
+    if (ask.effectId !== null) return this.outcomes.take(ask, ask.effectId, (envelope) => this.deliver(ask.kind, ask.id, envelope));
     const activation = ask.query ? this.atHand(kind, ask.id) : null;
     if (activation !== null) return this.turns.look(kind, activation.committed, ask.name, ask.input);
     if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.trace);
@@ -325,16 +327,6 @@ export class ActorSystem {
       },
       (error) => this.pending.settle(envelope, error, undefined),
     );
-  }
-
-  /** Resolves when the outcome of an effect that ran on another node is committed. */
-  private takeOutcome({ kind, id, name, input, trace }: RemoteAsk, effectId: string): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const envelope = newEnvelope(name, input, Infinity, null, { kind: 'effect', id: effectId }, trace);
-      envelope.resolve = () => resolve(null);
-      envelope.reject = reject;
-      if (!this.deliver(kind, id, envelope)) reject(new AppError('overloaded', 'No room for the outcome now', { retryAfterS: 1 }));
-    });
   }
 
   private async routeElsewhere(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {

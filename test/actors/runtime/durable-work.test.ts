@@ -124,6 +124,25 @@ test('what PostgreSQL refuses for no fault of the message is taken as soon as it
   assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), refused.size.count], [0, 0, 0]);
 });
 
+test('an outcome that another node brings again and again while PostgreSQL refuses it is in hand once', async (t) => {
+  const node = await start(t);
+  effects.mail = () => new Promise(() => {});
+  const effectId = await node.actors.ask(probe, 'a', 'begin', { effect: 'mail', input: {} });
+  const heal = await refuseRows(node, 'probe', 'true', '58030');
+  const input = { effectId, outcome: { kind: 'done', value: 'sent' }, tookMs: 1 };
+  const from = { query: false, deadlineMs: Date.now() + 10_000, commandId: null, effectId, trace: null };
+  const bring = () => node.actors.answer({ kind: 'probe', id: 'a', name: 'ended', input, ...from });
+  const brought = [bring(), bring()];
+  const { refused } = node.runtime.actors.settlement;
+  await until(() => refused.size.count > 0, 'the refusal');
+  brought.push(bring());
+  await until(() => (refused.retries.read()[0]?.value ?? 0) >= 3, 'some tries');
+  assert.equal(refused.size.count, 1);
+  await heal();
+  assert.deepEqual(await Promise.all(brought), [null, null, null]);
+  assert.deepEqual([await heard(node, 'a'), await count(node, 'effect')], [[input.outcome], 0]);
+});
+
 test('work whose dead letter is refused is tried again with growing pauses: as a letter, its command does not run again', async (t) => {
   const node = await start(t);
   const heal = await refuseRows(node, 'dead_letter', 'true', '23514');
