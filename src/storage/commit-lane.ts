@@ -208,14 +208,22 @@ export class Doubt {
   }
 }
 
-function committed(
-  units: CommitUnit[],
-  statement: Pick<Statement, 'eventOwners' | 'countedAccounts'>,
-  lastSeqs: number[],
-): CommitOutcome[] {
-  const seqs: number[][] = units.map(() => []);
-  const counts: number[] = statement.countedAccounts.map(() => 0);
-  for (const { account } of statement.eventOwners) counts[account]!++;
-  for (const { unit, account, rank } of statement.eventOwners) seqs[unit]!.push(lastSeqs[account]! - counts[account]! + rank);
-  return seqs.map((list) => ({ kind: 'committed', seqs: list }));
+function committed(units: CommitUnit[], { eventAccounts }: Statement, lastSeqs: number[]): CommitOutcome[] {
+  // Backwards: what comes last has the last number.
+  const left = [...lastSeqs];
+  const outcomes: CommitOutcome[] = new Array(units.length);
+  let next = eventAccounts.length;
+  for (let u = units.length - 1; u >= 0; u--) {
+    const count = units[u]!.events.length;
+    if (count === 0) {
+      outcomes[u] = withoutEvents;
+      continue;
+    }
+    const seqs: number[] = new Array(count);
+    for (let i = count - 1; i >= 0; i--) seqs[i] = left[eventAccounts[--next]!]!--;
+    outcomes[u] = { kind: 'committed', seqs };
+  }
+  return outcomes;
 }
+
+const withoutEvents: CommitOutcome = { kind: 'committed', seqs: [] };

@@ -9,7 +9,7 @@
  * S4 The counters are locked last, when everything else is written: a statement that waits for an actor's row holds no counter, which all
  *    nodes that commit events of the account need.
  */
-import type { CommitUnit, TimerDraft } from './commit-unit.ts';
+import type { CommitUnit, EventDraft, TimerDraft } from './commit-unit.ts';
 import { arrayExpression, encodeArray, type Table } from './table.ts';
 
 export type Fence = { owner: string; epochOf(shard: number): number | null };
@@ -19,7 +19,8 @@ export type Statement = {
   values: unknown[];
   name: string;
   countedAccounts: string[];
-  eventOwners: { unit: number; account: number; rank: number }[];
+  /** Of each event, in the order of units: its account, by its place in `countedAccounts`. */
+  eventAccounts: number[];
 };
 
 /** True when something the batch consumes was already gone, or a command id it records was there: a repeat of what has taken effect. */
@@ -98,13 +99,13 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, { ma
     write('restarted', `update effect set started_by = ${owner}, starts = starts + 1 from ok where id = any(${ids}::text[])`);
   }
 
-  const { accounts, owners } = numberedEvents(units, bind, ctes, written);
+  const { accounts, eventAccounts } = numberedEvents(units, bind, ctes, written);
   const seqs = accounts.length === 0 ? 'null' : '(select array_agg(last_seq order by i) from numbers)';
   const kept = `(select array_agg(shard) from owned)`;
   const text = `with ${ctes.join(',\n')}\nselect case when exists (select from ok) then ${checks.join(' and ')} else false end, case when exists (select from ok) then null else ${kept} end, ${seqs}`;
   let name = names.get(text);
   if (name === undefined && names.size < maxPreparedStatements) names.set(text, (name = `commit_${names.size}`));
-  return { text, values, name: name ?? '', countedAccounts: accounts, eventOwners: owners };
+  return { text, values, name: name ?? '', countedAccounts: accounts, eventAccounts };
 }
 
 /** Combinations of tables are few; beyond this many a statement is sent unprepared. */
@@ -162,23 +163,28 @@ function clearTimers(cleared: readonly ClearedTimer[], bind: (value: unknown) =>
 function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => string, ctes: string[], written: readonly string[]) {
   const accountIndex = new Map<string, number>();
   const counts: number[] = [];
-  const owners: Statement['eventOwners'] = [];
-  const rows: { account: number; rank: number; id: string; type: string; taskId: string | null; data: unknown; createdAt: number }[] = [];
-  for (let u = 0; u < units.length; u++) {
-    for (const event of units[u]!.events) {
+  // No object for each event: what a batch leaves behind is what the heap's full collections are about.
+  const events: EventDraft[] = [];
+  const eventAccounts: number[] = [];
+  let accountNumbers = '';
+  let ranks = '';
+  for (const unit of units) {
+    for (const event of unit.events) {
       let account = accountIndex.get(event.accountId);
       if (account === undefined) {
         account = counts.length;
         accountIndex.set(event.accountId, account);
         counts.push(0);
       }
-      const rank = ++counts[account]!;
-      owners.push({ unit: u, account, rank });
-      rows.push({ account, rank, id: event.id, type: event.type, taskId: event.taskId, data: event.data, createdAt: event.createdAt });
+      const separator = events.length === 0 ? '{' : ',';
+      accountNumbers += separator + account;
+      ranks += separator + ++counts[account]!;
+      eventAccounts.push(account);
+      events.push(event);
     }
   }
   const accounts = [...accountIndex.keys()];
-  if (rows.length === 0) return { accounts, owners };
+  if (events.length === 0) return { accounts, eventAccounts };
   const names = accounts.map((id) => ({ id }));
   // S4. Each count makes its statement run to its end.
   const before = written.length === 0 ? '' : ` where ${written.map((name) => `(select count(*) from ${name})`).join(' + ')} >= 0`;
@@ -189,21 +195,22 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
     'numbers as materialized (select a.i, a.id, c.last_seq, c.last_seq - a.n as base from accounts a join counted c on c.account_id = a.id)',
   );
   const columns = [
-    { property: 'account', codec: 'plain', type: 'int' },
-    { property: 'rank', codec: 'plain', type: 'int' },
     { property: 'id', codec: 'text', type: 'text' },
     { property: 'type', codec: 'text', type: 'text' },
     { property: 'taskId', codec: 'text', type: 'text' },
     { property: 'data', codec: 'json', type: 'json' },
     { property: 'createdAt', codec: 'time', type: 'timestamptz' },
   ] as const;
-  const arrays = columns.map((column) => arrayExpression(column, values(bind, encodeArray(column, rows))));
+  const arrays = [
+    ...[accountNumbers, ranks].map((numbers) => `${bind(`${numbers}}`)}::int[]`),
+    ...columns.map((column) => arrayExpression(column, values(bind, encodeArray(column, events)))),
+  ];
   ctes.push(
     `events as (insert into event (account_id, seq, id, type, task_id, data, created_at) select a.id, a.base + e.rank, e.id, e.type, e.task_id, e.data, to_timestamp(e.created_at / 1000) from numbers a join unnest(${arrays.join(
       ', ',
     )}) e(account, rank, id, type, task_id, data, created_at) on e.account = a.i)`,
   );
-  return { accounts, owners };
+  return { accounts, eventAccounts };
 }
 
 /** Binds a value and gives the parameter's number. */

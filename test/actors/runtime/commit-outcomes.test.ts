@@ -268,6 +268,25 @@ test('a row locked by somebody else holds up its own actor alone', async (t) => 
   assert.equal(await node.actors.ask(probe, 'locked', 'add', { n: 1 }), 2);
 });
 
+test('while the database fails for all, a batch of many is told so after a bounded number of tries, and nothing is lost', async (t) => {
+  const node = await testRuntime([probeActor], probeOptions);
+  t.after(() => node.close());
+  const ids = Array.from({ length: 200 }, (_, i) => `all${i}`);
+  await Promise.all(ids.map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
+  await node.sql('create sequence tries');
+  await node.sql(
+    `create function break_down() returns trigger language plpgsql as $$ begin perform nextval('tries'); raise exception 'full' using errcode = '53100'; end $$`,
+  );
+  await node.sql('create trigger break_down before update on probe for each statement execute function break_down()');
+  const outcomes = await Promise.all(ids.map((id) => outcomeOf(node.actors.ask(probe, id, 'add', { n: 1 }))));
+  assert.deepEqual(new Set(outcomes.map((outcome) => JSON.stringify(outcome))), new Set([JSON.stringify({ refused: 'unavailable' })]));
+  const [{ tries }] = await node.sql('select last_value::int as tries from tries');
+  assert.ok(tries <= 80, `${tries} tries`);
+  await node.sql('drop trigger break_down on probe');
+  const replies = await Promise.all(ids.map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
+  assert.deepEqual(new Set(replies), new Set([2]));
+});
+
 for (const [what, code] of [
   ['no room on the disk', '53100'],
   ['no memory', '53200'],
