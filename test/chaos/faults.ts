@@ -1,5 +1,6 @@
 /** What is done to a cluster: each fault begins, lasts for a while, and is healed by the one who did it. The cluster has to do the rest. */
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import type { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import type { Random } from '../support/random.ts';
@@ -62,6 +63,7 @@ export const faults: readonly Fault[] = [
   { name: 'postgres connections cut while shards move', fits: severalNodes, run: cutPostgresInHandoffs },
   { name: 'postgres silent', fits: always, run: (stage) => postgresSilent(stage, stage.random.between(500, 4_000)) },
   { name: 'postgres slow', fits: always, run: (stage) => slow(stage, 'postgresLink', stage.random.between(20, 100)) },
+  { name: 'rows locked', fits: always, run: lockRows },
   { name: 'node cut off', fits: severalNodes, run: (stage) => cutOff(stage, 'cut') },
   { name: 'node unheard', fits: severalNodes, run: (stage) => cutOff(stage, 'silence') },
   { name: 'cluster in two parts', fits: ({ cluster }) => cluster.redis !== null && cluster.up.length > 3, run: inTwoParts },
@@ -211,6 +213,29 @@ async function slow({ cluster, random }: Stage, which: 'redisLink' | 'postgresLi
 async function cutPostgres({ cluster }: Stage): Promise<string> {
   cluster.postgresLink.breakOpen();
   return 'all cut';
+}
+
+/** A stranger's transaction holds rows of actors, or counters of accounts, for as long as those who ask for them still wait. */
+async function lockRows({ cluster, random }: Stage): Promise<string> {
+  const client = new pg.Client({ connectionString: cluster.databaseUrl() });
+  // Another fault may end the database meanwhile.
+  client.on('error', () => {});
+  const table = random.pick(['event_counter', 'account', 'task', 'agent', 'wallet', 'card']);
+  const forMs = random.between(300, 5_000);
+  try {
+    await client.connect();
+    await client.query('begin');
+    const { rowCount } = await client.query(
+      `select from ${table} where ctid = any(array(select ctid from ${table} order by random() limit 3)) for update skip locked`,
+    );
+    await pause(forMs);
+    await client.query('commit');
+    return `${rowCount} of ${table} for ${forMs} ms`;
+  } catch (error) {
+    return `${table}: ${error}`;
+  } finally {
+    client.end().catch(() => {});
+  }
 }
 
 /** Cut again and again, while a node hands over all that it has and then takes it again. */
