@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { Database } from '../../src/storage/database.ts';
 import * as entities from '../../src/storage/entities/index.ts';
 import { testDatabase } from '../support/database.ts';
@@ -77,11 +78,48 @@ test('a migration whose table stays locked gives up with one line that says what
   assert.equal((await database.read({ text: columns })).rows.length, 2);
 });
 
-test('every entity is a table with its columns', async (t) => {
+test('every entity is what the migrations have made: its columns, their types, what may be null, and the primary key', async (t) => {
   const [database] = (await databases(t, 1)) as [Database];
   await database.migrate();
-  for (const entity of Object.values(entities).filter((value) => typeof value === 'object' && 'meta' in value)) {
-    const { name, columns } = database.table(entity);
-    await database.read({ text: `select ${columns.map((column) => column.name).join(', ')} from ${name} limit 0` });
-  }
+  assert.deepEqual(await differences(database), []);
+  await database.pool.query('alter table timer alter command drop not null, drop constraint timer_pkey, add place text not null');
+  await database.pool.query('alter table card alter spent_minor type numeric, drop name');
+  assert.deepEqual(
+    (await differences(database)).map((line) => line.slice(0, line.search(/[: ]/))).sort(),
+    ['card.name', 'card.spent_minor', 'timer.actor_id', 'timer.command', 'timer.kind', 'timer.name', 'timer.place'],
+    'and what is not so is found',
+  );
 });
+
+async function differences(database: Database): Promise<string[]> {
+  const { rows } = await database.read({
+    text: `select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable,
+      a.atthasdef or a.attidentity <> '' as "hasDefault", coalesce(a.attnum = any(i.indkey), false) as "isKey"
+      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      left join pg_index i on i.indrelid = c.oid and i.indisprimary where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`,
+  });
+  const found: string[] = [];
+  for (const entity of Object.values(entities).filter((value) => typeof value === 'object' && 'meta' in value)) {
+    const { name: table, columns, primaryKey } = database.table(entity);
+    const there = new Map(rows.filter((row) => row.table === table).map((row) => [row.name, row]));
+    for (const { name, type, nullable } of columns) {
+      const column = there.get(name);
+      there.delete(name);
+      const expected = { type: typeNames[type] ?? type, nullable: nullable === true, isKey: primaryKey.some((key) => key.name === name) };
+      const is = column === undefined ? null : { type: column.type, nullable: column.nullable, isKey: column.isKey };
+      if (!isDeepStrictEqual(expected, is)) found.push(`${table}.${name}: ${JSON.stringify(expected)} is ${JSON.stringify(is)}`);
+    }
+    // What the entity does not name, its rows do not give.
+    for (const { name, nullable, hasDefault } of there.values())
+      if (!nullable && !hasDefault) found.push(`${table}.${name} is never given`);
+  }
+  return found;
+}
+
+/** As PostgreSQL names what entities call otherwise. */
+const typeNames: Record<string, string> = {
+  'timestamptz(3)': 'timestamp(3) with time zone',
+  int: 'integer',
+  bool: 'boolean',
+  'double precision': 'double precision',
+};

@@ -9,9 +9,16 @@ const Nothing = Type.Object({});
 export const accountInputs = durableInputs<AccountContract>()({
   create: Type.Object({ registrationId: Type.String(), claimedBy: Type.String() }),
   taskWaits: Type.Object({ taskId: Type.String() }),
-  taskEnded: Type.Object({ taskId: Type.String(), started: Type.Boolean(), places: Type.Array(Type.String()) }),
+  taskEnded: Type.Object({
+    taskId: Type.String(),
+    started: Type.Boolean(),
+    places: Type.Array(Type.String()),
+    asked: Type.Optional(Type.Array(Type.String())),
+    returnsPlaces: Type.Optional(Type.Boolean()),
+  }),
+  beganTooLate: Type.Object({ taskId: Type.String() }),
   agentWaits: Place,
-  agentRests: Place,
+  agentRests: Type.Object({ place: Type.String(), held: Type.Optional(Type.Boolean()) }),
   planned: Type.Object({ taskId: Type.String(), tokens: Type.Number() }),
   used: Type.Object({
     place: Type.Union([Type.String(), Type.Null()]),
@@ -30,7 +37,7 @@ export const accountInputs = durableInputs<AccountContract>()({
   }),
   subscriptionEnded: Type.Object({ processorId: Type.String() }),
   beginPeriod: Nothing,
-  goOn: Nothing,
+  goOn: Type.Object({ heard: Type.Optional(Type.Object({ taskId: Type.String(), reached: Type.Boolean() })) }),
   apiKeyMade: Nothing,
   apiKeyEnded: Nothing,
   tellWaiting: Type.Object({ after: Type.String() }),

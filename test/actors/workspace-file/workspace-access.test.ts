@@ -99,9 +99,9 @@ test('a replaced content that is still needed is looked at again a while later, 
   await access('call_2').write('a.md', 'final');
   await node.settled();
   const { rows } = await node.database.pool.query('select name, command, input from timer');
-  assert.deepEqual(rows, [{ name: `remove ${draft}`, command: 'removeAgain', input: { contentKey: draft } }]);
+  assert.deepEqual(rows, [{ name: `remove ${draft}`, command: 'removeAgain', input: { contentKey: draft! } }]);
   await node.database.pool.query(`delete from deliverable where id = 'dlvr_other'`);
-  await node.actors.ask(workspaceFile, workspaceFileId(workspaceId, 'a.md'), 'removeAgain', rows[0].input);
+  await node.actors.ask(workspaceFile, workspaceFileId(workspaceId, 'a.md'), 'removeAgain', rows[0]!.input);
   await node.settled();
   const contents = await node.contents();
   assert.deepEqual([contents.length, contents.includes(draft!)], [1, false]);
