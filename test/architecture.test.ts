@@ -85,6 +85,20 @@ test('the environment is read in config.ts alone', () => {
   assert.deepEqual(wrong, []);
 });
 
+/** What is written in few files alone, so that it holds for all: how sessions begin, and what a role of plain rights may lack. */
+const confined: { text: RegExp; where: RegExp }[] = [
+  { text: /new pg\.(Client|Pool)\(/, where: /^src\/storage\/(connect|embedded-postgres)\.ts$/ },
+  { text: /pg_terminate_backend|pg_cancel_backend|pg_(try_)?advisory/, where: /^src\/storage\/server-functions\.ts$/ },
+  { text: /pg_control_|pg_walfile_name|pg_current_wal/, where: /^src\/cluster\/database-history\.ts$/ },
+];
+
+test('connections to PostgreSQL are made in one place, and what it may refuse a role is asked in one place', () => {
+  const wrong = sources.flatMap(({ path, text }) =>
+    confined.filter((rule) => rule.text.test(text) && !rule.where.test(path)).map((rule) => `${path} has ${rule.text.source}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
 test(`no file in src is longer than ${longestFileLines} lines`, () => {
   const lines = (text: string) => text.trimEnd().split('\n').length;
   const long = sources

@@ -4,10 +4,13 @@ import test from 'node:test';
 import { CommitConnection } from '../../src/storage/commit-connection.ts';
 import { connect } from '../../src/storage/connect.ts';
 import { Database } from '../../src/storage/database.ts';
+import { connectionNames } from '../../src/storage/server-functions.ts';
 import { authority, withoutOpenssl } from '../support/certificates.ts';
+import { probeIdIn, testCluster } from '../support/cluster-nodes.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { startPgbouncer, withoutPgbouncer } from '../support/pgbouncer.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { withoutRedis } from '../support/redis.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 const options = { skip: withoutPgbouncer, timeout: 60_000 };
@@ -48,6 +51,35 @@ test('a node works behind a PgBouncer in session mode, and goes on after a crash
   assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 1);
   await node.crashAndRestart();
   assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 10 }), 11);
+});
+
+test('two nodes behind a PgBouncer know whose connections are whose, and one follows the other when it dies', {
+  ...options,
+  skip: withoutPgbouncer || withoutRedis,
+}, async (t) => {
+  const kept = await migrated(t);
+  const pooler = await startPgbouncer(t, [kept.url], { pool_mode: 'session' });
+  const cluster = await testCluster(t, {
+    leaseMs: 600,
+    renewEveryMs: 60,
+    database: { url: pooler.through(kept.url), close: async () => {} },
+  });
+  const [a, b] = [await cluster.join('a'), await cluster.join('b')];
+  await cluster.settled();
+  const names = await connectionNames({ query: async (text: string) => ({ rows: await cluster.sql(text) }) } as never, 'troupe reads');
+  assert.equal([...(names ?? [])].filter((name) => name.startsWith('troupe node ')).length, 2);
+  const id = probeIdIn((shard) => b.placement.epochOf(shard) !== null);
+  assert.equal(await a.actors.ask(probe, id, 'add', { n: 1 }), 1);
+  await b.kill();
+  assert.equal(await a.actors.ask(probe, id, 'add', { n: 1 }), 2);
+});
+
+test('where a pooler changes the names of connections, nobody is taken for gone by them', options, async (t) => {
+  const kept = await migrated(t);
+  const pooler = await startPgbouncer(t, [kept.url], { pool_mode: 'session', application_name_add_host: '1' });
+  const database = new Database(pooler.through(kept.url));
+  t.after(() => database.close());
+  assert.equal(await connectionNames(database.pool, 'troupe reads'), null);
 });
 
 for (const mode of ['transaction', 'statement'] as const)

@@ -6,11 +6,12 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { type TestDatabase, testDatabase } from './database.ts';
 
-/** What any role may use as PostgreSQL comes, and `server-functions.ts` does: refused to this one where a test says so. */
+/** What any role may use as PostgreSQL comes, and `server-functions.ts` and `database-history.ts` do: refused to this one where a test says so. */
 const refusals = [
   'revoke select on pg_stat_activity from public',
   'revoke execute on function pg_terminate_backend(int, bigint) from public',
   'revoke execute on function pg_try_advisory_lock(bigint), pg_try_advisory_lock_shared(bigint), pg_advisory_lock(bigint) from public',
+  'revoke execute on function pg_control_system(), pg_current_wal_flush_lsn(), pg_walfile_name(pg_lsn) from public',
 ];
 
 /** Empty. `adminUrl` is for looking at what the role may not see. */
