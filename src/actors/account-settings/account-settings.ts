@@ -18,7 +18,7 @@ const defaults: Settings = {
 export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSettingsContract>({
   ref: accountSettings,
   entity: AccountSettings,
-  commands: { change },
+  commands: { change, timezoneHeard },
   queries: { get: (state) => settingsOf(state) },
 });
 
@@ -29,6 +29,17 @@ function change(state: AccountSettingsRow | null, changes: Partial<Settings>, ct
   if (timezone !== before.timezone)
     for (const mode of modes) ctx.send(wallet, walletIdOf({ accountId: ctx.id, mode }), 'timezoneChanged', { timezone });
   return { state: { id: ctx.id, ...reply }, reply };
+}
+
+function timezoneHeard(
+  state: AccountSettingsRow | null,
+  { walletId, timezone: heard }: { walletId: string; timezone: string },
+  ctx: TurnContext,
+): Turn<AccountSettingsRow | null, void> {
+  const { timezone } = settingsOf(state);
+  // A wallet is told by a change of them, so they are there.
+  if (state !== null && timezone !== heard) ctx.send(wallet, walletId, 'timezoneChanged', { timezone });
+  return { state, reply: undefined };
 }
 
 function settingsOf(state: AccountSettingsRow | null): Settings {

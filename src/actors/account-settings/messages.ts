@@ -17,6 +17,8 @@ export type AccountSettingsContract = {
   commands: {
     /** Changes what is given; answers all that holds now. */
     change(input: Partial<Settings>): Settings;
+    /** From a wallet: the time zone it goes by from now on. Where it is not the one chosen, or not any more, it is told that. */
+    timezoneHeard(input: { walletId: string; timezone: string }): void;
   };
   queries: {
     /** What holds now, defaults where nothing was ever chosen. */

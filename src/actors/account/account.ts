@@ -118,8 +118,10 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
         return { state: isNews ? change(state, ctx, (account) => withPaidTerm(account, paid, ctx)) : state, reply: isNews };
       },
 
-      subscriptionEnded(state, { processorId }, ctx) {
+      subscriptionEnded(state, { processorId, paidUntilMs = 0 }, ctx) {
         if (state?.subscription?.processorId !== processorId) return { state, reply: false };
+        // Its invoice could not be written any more.
+        if (state.subscription.paidUntilMs < paidUntilMs) throw new Error('A subscription ends before its last paid term was told');
         // One that waits and has a price would have been paid by now.
         const ended = (account: AccountRow) => ({ ...account, plan: 'free' as const, pendingPlan: null, subscription: null });
         return { state: change(state, ctx, ended), reply: true };

@@ -73,8 +73,8 @@ export type AccountContract = {
      * has not (any more).
      */
     periodPaid(input: PeriodPaid): boolean;
-    /** A payment processor renews the plan no more: the free one holds now. False: it is not this account's (any more). */
-    subscriptionEnded(input: { processorId: string }): boolean;
+    /** A payment processor renews the plan no more: the free one holds now. Tried again until all terms paid, up to `paidUntilMs`, were told. False: it is not this account's (any more). */
+    subscriptionEnded(input: { processorId: string; paidUntilMs?: number }): boolean;
     /** By timer; whatever comes first in a new period begins it, and pays for it. */
     beginPeriod(input: Record<string, never>): void;
     /**

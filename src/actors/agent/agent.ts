@@ -47,7 +47,9 @@ export function agentActor(
       },
 
       begin(state, { context }, ctx) {
-        const agent = existing(state);
+        // No refusal: it would be consumed, and the agent would wait for ever once it is created.
+        if (state === null) throw new Error('An agent is to begin before it is created');
+        const agent = state;
         if (agent.phase !== 'new') return nothing(state);
         const text = context === '' ? agent.prompt : `${agent.prompt}\n\nWhat came before:\n${context}`;
         const begun = record({ ...agent, phase: 'ready' }, ctx, { role: 'user', text });

@@ -28,6 +28,7 @@ export const cardActor = defineActor<CardRow, CardContract>({
     freeze: (state, _input, ctx) => become(state, 'frozen', ctx),
     unfreeze: (state, _input, ctx) => become(state, 'active', ctx),
     cancel: (state, _input, ctx) => become(state, 'cancelled', ctx),
+    issuerFollows,
   },
   queries: { get: (state) => state },
 });
@@ -98,6 +99,11 @@ function become(state: CardRow | null, status: CardRow['status'], ctx: TurnConte
     throw new AppError('conflict', 'The card has reached its spend limit');
   const changed = withStatus(known, status, status === 'frozen' ? { reason: 'asked' } : {}, ctx);
   return { state: changed, reply: changed };
+}
+
+function issuerFollows(state: CardRow | null, { status }: { status: CardRow['status'] }, ctx: TurnContext): Turn<CardRow | null, void> {
+  if (state !== null && state.status !== status) ctx.send(issuedCard, ctx.id, 'follow', { status: state.status });
+  return { state, reply: undefined };
 }
 
 /** Tells of it, also to an issuer elsewhere. */

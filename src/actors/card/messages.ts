@@ -31,6 +31,8 @@ export type CardContract = {
     unfreeze(input: null): CardRow;
     /** For good. */
     cancel(input: null): CardRow;
+    /** From its counterpart at an issuer: the status that the issuer is told from now on. Where it is not so, or not any more, it is told that. */
+    issuerFollows(input: { status: CardRow['status'] }): void;
     /** Sent by who knows what its issuer took: once for each transfer, and never more than was approved. */
     reverse(input: Reversal): void;
   };

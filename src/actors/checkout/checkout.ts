@@ -248,7 +248,7 @@ function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: Tu
     return { state: { ...state, status: 'returning' }, reply: null };
   }
   const { plan, billingPeriod, payer } = state;
-  if (change.replaced !== null) ctx.send(renewal, change.replaced, 'replaced', {});
+  if (change.replaced !== null) ctx.send(renewal, change.replaced, 'replaced', { accountId: state.accountId });
   if (change.kind === 'waiting' && renewedBy !== null) ctx.send(renewal, renewedBy, 'change', { plan, billingPeriod });
   if (payer !== null && paidUntilMs !== null)
     ctx.send(renewal, ctx.id, 'begin', { accountId: state.accountId, plan, billingPeriod, payer, paidUntilMs });

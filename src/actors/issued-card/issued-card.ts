@@ -103,6 +103,8 @@ function refused(state: IssuedCardRow, why: string, ctx: TurnContext): Turn<Stat
 function follow(state: State, { status }: { status: CardRow['status'] }, ctx: TurnContext): Turn<State, void> {
   if (state?.status !== 'made' || state.wanted === 'cancelled') return { state, reply: undefined };
   const wanted = { ...state, wanted: status };
+  // In whatever order it hears them, the card has the last word.
+  if (state.wanted !== status) ctx.send(card, ctx.id, 'issuerFollows', { status });
   // What is being told now is compared with what is wanted when it has been.
   if (state.tryingSince !== null || wanted.told === status) return { state: wanted, reply: undefined };
   return { state: tell(wanted, ctx), reply: undefined };

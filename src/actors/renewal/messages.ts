@@ -8,15 +8,15 @@ export type BeginRenewal = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPerio
 /** `standings`: of what was charged before. `processorId`: what is charged from now on. */
 export type Arranged = { arrangement: number; standings: RenewalStanding[]; processorId: string };
 
-/** Where there is none, all but `begin` change nothing. */
+/** Where there is none, looking changes nothing. */
 export type RenewalContract = {
   commands: {
     /** Told twice it stays as it is. */
     begin(input: BeginRenewal): null;
-    /** The plan and billing period from the next term on. */
+    /** The plan and billing period from the next term on. Tried again where there is none yet. */
     change(input: Pick<RenewalRow, 'plan' | 'billingPeriod'>): null;
-    /** The account has a better plan, which is paid otherwise. */
-    replaced(input: object): null;
+    /** The account has a better plan, which is paid otherwise. Where there is none yet, it will never begin. */
+    replaced(input: { accountId?: string }): null;
     /** Asks the processor what it has charged; answered when that holds here. `unavailable` where it could not be asked. */
     look(input: null): null;
     /** By timer: goes on with whatever is to be done. */

@@ -39,18 +39,16 @@ export function renewalActor(effects: Record<string, EffectDefinition>): ActorDe
       begin(state, { paidUntilMs, ...input }, ctx) {
         return { state: state ?? begun({ ...input, paidUntilMs }, ctx), reply: null };
       },
-      change: changing((row, offer, ctx) => {
-        const { status } = row;
-        if (status === 'over') return row;
-        const waits = status === 'arranging' || status === 'stopping';
-        if (offer.plan === 'free') return status === 'ending' ? row : toStop({ ...row, status: 'stopping' }, waits, ctx);
-        if (status === 'renewing' && row.plan === offer.plan && row.billingPeriod === offer.billingPeriod) return row;
-        const next: RenewalRow = { ...row, ...offer, status: 'arranging', arrangement: row.arrangement + 1 };
-        return waits ? next : arrange(next, ctx);
-      }),
-      replaced: changing((row, _input, ctx) =>
-        row.status === 'over' ? row : toStop({ ...row, status: 'over' }, row.status === 'arranging' || row.status === 'stopping', ctx),
-      ),
+      change(state, offer, ctx) {
+        // The checkout that begins it will have told it soon.
+        if (state === null) throw new Error('A renewal is changed before it has begun');
+        return { state: changed(state, offer, ctx), reply: null };
+      },
+      replaced(state, { accountId = '' }, ctx) {
+        if (state === null) return { state: neverBegun(accountId, ctx), reply: null };
+        const waits = state.status === 'arranging' || state.status === 'stopping';
+        return { state: state.status === 'over' ? state : toStop({ ...state, status: 'over' }, waits, ctx), reply: null };
+      },
       look: changing((row, _input, ctx) => {
         if (row.processorId === null || row.status !== 'renewing') return row;
         ctx.run('look', { processorId: row.processorId });
@@ -115,6 +113,23 @@ function begun({ paidUntilMs, ...input }: BeginRenewal, ctx: TurnContext): Renew
   return arrange(row, ctx);
 }
 
+/** What replaces it was told by another checkout than what begins it, so there is no order between the two. */
+function neverBegun(accountId: string, ctx: TurnContext): RenewalRow {
+  const nobody = { customer: '', method: '', payment: '' };
+  const none = { arrangement: 0, processorId: null, failingSince: null, paidUntil: ctx.nowMs, createdAt: ctx.nowMs };
+  return { ...none, id: ctx.id, accountId, plan: 'free', billingPeriod: 'monthly', payer: nobody, status: 'over' };
+}
+
+function changed(row: RenewalRow, offer: Pick<RenewalRow, 'plan' | 'billingPeriod'>, ctx: TurnContext): RenewalRow {
+  const { status } = row;
+  if (status === 'over') return row;
+  const waits = status === 'arranging' || status === 'stopping';
+  if (offer.plan === 'free') return status === 'ending' ? row : toStop({ ...row, status: 'stopping' }, waits, ctx);
+  if (status === 'renewing' && row.plan === offer.plan && row.billingPeriod === offer.billingPeriod) return row;
+  const next: RenewalRow = { ...row, ...offer, status: 'arranging', arrangement: row.arrangement + 1 };
+  return waits ? next : arrange(next, ctx);
+}
+
 /** Its outcome sets the timer again: until then nothing else is begun. */
 function arrange(row: RenewalRow, ctx: TurnContext): RenewalRow {
   ctx.unschedule('goOn');
@@ -163,6 +178,6 @@ function withTerm(row: RenewalRow, term: PaidTerm & Pick<RenewalRow, 'plan' | 'b
 }
 
 function ended(row: RenewalRow, ctx: TurnContext): RenewalRow {
-  ctx.send(account, row.accountId, 'subscriptionEnded', { processorId: ctx.id });
+  ctx.send(account, row.accountId, 'subscriptionEnded', { processorId: ctx.id, paidUntilMs: row.paidUntil });
   return { ...row, status: 'over' };
 }

@@ -11,6 +11,7 @@ import type { InferEntity } from '@mikro-orm/core';
 import { AppError } from '../../errors.ts';
 import { maxMinor, toMajor, walletCurrency } from '../../money.ts';
 import { Wallet, WalletHold, type WalletRow } from '../../storage/entities/money.ts';
+import { accountSettings } from '../account-settings/messages.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { walletInputs } from './inputs.ts';
 import { bookTransfer } from './ledger.ts';
@@ -58,7 +59,10 @@ export const walletActor = defineActor<WalletRow, WalletContract>({
     expireHolds,
     changeLimits,
     timezoneChanged(state, { timezone }, ctx) {
-      return { state: inTimezone(state ?? newWallet(ctx), timezone, ctx.nowMs), reply: undefined };
+      const now = state ?? newWallet(ctx);
+      if (now.timezone !== timezone)
+        ctx.send(accountSettings, walletOwner(ctx.id).accountId, 'timezoneHeard', { walletId: ctx.id, timezone });
+      return { state: inTimezone(now, timezone, ctx.nowMs), reply: undefined };
     },
   },
   queries: {
