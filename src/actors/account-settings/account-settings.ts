@@ -3,6 +3,7 @@ import { modes } from '../../mode.ts';
 import { AccountSettings, type AccountSettingsRow } from '../../storage/entities/identity.ts';
 import { defineActor, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { wallet, walletIdOf } from '../wallet/messages.ts';
+import { accountSettingsInputs } from './inputs.ts';
 import { type AccountSettingsContract, accountSettings, type Settings } from './messages.ts';
 
 const defaults: Settings = {
@@ -18,6 +19,7 @@ const defaults: Settings = {
 export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSettingsContract>({
   ref: accountSettings,
   entity: AccountSettings,
+  inputs: accountSettingsInputs,
   commands: { change, timezoneHeard },
   queries: { get: (state) => settingsOf(state) },
 });

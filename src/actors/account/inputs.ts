@@ -35,7 +35,7 @@ export const accountInputs = durableInputs<AccountContract>()({
     startsAtMs: Type.Number(),
     paidUntilMs: Type.Number(),
   }),
-  subscriptionEnded: Type.Object({ processorId: Type.String() }),
+  subscriptionEnded: Type.Object({ processorId: Type.String(), paidUntilMs: Type.Optional(Type.Number()) }),
   beginPeriod: Nothing,
   goOn: Type.Object({ heard: Type.Optional(Type.Object({ taskId: Type.String(), reached: Type.Boolean() })) }),
   apiKeyMade: Nothing,

@@ -14,6 +14,7 @@ export const cardInputs = durableInputs<CardContract>()({
     currency: Type.String(),
     issuerCardId: Type.Optional(Type.String()),
   }),
+  issuerFollows: Type.Object({ status: Type.Union([Type.Literal('active'), Type.Literal('frozen'), Type.Literal('cancelled')]) }),
   reverse: Type.Object({
     authorizationId: Type.String(),
     amountMinor: Type.Integer({ minimum: 0 }),

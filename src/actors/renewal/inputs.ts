@@ -13,6 +13,6 @@ export const renewalInputs = durableInputs<RenewalContract>()({
     paidUntilMs: Type.Number(),
   }),
   change: Type.Object(term),
-  replaced: Type.Object({}),
+  replaced: Type.Object({ accountId: Type.Optional(Type.String()) }),
   goOn: Type.Object({}),
 });

@@ -17,7 +17,8 @@ export class MessagesInHand {
   private readonly held = new Map<string, Held>();
   /** The last of each run, by sender and receiver. */
   private readonly tails = new Map<string, Held>();
-  private readonly consumed = new Set<string>();
+  /** With the shard of the actor. */
+  private readonly consumed = new Map<string, number>();
   /** While it stands, nothing that is consumed is forgotten: a page that is being read may still show it. */
   remembersAll = false;
 
@@ -55,8 +56,9 @@ export class MessagesInHand {
 
   /** Its actor has consumed it. */
   done(id: string): void {
-    if (this.remove(id) === null) return;
-    this.consumed.add(id);
+    const held = this.remove(id);
+    if (held === null) return;
+    this.consumed.set(id, held.message.shard);
     if (!this.remembersAll && this.consumed.size > maxConsumed) this.forget();
   }
 
@@ -65,10 +67,15 @@ export class MessagesInHand {
     return this.remove(id)?.next?.envelope ?? null;
   }
 
+  /** A database that lost commits shows again what was consumed, at the latest when these shards are this node's again. */
+  lost(shards: ReadonlySet<number>): void {
+    for (const [id, shard] of this.consumed) if (shards.has(shard)) this.consumed.delete(id);
+  }
+
   /** Forgets the oldest of what is consumed. */
   forget(): void {
     let excess = this.consumed.size - maxConsumed;
-    for (const id of this.consumed) {
+    for (const id of this.consumed.keys()) {
       if (excess-- <= 0) return;
       this.consumed.delete(id);
     }

@@ -84,6 +84,11 @@ export class Outbox {
     if (this.timer !== null) clearInterval(this.timer);
   }
 
+  /** These shards are lost, and with them what is known of their messages. */
+  lost(shards: ReadonlySet<number>): void {
+    this.inHand.lost(shards);
+  }
+
   /** Takes messages that were just committed. */
   deliver(messages: readonly MessageDraft[]): void {
     for (const message of messages) {

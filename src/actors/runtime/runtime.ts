@@ -110,6 +110,7 @@ export class Runtime {
     this.actors.after.cancelled = (ids) => this.effects.cancel(ids);
     placement.onSealing((shards) => this.effects.seal(new Set(shards)));
     placement.onLost((shards) => this.effects.lost(new Set(shards)));
+    placement.onLost((shards) => this.outbox.lost(new Set(shards)));
     placement.onAcquired((shards, orphaned) => {
       this.effects.acquired(shards, orphaned);
       void this.recover();

@@ -1,6 +1,8 @@
 /** Messages of one sender to one actor are taken in the sender's order (O2, O3, H1, H2, R7). */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { newEnvelope } from '../../../src/actors/runtime/envelope.ts';
+import { MessagesInHand } from '../../../src/actors/runtime/messages-in-hand.ts';
 import { shardOf } from '../../../src/cluster/address.ts';
 import { type TestNode, testCluster } from '../../support/cluster-nodes.ts';
 import { hearing, probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
@@ -159,3 +161,14 @@ function holdMessages(node: TestNode): () => void {
     for (const one of held) one();
   };
 }
+
+test('what was consumed is forgotten with its shard: a database that lost commits shows it again', () => {
+  const inHand = new MessagesInHand();
+  const message = { id: 'msg_1', shard: 7, kind: 'probe', actorId: 'r', command: 'hear', input: 1, createdAt: 0, sender: 'probe/s' };
+  inHand.add(message, newEnvelope('hear', 1, Infinity, null));
+  inHand.done('msg_1');
+  inHand.lost(new Set([8]));
+  assert.ok(inHand.knows('msg_1'));
+  inHand.lost(new Set([7]));
+  assert.ok(!inHand.knows('msg_1'));
+});
