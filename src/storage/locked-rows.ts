@@ -37,26 +37,32 @@ export async function lockedRows(client: pg.Client, units: readonly CommitUnit[]
   const looks = new Map<string, { column: string; type: string; lock: Lock; keys: Set<string> }>();
   for (const unit of units) {
     eachRow(unit, (table, column, type, key, lock) => {
-      const look = looks.get(table);
-      if (look === undefined) looks.set(table, { column, type, lock, keys: new Set([key]) });
-      else look.keys.add(key);
+      const known = looks.get(table);
+      if (known === undefined) looks.set(table, { column, type, lock, keys: new Set([key]) });
+      else known.keys.add(key);
     });
   }
   const locked = new Set<string>();
-  for (const [table, { column, type, lock, keys }] of looks) {
+  const look = async (table: string, text: string, values: unknown[]) => {
     try {
-      const { rows } = await client.query(
-        `with free as materialized (select ${column} as k from ${table} where ${column} = any($1::${type}[]) for ${lock} skip locked)
-         select t.${column}::text as k from ${table} t where t.${column} = any($1::${type}[]) and not exists (select from free f where f.k = t.${column})`,
-        [[...keys]],
-      );
+      const { rows } = await client.query<{ k: string }>(text, values);
       for (const { k } of rows) locked.add(`${table}/${k}`);
     } catch (error) {
       // No row is waited for, so the table is locked.
       if ((error as { code?: unknown }).code !== lockNotAvailable) throw error;
       locked.add(table);
     }
+  };
+  for (const [table, { column, type, lock, keys }] of looks) {
+    await look(
+      table,
+      `with free as materialized (select ${column} as k from ${table} where ${column} = any($1::${type}[]) for ${lock} skip locked)
+       select t.${column}::text as k from ${table} t where t.${column} = any($1::${type}[]) and not exists (select from free f where f.k = t.${column})`,
+      [[...keys]],
+    );
   }
+  const others = new Set(units.flatMap((unit) => [...otherTables(unit)]));
+  for (const table of others) if (!looks.has(table)) await look(table, `select '' as k from ${table} limit 0`, []);
   return locked;
 }
 
@@ -80,4 +86,8 @@ function* otherTables(unit: CommitUnit): Iterable<string> {
   if (unit.rows !== null) for (const table of unit.rows.keys()) yield table.name;
   if (unit.messages.length > 0) yield 'message';
   if (unit.effects !== null) yield 'effect';
+  if (unit.events.length > 0) yield 'event';
+  if (unit.commands.length > 0) yield 'command_record';
+  if (unit.deadLetters.length > 0) yield 'dead_letter';
+  if (unit.parts.some(({ timers }) => timers !== null)) yield 'timer';
 }

@@ -95,6 +95,18 @@ test('while an account’s counter is locked, all other accounts’ actors are a
   await checkEvents(node);
 });
 
+test('while a whole table is locked, actors that do not write to it are answered; the others are when it is free', async (t) => {
+  const { node, release } = await lockedNode(t, 'lock table event in access exclusive mode');
+  const own = ['a', 'b'].map((id) => node.actors.ask(probe, id, 'add', { n: 1 }));
+  for (let round = 1; round <= 2; round++) {
+    own.push(node.actors.ask(probe, 'c', 'add', { n: 1 }));
+    await Promise.all(others.map((id) => node.actors.ask(probe, id, 'wake', { name: 'later', dueMs: Date.now() + 3_600_000 + round })));
+  }
+  await release();
+  assert.deepEqual(await Promise.all(own), [2, 2, 1, 2]);
+  await checkEvents(node);
+});
+
 test('a row that another session has inserted and not committed delays only the actor that needs it', async (t) => {
   const { node, stranger, release } = await lockedNode(t, 'select 1');
   await stranger.query(`insert into probe values ('z', 0, 'wanted', null, '[]', '', '{}', null)`);
