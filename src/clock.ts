@@ -1,21 +1,47 @@
 /**
- * Time as an argument. Logic takes a `Clock`; only `systemClock` reads the machine. Nodes share one database, and the clocks of their machines may
- * differ: the wall clock of a process is the machine's, corrected by what `storage/database-clock.ts` finds it to differ from the database's.
+ * Time as an argument. The wall clock is read in this file alone. There are three clocks, and each has its use:
+ *
+ * - `monotonicMs` (`performance.now`) for deadlines, time-outs, pauses and ages within this process: it never jumps, and means nothing
+ *   elsewhere. Between nodes the time that is left is sent.
+ * - `systemClock` for moments that are kept or told to others: what the database's clock says, as `storage/database-clock.ts` finds it. It goes on by
+ *   the monotonic clock in between, so a machine whose clock is set disturbs nothing.
+ * - `machineClock`, the machine's wall clock as it is: it goes on while the machine is suspended, and tells that it was.
  */
 
 export interface Clock {
-  /** Wall clock, milliseconds since 1970-01-01 UTC. */
+  /** Whole milliseconds since 1970-01-01 UTC. */
   nowMs(): number;
 }
 
-let offsetMs = 0;
-
-export const systemClock: Clock = { nowMs: () => Date.now() + offsetMs };
-
-/** From now on `systemClock` is ahead of the machine's clock by so many whole milliseconds. */
-export function correctSystemClock(byMs: number): void {
-  offsetMs = Math.round(byMs);
+/** Milliseconds since some moment, as fractions. Never falls and never jumps. */
+export function monotonicMs(): number {
+  return performance.now();
 }
+
+export const machineClock: Clock = { nowMs: () => Date.now() };
+
+/** A wall clock that is set by hand and goes on by the monotonic one. It begins as the machine's. */
+export class SteadyClock implements Clock {
+  private originMs: number;
+  private readonly monotonicMs: () => number;
+
+  constructor(machine: Clock = machineClock, monotonic: () => number = monotonicMs) {
+    this.monotonicMs = monotonic;
+    this.originMs = machine.nowMs() - monotonic();
+  }
+
+  nowMs(): number {
+    return Math.floor(this.originMs + this.monotonicMs());
+  }
+
+  /** From now on it is ahead of what it was by so much. */
+  move(byMs: number): void {
+    this.originMs += byMs;
+  }
+}
+
+/** The clock of this process. The database's clock moves it (`DatabaseClock`), and nothing else may. */
+export const systemClock: SteadyClock = new SteadyClock();
 
 /** `2026-11-20T09:30:00.000Z`: the one form of a timestamp in answers and events. */
 export function isoTimestamp(ms: number): string {

@@ -1,5 +1,6 @@
 /** Structured logs, one JSON line each, to standard output. Ids go in fields; secrets go nowhere (`log-secrets.ts`). */
 import { pino } from 'pino';
+import { isoTimestamp, machineClock } from './clock.ts';
 import { createScrubber, errorFields } from './log-secrets.ts';
 
 export type Log = {
@@ -22,7 +23,7 @@ export function createLog(level: string, base: object = {}, { secrets = [], writ
   const options = {
     level,
     base,
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: () => `,"time":"${isoTimestamp(machineClock.nowMs())}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => errorFields(error) },
     hooks: { streamWrite: createScrubber(secrets) },

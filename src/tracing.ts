@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
+import { machineClock } from './clock.ts';
 import { AppError } from './errors.ts';
 
 export type AttributeValue = string | number | boolean;
@@ -118,7 +119,7 @@ let comparedAt = Number.NEGATIVE_INFINITY;
 /** The wall clock in fractions of a millisecond; compared anew now and then, since the two clocks drift apart. */
 function wallClockAt(now: number): number {
   if (now - comparedAt > clocksComparedEveryMs) {
-    wallClockOffsetMs = Date.now() - now;
+    wallClockOffsetMs = machineClock.nowMs() - now;
     comparedAt = now;
   }
   return wallClockOffsetMs + now;

@@ -99,6 +99,21 @@ test('connections to PostgreSQL are made in one place, and what it may refuse a 
   assert.deepEqual(wrong, []);
 });
 
+/** `read-lease.ts` compares both clocks, and `api-description.ts` shows callers a function of their own. */
+const clockReaders = ['src/clock.ts', 'src/cluster/read-lease.ts', 'src/edge/api-description.ts'];
+
+test('the wall clock is read in clock.ts alone, and no deadline goes by it', () => {
+  const reads = /\bDate\.now\b|\bnew Date\(\)/;
+  const deadlines = /\b(deadline|giveUpAt|since|began|begun)\w*\s*[=:+<>-].*\bnowMs\(\)/i;
+  const wrong = sources
+    .filter(({ path }) => !clockReaders.includes(path))
+    .flatMap(({ path, text }) => {
+      const lines = text.split('\n').filter((line) => reads.test(line) || deadlines.test(line));
+      return lines.map((line) => `${path}: ${line.trim()}`);
+    });
+  assert.deepEqual(wrong, []);
+});
+
 test(`no file in src is longer than ${longestFileLines} lines`, () => {
   const lines = (text: string) => text.trimEnd().split('\n').length;
   const long = sources

@@ -4,7 +4,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import test from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { systemClock } from '../src/clock.ts';
 import { loadConfig, variableNames } from '../src/config.ts';
 import { healthRoutes } from '../src/edge/routes/health.ts';
 import { silentLog } from '../src/log.ts';
@@ -90,7 +89,7 @@ test('ports agree', () => {
 });
 
 test('probes ask for what the service answers: readiness for balancers, life for restarts', () => {
-  const health = { version: '', node: '', startedAtMs: 0, clock: systemClock, readiness: () => 'ready', checks: {} };
+  const health = { version: '', node: '', startedAtMs: 0, readiness: () => 'ready', checks: {} };
   const paths = healthRoutes(health).map(({ path }) => path);
   const { startupProbe, readinessProbe, livenessProbe } = container;
   for (const probe of [startupProbe, readinessProbe, livenessProbe]) {

@@ -1,5 +1,6 @@
 /** One of two nodes that ask each other through the cluster's transport, as the service makes it; the actors behind it are left out. */
 import { randomUUID } from 'node:crypto';
+import { monotonicMs } from '../../src/clock.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import { createTransport } from '../../src/cluster/transport/transport.ts';
 import { createLog } from '../../src/log.ts';
@@ -31,6 +32,6 @@ serveCalls({
   /** The input comes back; without one, a number does. */
   ask({ inFlight, ms, input }: { inFlight: number; ms: number; input: unknown }) {
     const rest = { kind: 'counter', name: 'touch', input, query: true, commandId: null, effectId: null, trace: null };
-    return drive((n) => peers.ask(other, { ...rest, id: ids[n % ids.length]!, deadlineMs: Date.now() + 10_000 }), inFlight, ms, false);
+    return drive((n) => peers.ask(other, { ...rest, id: ids[n % ids.length]!, deadlineMs: monotonicMs() + 10_000 }), inFlight, ms, false);
   },
 });

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Runtime } from '../actors/runtime/runtime.ts';
 import type { Couriers } from '../actors/webhook/couriers.ts';
-import { systemClock } from '../clock.ts';
+import { monotonicMs } from '../clock.ts';
 import type { Placement } from '../cluster/placement.ts';
 import type { RequestStats } from '../edge/http/request-stats.ts';
 import type { Stream } from '../edge/stream/stream.ts';
@@ -78,7 +78,7 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
   metrics.gauge('troupe_draining', '1 while this node is on its way out, else 0', () => (parts.readiness() === 'draining' ? 1 : 0));
   metrics.gauge(
     'troupe_clock_correction_seconds',
-    "What this machine's clock is corrected by to agree with the database's; 0 where they agree",
+    "How far the database's clock is ahead of this machine's; 0 where they agree. The node goes by the database's",
     () => parts.databaseClock.offsetMs / 1_000,
   );
   metrics.gauge('troupe_data_dir_free_bytes', 'Room left on the disk of DATA_DIR', async () => {
@@ -198,7 +198,7 @@ function addCommits(metrics: Metrics, { runtime: { commit } }: NodeParts): void 
     'How long the batch on its way has had no answer; 0 while none is. Seconds: PostgreSQL is away',
     () => {
       const { sendingSinceMs } = commit;
-      return sendingSinceMs === null ? 0 : Math.max(0, (systemClock.nowMs() - sendingSinceMs) / 1_000);
+      return sendingSinceMs === null ? 0 : Math.max(0, (monotonicMs() - sendingSinceMs) / 1_000);
     },
   );
   metrics.gauge(

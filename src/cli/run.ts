@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isoTimestamp, machineClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { withoutTrailing } from '../trailing.ts';
 import { createApprovals } from './approvals.ts';
@@ -93,7 +94,7 @@ function ownUrl({ host, port }: Config): string {
 }
 
 async function createTask(client: Client, { prompt, config, workspaceId, files }: NonNullable<RunOptions['start']>): Promise<string> {
-  const nowText = `${new Date().toISOString().slice(0, 19)}Z ${randomBytes(2).toString('hex')}`;
+  const nowText = `${isoTimestamp(machineClock.nowMs()).slice(0, 19)}Z ${randomBytes(2).toString('hex')}`;
   const workspace = files.length === 0 ? workspaceId : await uploadFiles(client, { prompt, files, workspaceId, nowText });
   const json = { prompt, config, ...(workspace === null ? {} : { workspace_id: workspace }) };
   const { id } = await client.request<{ id: string }>('POST', '/v1/tasks', { json });

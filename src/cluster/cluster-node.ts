@@ -6,7 +6,6 @@
  * `handoff.ts` hands over, `shard-map.ts` routes, `death-watch.ts` proves deaths, `known-nodes.ts` says who is gone, `read-lease.ts` what may
  * be shown, `message-relay.ts` brings messages, `lookout.ts` finds what no news has told.
  */
-import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { FenceControl } from '../storage/commit-lane.ts';
@@ -41,7 +40,6 @@ export type ClusterNodeOptions = {
   membership: Membership;
   peers: Peers;
   log: Log;
-  clock?: Clock;
   timings?: Partial<ClusterTimings>;
 };
 
@@ -81,7 +79,7 @@ export class ClusterNode implements Placement {
 
   constructor(options: ClusterNodeOptions) {
     this.options = options;
-    const { databaseUrl, self, membership, peers, log, clock = systemClock } = options;
+    const { databaseUrl, self, membership, peers, log } = options;
     const timings = (this.timings = { ...clusterTimings, ...options.timings });
     const owner = (this.owner = self.incarnation);
     this.listeners = new PlacementListeners(log);
@@ -92,7 +90,6 @@ export class ClusterNode implements Placement {
       self: owner,
       table: this.table,
       map: this.map,
-      clock,
       log,
       standing: () => this.standing(),
       refresh: () => this.refresh(),
@@ -118,7 +115,7 @@ export class ClusterNode implements Placement {
       refused: (shards) => this.keeper.refused(shards),
     };
     const { readLeaseMs: leaseMs, renewReadLeaseMs: renewAfterMs, confirmationWaitMs: waitMs } = timings;
-    this.lease = new ReadLease({ check: () => this.keeper.check(), clock, leaseMs, renewAfterMs, waitMs });
+    this.lease = new ReadLease({ check: () => this.keeper.check(), leaseMs, renewAfterMs, waitMs });
     this.known = new KnownNodes({
       self: owner,
       shardsOf: (incarnation) => this.map.countOf(incarnation),
@@ -130,7 +127,6 @@ export class ClusterNode implements Placement {
     this.relay = new MessageRelay({
       self: owner,
       peers,
-      clock,
       ownerOf: (shard) => this.map.ownerOf(shard),
       member: (incarnation) => neighbours.member(incarnation),
       members: () => neighbours.all,

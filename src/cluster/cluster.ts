@@ -54,7 +54,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const digests = { secretKeyDigest: digest(secretKey), acceptedDigests: acceptedKeys.map(digest) };
   const shared = { shardCount, ...digests, protocol: ownProtocols, network: networkOf(self.host) };
   const membership = new Membership({ redisUrl, clusterId, self, shared, log });
-  const node = new ClusterNode({ databaseUrl, self, membership, peers: transport.peers, log, clock });
+  const node = new ClusterNode({ databaseUrl, self, membership, peers: transport.peers, log });
   return { transport, membership, node };
 }
 

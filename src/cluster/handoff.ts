@@ -6,7 +6,7 @@
  * H2 At most `pace().inMotion` shards are between an owner that takes turns and the next one; where nothing presses, none are for most of the time.
  * H3 A shard that nobody takes is taken back: one node that cannot claim does not starve what was to be its own.
  */
-import type { Clock } from '../clock.ts';
+import { monotonicMs } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OwnShards } from './own-shards.ts';
 import type { ShardRow } from './shard-map.ts';
@@ -22,7 +22,6 @@ export type Pace = {
 export type HandoffsOptions = {
   own: OwnShards;
   table: ShardTable;
-  clock: Clock;
   log: Log;
   /** Resolves when nothing of these shards runs any more; never rejects. */
   sealing: (shards: number[]) => Promise<void>;
@@ -93,7 +92,7 @@ export class Handoffs {
 
   /** H3. Offers that nobody has taken in time, and who should have. They count as offers no longer. */
   refusedOffers(): { shard: number; to: string }[] {
-    const beforeMs = this.options.clock.nowMs() - this.options.takeBackMs;
+    const beforeMs = monotonicMs() - this.options.takeBackMs;
     const refused: { shard: number; to: string }[] = [];
     for (const [shard, { sinceMs, to }] of this.offers) if (sinceMs <= beforeMs) refused.push({ shard, to });
     for (const { shard } of refused) this.offers.delete(shard);
@@ -146,14 +145,14 @@ export class Handoffs {
   }
 
   private async release(shards: number[], planned: (shard: number) => string | null): Promise<void> {
-    const { own, table, clock, log, released } = this.options;
+    const { own, table, log, released } = this.options;
     for (;;) {
       const ours = shards.filter((shard) => own.stateOf(shard) === 'releasing');
       if (ours.length === 0 || this.stopped) return;
       try {
         const rows = await table.release(ours);
         for (const shard of ours) if (own.stateOf(shard) === 'releasing') own.drop(shard);
-        const sinceMs = clock.nowMs();
+        const sinceMs = monotonicMs();
         for (const { shard } of rows) {
           const to = planned(shard);
           if (to !== null) this.offers.set(shard, { sinceMs, to });

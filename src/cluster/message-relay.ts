@@ -7,7 +7,7 @@
  *    database before they were in.
  * P3 While a peer cannot be told, one that can be is asked to tell it to look: a link that is cut delays no message for long.
  */
-import type { Clock } from '../clock.ts';
+import { monotonicMs } from '../clock.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import { shardCount } from './address.ts';
 import type { Member } from './member.ts';
@@ -17,7 +17,6 @@ import type { ShardRow } from './shard-map.ts';
 export type MessageRelayOptions = {
   self: string;
   peers: Peers;
-  clock: Clock;
   ownerOf: (shard: number) => string | null;
   /** The member with this incarnation, if it is one now. */
   member: (incarnation: string) => Member | null;
@@ -58,8 +57,8 @@ export class MessageRelay {
   }
 
   passOn(messages: readonly MessageDraft[]): void {
-    const { clock, ownerOf, self } = this.options;
-    const nowMs = clock.nowMs();
+    const { ownerOf, self } = this.options;
+    const nowMs = monotonicMs();
     const byOwner = new Map<string, MessageDraft[]>();
     for (const message of messages) {
       this.lastPassedMs[message.shard] = nowMs;
@@ -74,8 +73,8 @@ export class MessageRelay {
 
   /** P2. To be told of every shard that changes hands. */
   moved(rows: readonly ShardRow[]): void {
-    const { clock, self } = this.options;
-    const sinceMs = clock.nowMs() - rememberedMs;
+    const { self } = this.options;
+    const sinceMs = monotonicMs() - rememberedMs;
     const toLook = new Set<string>();
     for (const { shard, owner } of rows) {
       if (owner === null || this.lastPassedMs[shard]! < sinceMs) continue;

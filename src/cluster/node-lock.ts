@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { connect } from '../storage/connect.ts';
@@ -89,7 +90,7 @@ export class NodeLock {
 
   private async tryUntilTaken(): Promise<void> {
     const { databaseUrl, owner, mode, waitMs = 5_000 } = this.options;
-    const deadlineMs = performance.now() + waitMs;
+    const deadlineMs = monotonicMs() + waitMs;
     for (;;) {
       const client = await connect(
         { url: databaseUrl, name: connectionName('node', owner), connectTimeoutMs: connectMs, queryTimeoutMs: 60_000 },
@@ -111,7 +112,7 @@ export class NodeLock {
       await client.end();
       if (this.released) throw new AppError('draining', 'The node stops');
       if (this.takenOver !== null) throw this.takenOver;
-      if (performance.now() >= deadlineMs) throw new AppError('conflict', taken[mode]);
+      if (monotonicMs() >= deadlineMs) throw new AppError('conflict', taken[mode]);
       await pause(100);
     }
   }

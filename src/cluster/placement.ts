@@ -11,7 +11,7 @@ export type RemoteAsk = {
   name: string;
   input: unknown;
   query: boolean;
-  /** Wall clock of the node that holds this; what travels is the time that is left. */
+  /** By `monotonicMs` of the process that holds this; what travels is the time that is left. */
   deadlineMs: number;
   commandId: string | null;
   /** The effect whose outcome this command is, else null. Its turn consumes the effect's row. */

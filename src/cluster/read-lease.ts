@@ -2,18 +2,19 @@
  * The right to show committed state without asking: it lasts a moment after the database has confirmed what this node owns. Commits are
  * fenced anyway; this keeps a node that slept, or was cut off, from showing what another has changed meanwhile.
  *
- * L1 The lease counts from the moment the check was begun, by the monotonic and by the wall clock: a suspended machine stops the first, a
- *    set clock moves the second. Either one ends it.
+ * L1 The lease counts from the moment the check was begun, by the monotonic and by the machine's wall clock: a suspended machine stops the
+ *    first, a set clock moves the second. Either one ends it.
  * L2 Without the lease an answer waits for a check that began after the question came, or for one that renews the lease.
  * L3 Whoever takes shards from a node that was not proven dead waits for longer than a lease before it takes turns.
  */
-import type { Clock } from '../clock.ts';
+import { type Clock, machineClock, monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
 export type ReadLeaseOptions = {
   /** Asks the database, and announces what is lost before it resolves. */
   check: () => Promise<void>;
-  clock: Clock;
+  /** The machine's wall clock, as it is, unless a test says otherwise. */
+  clock?: Clock;
   /** Milliseconds that never jump: `performance.now()` unless a test says otherwise. */
   monotonicMs?: () => number;
   leaseMs: number;
@@ -31,11 +32,13 @@ export class ReadLease {
   /** Asked since the check under way began. */
   private next: PromiseWithResolvers<void> | null = null;
   private readonly options: ReadLeaseOptions;
+  private readonly clock: Clock;
   private readonly monotonicMs: () => number;
 
   constructor(options: ReadLeaseOptions) {
     this.options = options;
-    this.monotonicMs = options.monotonicMs ?? (() => performance.now());
+    this.clock = options.clock ?? machineClock;
+    this.monotonicMs = options.monotonicMs ?? monotonicMs;
   }
 
   /** Null while the lease lasts; else a promise that resolves when the database has confirmed. Rejects `unavailable`. */
@@ -53,7 +56,7 @@ export class ReadLease {
 
   private ageMs(): number {
     if (this.confirmed === null) return Infinity;
-    const wallMs = this.options.clock.nowMs() - this.confirmed.wallMs;
+    const wallMs = this.clock.nowMs() - this.confirmed.wallMs;
     return wallMs < 0 ? Infinity : Math.max(wallMs, this.monotonicMs() - this.confirmed.monotonicMs);
   }
 
@@ -80,7 +83,7 @@ export class ReadLease {
 
   private async run(asked: PromiseWithResolvers<void> | null): Promise<void> {
     this.checking = true;
-    const begun: Moment = { wallMs: this.options.clock.nowMs(), monotonicMs: this.monotonicMs() };
+    const begun: Moment = { wallMs: this.clock.nowMs(), monotonicMs: this.monotonicMs() };
     try {
       await this.options.check();
       this.confirmed = begun;

@@ -11,7 +11,7 @@
  *    above what was known of it before anything is claimed, and what is claimed then is not served before a read lease has passed.
  */
 import type pg from 'pg';
-import type { Clock } from '../clock.ts';
+import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { shardCount } from './address.ts';
@@ -37,7 +37,6 @@ export type ShardKeeperOptions = {
   self: string;
   table: ShardTable;
   map: ShardMap;
-  clock: Clock;
   log: Log;
   /** Null while this node is no member. */
   standing: () => Standing | null;
@@ -92,12 +91,11 @@ export class ShardKeeper {
 
   constructor(options: ShardKeeperOptions) {
     this.options = options;
-    const { table, clock, log, sealing, lost, takeBackMs, pace } = options;
+    const { table, log, sealing, lost, takeBackMs, pace } = options;
     this.movement = new MovementLog(log, () => this.own.held().length);
     this.handoffs = new Handoffs({
       own: this.own,
       table,
-      clock,
       log,
       sealing,
       lost,
@@ -364,7 +362,7 @@ export class ShardKeeper {
 
   /** What was offered in vain is this node's again as soon as the table has been read. */
   private takeBack(): void {
-    const nowMs = this.options.clock.nowMs();
+    const nowMs = monotonicMs();
     for (const { shard, to } of this.handoffs.refusedOffers()) {
       if (!this.isShunned(to)) this.options.log.warn({ to }, 'a node does not take the shards it is offered; they stay here for now');
       this.shunnedUntilMs.set(to, nowMs + shunnedMs);
@@ -375,7 +373,7 @@ export class ShardKeeper {
   private isShunned(incarnation: string): boolean {
     const untilMs = this.shunnedUntilMs.get(incarnation);
     if (untilMs === undefined) return false;
-    if (this.options.clock.nowMs() < untilMs) return true;
+    if (monotonicMs() < untilMs) return true;
     this.shunnedUntilMs.delete(incarnation);
     this.takenBack.clear();
     return false;

@@ -5,7 +5,6 @@ import { issuedCardActor } from '../actors/issued-card/issued-card.ts';
 import { answerRequest, chargeCard, type IssuerParts, takeNews } from '../actors/issuer-authorization/answer.ts';
 import { issuerAuthorizationActor } from '../actors/issuer-authorization/issuer-authorization.ts';
 import type { Runtime } from '../actors/runtime/runtime.ts';
-import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { configured } from '../configured.ts';
 import type { AnyRoute } from '../edge/http/route.ts';
@@ -48,7 +47,6 @@ export function openIssuing({ config, secretKey, runtime, database, log }: Issui
       decide: (request, deadlineMs) => answerRequest(parts, request, deadlineMs),
       take: (event) => takeNews(parts, event),
       answer: (approved, about) => issuer.answer(approved, about),
-      clock: systemClock,
     }),
   };
 }

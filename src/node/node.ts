@@ -2,7 +2,7 @@
 import { OverrideWatch } from '../actors/account/override-watch.ts';
 import { Canary } from '../actors/canary/canary.ts';
 import { Runtime } from '../actors/runtime/runtime.ts';
-import { systemClock } from '../clock.ts';
+import { monotonicMs, systemClock } from '../clock.ts';
 import { SingleNode } from '../cluster/single-node.ts';
 import type { Config } from '../config.ts';
 import { createTokens } from '../edge/auth/tokens.ts';
@@ -60,7 +60,7 @@ export async function startNode(
   const tracer = tracing?.tracer ?? null;
   const stores = await openStores(config, log, stops);
   const { database, files } = stores;
-  const startedAtMs = clock.nowMs();
+  const startedAtMs = monotonicMs();
   const providers = createProviders(config, log, stops, tracer);
 
   const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, stops);
@@ -101,7 +101,7 @@ export async function startNode(
   stops.push(() => runtime.stop());
   stops.push(() => couriers.stop());
   await runtime.start();
-  const canary = new Canary(actors, placement, clock);
+  const canary = new Canary(actors, placement);
   await canary.start();
   stops.push(() => canary.stop());
   const overrideWatch = new OverrideWatch({ database, actors, placement, log });
@@ -124,7 +124,7 @@ export async function startNode(
       if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
     },
   };
-  const address = await edge.listen({ version, node: config.nodeName, startedAtMs, readiness, clock, checks });
+  const address = await edge.listen({ version, node: config.nodeName, startedAtMs, readiness, checks });
   stops.push(async (graceMs) => {
     draining = true;
     // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`: each of them leaves by itself.

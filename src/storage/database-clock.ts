@@ -1,12 +1,12 @@
 /**
  * One wall clock for all nodes: the database's. What one node writes with a time (a token's life, a timer, a lease, an idempotency key) another
- * one reads, and the clocks of their machines may differ. Each node finds out every second how far its own is off, and corrects `systemClock`.
+ * one reads, and the clocks of their machines may differ. Each node finds out every second how far its own is off, and moves `systemClock`.
  *
- * D1 A measurement is as exact as half its round trip; within that, and a little more, the machine's clock is left alone. So nodes agree to
+ * D1 A measurement is as exact as half its round trip; within that, and a little more, `systemClock` is left alone. So nodes agree to
  *    within `toleranceMs` and half a round trip, and a machine whose clock is right is never disturbed.
- * D2 While the database does not answer, the last correction holds.
+ * D2 In between, and while the database does not answer, `systemClock` goes on by the monotonic clock: setting the machine's clock changes nothing.
  */
-import { correctSystemClock } from '../clock.ts';
+import { type Clock, machineClock, monotonicMs, type SteadyClock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Database } from './database.ts';
 
@@ -19,20 +19,20 @@ const firstSamples = 3;
 export type DatabaseClockOptions = {
   database: Pick<Database, 'read'>;
   log: Log;
-  /** The machine's wall clock; another one only for tests, as what is done with the correction. */
-  wallMs?: () => number;
-  correct?: (byMs: number) => void;
+  /** What is moved; another one only for tests, as the machine's own. */
+  clock?: SteadyClock;
+  machine?: Clock;
 };
 
 export class DatabaseClock {
-  /** How far the database's clock is ahead of the machine's, as far as that is corrected. */
+  /** How far the database's clock is ahead of the machine's: for the operator, who should set one of them. */
   offsetMs = 0;
   readonly #options: Required<DatabaseClockOptions>;
   #timer: NodeJS.Timeout | null = null;
   #measuring = false;
 
   constructor(options: DatabaseClockOptions) {
-    this.#options = { wallMs: Date.now, correct: correctSystemClock, ...options };
+    this.#options = { clock: systemClock, machine: machineClock, ...options };
   }
 
   /** Resolves when the clock has been corrected for the first time. Rejects where the database does not answer. */
@@ -48,26 +48,26 @@ export class DatabaseClock {
 
   /** Compares once, and corrects where that is called for. */
   async measure(): Promise<void> {
-    const { database, wallMs } = this.#options;
-    const askedAtMs = performance.now();
+    const { database, clock, machine } = this.#options;
+    const askedAtMs = monotonicMs();
     const { rows } = await database.read({
       name: 'database_clock',
       text: 'select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms',
     });
-    // In this order: a process that is put off between the two makes the measurement less exact, and no worse than that.
-    const answeredAtMs = wallMs();
-    const halfTripMs = (performance.now() - askedAtMs) / 2;
-    const measuredMs = rows[0].now_ms - (answeredAtMs - halfTripMs);
+    // In this order: a process that is put off between them makes the measurement less exact, and no worse than that.
+    const answeredAtMs = { clock: clock.nowMs(), machine: machine.nowMs() };
+    const halfTripMs = (monotonicMs() - askedAtMs) / 2;
     const exactMs = halfTripMs + toleranceMs;
-    if (Math.abs(measuredMs - this.offsetMs) <= exactMs) return;
-    this.#set(Math.abs(measuredMs) <= exactMs ? 0 : Math.round(measuredMs));
+    const behindMs = rows[0].now_ms - (answeredAtMs.clock - halfTripMs);
+    if (Math.abs(behindMs) > exactMs) clock.move(Math.round(behindMs));
+    const measuredMs = rows[0].now_ms - (answeredAtMs.machine - halfTripMs);
+    if (Math.abs(measuredMs - this.offsetMs) > exactMs) this.#note(Math.abs(measuredMs) <= exactMs ? 0 : Math.round(measuredMs));
   }
 
-  #set(offsetMs: number): void {
-    const { log, correct } = this.#options;
+  #note(offsetMs: number): void {
+    const { log } = this.#options;
     const changedMs = Math.abs(offsetMs - this.offsetMs);
     this.offsetMs = offsetMs;
-    correct(offsetMs);
     if (changedMs < worthAWarningMs) return;
     const words = "the clock of this machine and the database's differ: the database's counts; check what sets them";
     log.warn({ database_ahead_ms: offsetMs }, words);

@@ -10,7 +10,7 @@
  * C5 A lock in the way of a unit delays that unit, what follows it for its actors, and nobody else: the unit leaves the main lane. Where the
  *    lock is on a counter or a shard, so does all that needs it.
  */
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, monotonicMs, systemClock } from '../clock.ts';
 import { CountBy, Distribution, latencyBoundsS } from '../counts.ts';
 import type { Log } from '../log.ts';
 import type { Span, Tracer } from '../tracing.ts';
@@ -64,7 +64,7 @@ export class GroupCommit {
   private readonly clock: Clock;
   /** For metrics and health. Milliseconds since 1970 when the last batch was committed; 0 before the first. */
   lastCommitAtMs = 0;
-  /** Since when the batch on its way has been there; null while none is. Long ago: the database is away. */
+  /** Since when, by `monotonicMs`, the batch on its way has been there; null while none is. Long ago: the database is away. */
   sendingSinceMs: number | null = null;
   committedTurns = 0;
   deadLetters = 0;
@@ -246,7 +246,7 @@ export class GroupCommit {
     const sentAt = performance.now();
     this.batchTurns.note(this.openTurns);
     this.sending = units;
-    this.sendingSinceMs = this.clock.nowMs();
+    this.sendingSinceMs = monotonicMs();
     this.open = [];
     this.openTurns = 0;
     for (const unit of units) unit.onSent();

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import type { Random } from '../support/random.ts';
+import { clocksApart, clocksCanBeSet, stepClock } from './clock-faults.ts';
 import type { History } from './history.ts';
 
 export type Stage = {
@@ -69,6 +70,16 @@ export const faults: readonly Fault[] = [
   { name: 'cluster in two parts', fits: ({ cluster }) => cluster.redis !== null && cluster.up.length > 3, run: inTwoParts },
   { name: 'pair cut', fits: severalNodes, run: (stage) => betweenTwo(stage, 'cut') },
   { name: 'pair silent', fits: severalNodes, run: (stage) => betweenTwo(stage, 'silence') },
+  {
+    name: 'clock stepped',
+    fits: ({ cluster }) => clocksCanBeSet(cluster.up),
+    run: (stage) => onNode(stage, (node) => stepClock(node, stage.random)),
+  },
+  {
+    name: 'clocks a minute apart',
+    fits: (stage) => severalNodes(stage) && clocksCanBeSet(stage.cluster.up),
+    run: ({ cluster, random }) => clocksApart(cluster.nodes, random),
+  },
   { name: 'pair silent one way', fits: severalNodes, run: (stage) => betweenTwo(stage, 'one way') },
 ];
 

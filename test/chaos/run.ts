@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
+import { withoutFaketime } from '../support/faketime.ts';
 import { onBusiness } from '../support/on-business.ts';
 import { randomFrom } from '../support/random.ts';
 import { Auditor } from './auditor.ts';
@@ -64,7 +65,7 @@ export async function run(options: RunOptions): Promise<Report> {
   const { seed, nodes, clustered, env, load = loads.all } = options;
   const random = randomFrom(seed);
   const history = new History();
-  const cluster = await ClusterProcesses.start({ nodes, redis: clustered, postgres: 'own', env });
+  const cluster = await ClusterProcesses.start({ nodes, redis: clustered, postgres: 'own', clocks: withoutFaketime === false, env });
   try {
     await onBusiness(cluster.databaseUrl());
     const running = () => cluster.nodes.filter((node) => node.isRunning);

@@ -8,11 +8,11 @@ import { run } from './run.ts';
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Fewer clients at more things than at length. */
 const load = { customers: 2, customerClients: 3, spenders: 3, spenderClients: 2 };
-const script = ['kill', 'redis emptied', 'postgres connections cut', 'term'].map(faultNamed);
+const script = ['kill', 'redis emptied', 'postgres connections cut', 'clocks a minute apart', 'clock stepped', 'term'].map(faultNamed);
 
 test(`three nodes under load, of which one is killed and one told to stop, break no rule (seed ${seed})`, {
   skip: withoutRedis,
-  timeout: 240_000,
+  timeout: 360_000,
 }, async (t) => {
   const { violations, summary, history } = await run({ seed, nodes: 3, clustered: true, minutes: 0, load, script });
   t.diagnostic(JSON.stringify(summary));

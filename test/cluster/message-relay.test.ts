@@ -1,7 +1,6 @@
 /** Messages on their way between nodes: told at once, and where one may be lost its receiver is told to look (P1, P2). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { systemClock } from '../../src/clock.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import { MessageRelay } from '../../src/cluster/message-relay.ts';
 import type { MessageDraft } from '../../src/storage/commit-unit.ts';
@@ -85,7 +84,6 @@ async function nodes() {
     const relay = (relays[name] = new MessageRelay({
       self: name,
       peers,
-      clock: systemClock,
       ownerOf: (shard) => owners.get(shard) ?? null,
       member: (incarnation) => members.get(incarnation) ?? null,
       members: () => [...members.values()],

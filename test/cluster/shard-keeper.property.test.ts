@@ -8,7 +8,6 @@ import { randomInt } from 'node:crypto';
 import test from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
-import { systemClock } from '../../src/clock.ts';
 import { ShardKeeper } from '../../src/cluster/shard-keeper.ts';
 import { ShardMap, type ShardRow } from '../../src/cluster/shard-map.ts';
 import { ShardTable } from '../../src/cluster/shard-table.ts';
@@ -98,7 +97,6 @@ class Keeper {
       self: owner,
       table: this.table,
       map: this.map,
-      clock: systemClock,
       log: silentLog,
       standing: () => (this.out ? null : { plan: this.plan, frozen: false, members: this.members, canTake: () => true }),
       refresh: async () => {},

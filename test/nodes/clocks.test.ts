@@ -1,11 +1,11 @@
-/** Nodes whose machines' clocks differ by a minute: whatever one of them gives out the other one takes, and time is the database's. */
+/** Nodes whose machines' clocks differ by a minute, and are set: whatever one of them gives out the other one takes, and time is the database's. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { TOTP } from 'otpauth';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
-import { clockAhead, withoutFaketime } from '../support/faketime.ts';
+import { setClock, settableClock, withoutFaketime } from '../support/faketime.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
@@ -24,7 +24,12 @@ before(async () => {
   if (skip) return;
   folder = await temporaryFolder();
   cluster = await ClusterProcesses.start({ nodes: 0, redis: true, links: false, env: { DATA_DIR: folder.path, DRAIN_GRACE_MS: '0' } });
-  const [early, late] = await Promise.all([30, -30].map((seconds) => cluster.add({ ...clockAhead(seconds), DATA_DIR: folder.path })));
+  const [early, late] = await Promise.all(
+    [30, -30].map((seconds) => {
+      const clock = settableClock(join(folder.path, `clock of ${seconds}`), seconds);
+      return cluster.add({ ...clock, DATA_DIR: folder.path });
+    }),
+  );
   await cluster.untilReady();
   pairs = [
     [early!, late!],
@@ -97,6 +102,43 @@ test('links, checkouts, idempotency keys and timers of one node hold at the othe
     assert.equal((await bob.at(there).json('POST', '/v1/commerce/orders', order, key)).id, first.id);
   }
 });
+
+test(
+  "a node's clock that is set by seconds or an hour, forwards or back, fails no request, keeps no caller waiting and tells no wrong time",
+  options,
+  async () => {
+    const [[here, there]] = pairs as [[NodeProcess, NodeProcess]];
+    const cat = await Caller.register(there);
+    let isOver = false;
+    const tookMs: number[] = [];
+    const asking = Array.from({ length: 4 }, async (_, client) => {
+      for (let n = 0; !isOver; n++) {
+        const beganMs = performance.now();
+        const made = await cat.at(n % 2 === 0 ? here : there).json('POST', '/v1/workspaces', { name: `${client} ${n}` });
+        tookMs.push(performance.now() - beganMs);
+        assert.ok(Math.abs(Date.parse(made.created_at) - Date.now()) < 5_000, `the time is the database's: ${made.created_at}`);
+      }
+    });
+    const stepped = (async () => {
+      for (const seconds of [41, 30, 19, 3_630, -3_570, 30]) {
+        const noted = here.log.length;
+        setClock(here.env, seconds);
+        // So long that it has compared its clock with the database's at least once.
+        const ahead = new RegExp(
+          `"database_ahead_ms":${-seconds - 1}\\d{3}|"database_ahead_ms":${-seconds}\\d{3}|"database_ahead_ms":${1 - seconds}\\d{3}`,
+        );
+        while (!ahead.test(here.log.slice(noted))) await new Promise((resolve) => setTimeout(resolve, 20));
+        assert.equal((await here.readiness()).status, 200);
+      }
+    })();
+    await stepped.finally(() => (isOver = true));
+    await Promise.all(asking);
+    assert.ok(
+      tookMs.length > 20 && Math.max(...tookMs) < 8_000,
+      `${tookMs.length} requests, the slowest of ${Math.round(Math.max(...tookMs))} ms`,
+    );
+  },
+);
 
 class Anonymous {
   private readonly node: NodeProcess;

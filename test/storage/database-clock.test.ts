@@ -1,15 +1,15 @@
-/** How a node finds out how far its clock is off the database's, and when it leaves its own alone. */
+/** How a node finds out how far its clock is off the database's, when it leaves its own alone, and that setting the machine's clock moves nothing. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { machineClock, SteadyClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { DatabaseClock } from '../../src/storage/database-clock.ts';
 
-/** A database that is so far ahead of a machine whose clock is off by `machine.offMs`. */
-function open() {
-  const machine = { offMs: 0 };
+/** A database that is so far ahead of the true time, and a machine whose wall clock is off by `machine.offMs`. */
+function open(offMs = 0) {
+  const machine = { offMs, nowMs: () => machineClock.nowMs() + machine.offMs };
   const base = { aheadMs: 0, delayMs: 0, fails: false };
-  const corrections: number[] = [];
   const database = {
     async read() {
       if (base.delayMs > 0) await pause(base.delayMs);
@@ -17,37 +17,53 @@ function open() {
       return { rows: [{ now_ms: Date.now() + base.aheadMs }] } as never;
     },
   };
-  const wallMs = () => Date.now() + machine.offMs;
-  const clock = new DatabaseClock({ database, log: silentLog, wallMs, correct: (byMs) => void corrections.push(byMs) });
-  return { machine, base, clock, corrections };
+  const clock = new SteadyClock(machine);
+  const moves: number[] = [];
+  const move = clock.move.bind(clock);
+  clock.move = (byMs) => {
+    moves.push(byMs);
+    move(byMs);
+  };
+  const isTrue = () => Math.abs(clock.nowMs() - Date.now()) < 150;
+  return { machine, base, clock, measured: new DatabaseClock({ database, log: silentLog, clock, machine }), moves, isTrue };
 }
 
 test('a clock that agrees with the database is left alone, also when answers are slow', async () => {
-  const { base, clock, corrections } = open();
+  const { base, measured, moves } = open();
   base.aheadMs = 80;
-  await clock.measure();
+  await measured.measure();
   base.delayMs = 300;
-  await clock.measure();
-  assert.deepEqual(corrections, []);
+  await measured.measure();
+  assert.deepEqual(moves, []);
 });
 
-test('a clock that is off is corrected, and again when it was set right', async () => {
-  const { machine, clock, corrections } = open();
-  machine.offMs = 45_000;
-  await clock.measure();
-  assert.ok(Math.abs(clock.offsetMs + 45_000) < 100, String(clock.offsetMs));
-  await clock.measure();
-  machine.offMs = 0;
-  await clock.measure();
-  assert.deepEqual([corrections.length, clock.offsetMs], [2, 0]);
+test("the clock of a machine that is off is corrected, and goes on when the machine's is set", async () => {
+  const { machine, measured, moves, isTrue } = open(45_000);
+  await measured.measure();
+  assert.ok(isTrue());
+  assert.ok(Math.abs(measured.offsetMs + 45_000) < 100, 'the operator hears of it');
+  for (const offMs of [0, 11_000, -3_600_000]) {
+    machine.offMs = offMs;
+    assert.ok(isTrue(), `before the next look, ${offMs} ms`);
+    await measured.measure();
+    assert.ok(isTrue());
+    assert.ok(Math.abs(measured.offsetMs + offMs) < 100, `${offMs} ms: ${measured.offsetMs}`);
+  }
+  assert.equal(moves.length, 1);
+});
+
+test("where the database's clock is set, the clock follows at the next look", async () => {
+  const { base, measured, clock } = open();
+  base.aheadMs = 3_600_000;
+  await measured.measure();
+  assert.ok(Math.abs(clock.nowMs() - Date.now() - 3_600_000) < 150);
 });
 
 test('while the database does not answer the last correction holds', async () => {
-  const { machine, base, clock } = open();
-  machine.offMs = -30_000;
-  await clock.measure();
-  const { offsetMs } = clock;
+  const { base, machine, measured, isTrue } = open(-30_000);
+  await measured.measure();
   base.fails = true;
-  await assert.rejects(clock.measure());
-  assert.equal(clock.offsetMs, offsetMs);
+  machine.offMs = 5_000;
+  await assert.rejects(measured.measure());
+  assert.ok(isTrue());
 });

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { testDatabase } from './database.ts';
+import { settableClock } from './faketime.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { type Heal, Link, type Way } from './link.ts';
 import { NodeProcess } from './node-process.ts';
@@ -33,6 +34,8 @@ export type ClusterOptions = {
   postgres?: 'shared' | 'own' | { url: string };
   /** false: whatever speaks does so directly, and no way can be hurt. For measuring. */
   links?: boolean;
+  /** Whether the clocks of nodes can be set while they run (`setClock`). */
+  clocks?: boolean;
   /** Of all nodes, over what the cluster sets. */
   env?: Record<string, string>;
 };
@@ -53,6 +56,7 @@ export class ClusterProcesses {
   private readonly env: Record<string, string>;
   private readonly folder: string;
   private readonly links: boolean;
+  private readonly clocks: boolean;
   private readonly closing: Closing;
   private named = 0;
   private limitsLifted = false;
@@ -66,6 +70,7 @@ export class ClusterProcesses {
     env: Record<string, string>;
     folder: string;
     links: boolean;
+    clocks: boolean;
     closing: Closing;
   }) {
     this.postgres = parts.postgres;
@@ -76,6 +81,7 @@ export class ClusterProcesses {
     this.env = parts.env;
     this.folder = parts.folder;
     this.links = parts.links;
+    this.clocks = parts.clocks;
     this.closing = parts.closing;
   }
 
@@ -85,6 +91,7 @@ export class ClusterProcesses {
     redis: clustered,
     postgres: which = 'shared',
     links = true,
+    clocks = false,
     env = {},
   }: ClusterOptions): Promise<ClusterProcesses> {
     if (!clustered && nodes > 1) throw new Error('Several nodes need a Redis');
@@ -113,6 +120,7 @@ export class ClusterProcesses {
       env: shared,
       folder: folder.path,
       links,
+      clocks,
       closing,
     });
     try {
@@ -140,7 +148,8 @@ export class ClusterProcesses {
     const dataDir = join(this.folder, name);
     await mkdir(dataDir, { recursive: true });
     const way = this.redisLink === null || !this.links ? {} : await this.openNodeLink(name);
-    const node = new NodeProcess(name, { ...this.env, ...way, DATA_DIR: dataDir, ...env }, this.nodeLinks.get(name));
+    const clock = this.clocks ? settableClock(join(dataDir, 'clock')) : {};
+    const node = new NodeProcess(name, { ...this.env, ...way, ...clock, DATA_DIR: dataDir, ...env }, this.nodeLinks.get(name));
     this.nodes.push(node);
     return node;
   }

@@ -2,6 +2,7 @@
  * Links between nodes of one process, for tests that need to lose exactly one thing: each pair's link can be cut, silenced or slowed, and a
  * node can be gone. They keep the promises of `Peers` and no more: news arrives in order or not at all, an ask whose answer is lost is unknown.
  */
+import { monotonicMs } from '../../src/clock.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import type { AnswerAsk, DownReason, Peers } from '../../src/cluster/peers.ts';
 import type { RemoteAsk } from '../../src/cluster/placement.ts';
@@ -99,7 +100,7 @@ export class MemoryPeers implements Peers {
       };
       const unknown = () => reject(new AppError(ask.query ? 'shard_not_owned' : 'outcome_unknown', 'The stream broke before the answer'));
       const broke = () => end(unknown);
-      const timer = setTimeout(() => end(unknown), Math.max(0, ask.deadlineMs - Date.now()));
+      const timer = setTimeout(() => end(unknown), Math.max(0, ask.deadlineMs - monotonicMs()));
       waiting.add(broke);
       const reply = (how: () => void) => this.links.carry(incarnation, this.self, () => end(how));
       this.links.carry(this.self, incarnation, (there) => {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { setTimeout as after } from 'node:timers/promises';
+import { monotonicMs } from '../../src/clock.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import type { DownReason } from '../../src/cluster/peers.ts';
 import type { RemoteAsk } from '../../src/cluster/placement.ts';
@@ -62,7 +63,7 @@ export function connectAll(nodes: readonly TestNode[]): void {
 
 /** An ask with 10 s to go, of which a test changes what it is about. */
 export function someAsk(change: Partial<RemoteAsk> = {}): RemoteAsk {
-  const ask = { kind: 'counter', id: 'c1', name: 'add', input: null, query: false, deadlineMs: Date.now() + 10_000 };
+  const ask = { kind: 'counter', id: 'c1', name: 'add', input: null, query: false, deadlineMs: monotonicMs() + 10_000 };
   return { ...ask, commandId: null, effectId: null, trace: null, ...change };
 }
 

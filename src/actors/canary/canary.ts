@@ -2,7 +2,7 @@
  * Health is progress, not a pulse: a node is ready while a command goes the whole way, mailbox, turn, commit and reply. A process that runs
  * and a database that answers prove less.
  */
-import type { Clock } from '../../clock.ts';
+import { monotonicMs } from '../../clock.ts';
 import { shardCount, shardOf } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
 import { Canary as CanaryEntity, type CanaryRow } from '../../storage/entities/runtime.ts';
@@ -33,18 +33,16 @@ const beatTimeoutMs = 2_000;
 const staleAfterMs = 4_000;
 
 export class Canary {
-  private lastBeatMs = 0;
+  private lastBeatMs = -Infinity;
   private problem = 'starting';
   private timer: NodeJS.Timeout | null = null;
   private beating = false;
   private readonly actors: ActorSystem;
   private readonly placement: Placement;
-  private readonly clock: Clock;
 
-  constructor(actors: ActorSystem, placement: Placement, clock: Clock) {
+  constructor(actors: ActorSystem, placement: Placement) {
     this.actors = actors;
     this.placement = placement;
-    this.clock = clock;
   }
 
   /** Resolves when the first beat has gone the whole way; throws when it has not. */
@@ -60,7 +58,7 @@ export class Canary {
 
   /** `ok`, or why the node makes no progress. */
   status(): string {
-    return this.clock.nowMs() - this.lastBeatMs <= staleAfterMs ? 'ok' : this.problem;
+    return monotonicMs() - this.lastBeatMs <= staleAfterMs ? 'ok' : this.problem;
   }
 
   private async beat(): Promise<void> {
@@ -68,8 +66,8 @@ export class Canary {
     this.beating = true;
     try {
       const key = this.ownKey() ?? anyKey;
-      await this.actors.ask(canary, key, 'beat', null, { deadlineMs: this.clock.nowMs() + beatTimeoutMs });
-      this.lastBeatMs = this.clock.nowMs();
+      await this.actors.ask(canary, key, 'beat', null, { timeoutMs: beatTimeoutMs });
+      this.lastBeatMs = monotonicMs();
     } catch (error) {
       this.problem = `no progress: ${(error as Error).message}`;
     } finally {

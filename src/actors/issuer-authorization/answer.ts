@@ -1,5 +1,5 @@
 /** What this service answers where an issuer tells of payments by its cards: yes or no within the issuer's time, and word of what has become of them. */
-import { systemClock } from '../../clock.ts';
+import { monotonicMs } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { walletCurrency } from '../../money.ts';
 import type { AboutAuthorization, IssuerEvent, IssuerRequest } from '../../providers/issuing/port.ts';
@@ -20,7 +20,7 @@ export type IssuerAnswer =
   | { approved: false; authorizationId: string | null; reason: string };
 
 /**
- * Decides about a request of the issuer: by card and wallet, as every authorization. Where they have not decided by `deadlineMs` the answer is no;
+ * Decides about a request of the issuer: by card and wallet, as every authorization. Where they have not decided by `deadlineMs` (`monotonicMs`) the answer is no;
  * what they decide later is held against what the issuer says, like everything else, and goes back. Never rejects.
  */
 export async function answerRequest(parts: IssuerParts, request: IssuerRequest, deadlineMs: number): Promise<IssuerAnswer> {
@@ -28,7 +28,7 @@ export async function answerRequest(parts: IssuerParts, request: IssuerRequest, 
   const late = new Promise<IssuerAnswer>((resolve) => {
     isLate = () => resolve({ approved: false, authorizationId: null, reason: 'timeout' });
   });
-  const timer = setTimeout(isLate, deadlineMs - systemClock.nowMs());
+  const timer = setTimeout(isLate, deadlineMs - monotonicMs());
   const decided = decide(parts, request, deadlineMs).catch((error): IssuerAnswer => {
     parts.log.warn({ err: error, authorization: request.issuerId }, 'a payment by card could not be decided, and was declined');
     return { approved: false, authorizationId: null, reason: 'unavailable' };
@@ -49,7 +49,13 @@ async function decide(parts: IssuerParts, request: IssuerRequest, deadlineMs: nu
   if (holder === null || planOf(holder) !== 'business') return no('plan_required');
   // A shop looks whether there is such a card, and takes nothing.
   if (amountMinor === 0) return row.status === 'active' ? { approved: true, authorizationId: null } : no(`card_${row.status}`);
-  const decision: Decision = await actors.ask(issuerAuthorization, issuerId, 'request', { ...of, number, amountMinor }, { deadlineMs });
+  const decision: Decision = await actors.ask(
+    issuerAuthorization,
+    issuerId,
+    'request',
+    { ...of, number, amountMinor },
+    { timeoutMs: deadlineMs - monotonicMs() },
+  );
   return decision;
 }
 

@@ -3,7 +3,7 @@
  * mailboxes, another node, a command's recorded reply) and puts together the parts that do the rest: `activations.ts` loads, `mailboxes.ts`
  * orders, `turns.ts` runs, `settlement.ts` tells. R1 to R6, the runtime's promises, stand in the last two.
  */
-import type { Clock } from '../../clock.ts';
+import { type Clock, monotonicMs } from '../../clock.ts';
 import { isActorId, shardOf } from '../../cluster/address.ts';
 import type { Placement, RemoteAsk } from '../../cluster/placement.ts';
 import { AppError } from '../../errors.ts';
@@ -14,6 +14,7 @@ import type { GroupCommit } from '../../storage/group-commit.ts';
 import type { Tracer } from '../../tracing.ts';
 import type { Activation } from './activation.ts';
 import { Activations } from './activations.ts';
+import { type AskOptions, defaultTimeoutMs, timeoutOf } from './ask-options.ts';
 import { CommandReplies } from './command-replies.ts';
 import { CommandsInFlight } from './commands-in-flight.ts';
 import { DeferredCallers } from './deferred-callers.ts';
@@ -27,15 +28,6 @@ import { PendingAsks } from './pending-asks.ts';
 import { type AfterCommit, Settlement } from './settlement.ts';
 import type { Timers } from './timers.ts';
 import { Turns } from './turns.ts';
-
-export type AskOptions = {
-  /** Default: 10 s. */
-  timeoutMs?: number;
-  /** Instead, wall clock: turned into the time that is left when it is asked. */
-  deadlineMs?: number;
-  /** Makes the command take effect once, however often it is asked: the first reply is given again. */
-  commandId?: string;
-};
 
 export type ActorSystemOptions = {
   clock: Clock;
@@ -52,7 +44,6 @@ export type ActorSystemOptions = {
   freezeStates?: boolean;
 };
 
-const defaultTimeoutMs = 10_000;
 /** Asks without an answer: more than can be answered in the time that admission aims at. */
 const maxPending = 4_096;
 const nobodyWaits = new AppError('overloaded', 'Nobody waits for it any more');
@@ -75,7 +66,7 @@ export class ActorSystem {
     this.options = options;
     const { clock, log, database, commit, placement, timers, freezeStates = false, maxWaiting = 50_000 } = options;
     const { deferred } = this;
-    this.pending = new PendingAsks(clock, deferred, Math.min(2 * maxWaiting, maxPending));
+    this.pending = new PendingAsks(deferred, Math.min(2 * maxWaiting, maxPending));
     const commands = (this.commands = new CommandsInFlight(this.pending, new CommandReplies(database)));
     const settlement = (this.settlement = new Settlement({
       log,
@@ -146,12 +137,11 @@ export class ActorSystem {
     id: string,
     command: K,
     input: Parameters<C['commands'][K]>[0],
-    options?: AskOptions,
+    options: AskOptions = {},
   ): Promise<ReturnType<C['commands'][K]>> {
     const kind = this.kind(to.kind);
-    const nowMs = this.options.clock.nowMs();
-    const deadlineMs = options?.deadlineMs ?? nowMs + (options?.timeoutMs ?? defaultTimeoutMs);
-    if (options?.commandId !== undefined)
+    const deadlineMs = monotonicMs() + timeoutOf(options, this.options.clock);
+    if (options.commandId !== undefined)
       return this.askOnce(kind, id, command, input, deadlineMs, options.commandId, this.trace()) as never;
     return this.send(kind, id, newEnvelope(command, input, deadlineMs, null, undefined, this.trace())) as never;
   }
@@ -166,7 +156,7 @@ export class ActorSystem {
     const kind = this.kind(to.kind);
     const activation = this.atHand(kind, id);
     if (activation !== null) return this.turns.look(kind, activation.committed, name, input) as never;
-    const deadlineMs = this.options.clock.nowMs() + defaultTimeoutMs;
+    const deadlineMs = monotonicMs() + defaultTimeoutMs;
     const trace = this.trace();
     const look = () => this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, trace));
     const { placement } = this.options;

@@ -4,7 +4,7 @@
  * E4 The outcome is delivered until the actor, wherever it lives by then, has committed it. What keeps it from being taken (no room, a move, a
  *    node that is not reached) may last: it comes again after growing pauses.
  */
-import type { Clock } from '../../clock.ts';
+import { type Clock, monotonicMs } from '../../clock.ts';
 import type { Placement } from '../../cluster/placement.ts';
 import { growingPauseMs } from '../../growing-pause.ts';
 import type { Log } from '../../log.ts';
@@ -73,12 +73,12 @@ export class EffectOutcomes {
   /** Brings the outcome to the node where the actor lives now; back here, should that be this one again. */
   private async forward(held: HeldEffect, definition: EffectDefinition, outcome: EffectOutcome, again: () => void): Promise<void> {
     const { shard, kind, actorId, id } = held.effect;
-    const { placement, clock, log, isOver, letGo } = this.parts;
-    const deadlineMs = clock.nowMs() + forwardTimeoutMs;
+    const { placement, log, isOver, letGo } = this.parts;
+    const deadlineMs = monotonicMs() + forwardTimeoutMs;
     const input = { effectId: id, outcome, tookMs: held.tookMs };
     const trace = held.effect.trace ?? null;
     const ask = { kind, id: actorId, name: definition.outcome, input, query: false, deadlineMs, commandId: null, effectId: id, trace };
-    const gaveUp = () => isOver(held) || clock.nowMs() >= deadlineMs;
+    const gaveUp = () => isOver(held) || monotonicMs() >= deadlineMs;
     try {
       const answer = await askElsewhere(placement, shard, ask, gaveUp, () => {});
       if (answer !== 'here' && answer !== 'given up') return letGo(id);

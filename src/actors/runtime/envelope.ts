@@ -17,7 +17,7 @@ export type Envelope = {
   command: string;
   input: unknown;
   source: Source;
-  /** Wall clock, milliseconds; Infinity for what must be done whenever it can be. */
+  /** By `monotonicMs`; Infinity for what must be done whenever it can be. */
   deadlineMs: number;
   /** The caller's idempotency key, if it has one. */
   commandId: string | null;
@@ -33,7 +33,7 @@ export type Envelope = {
   deadLetter: DeadLetterDraft | null;
   /** Counts turns as they were first taken, so that a repetition keeps their order; 0 before. */
   order: number;
-  /** Wall clock, when it came to this node; 0 for what nobody waits for. */
+  /** By `monotonicMs`, when it came to this node; 0 for what nobody waits for. */
   askedAtMs: number;
   /** It is on its way to another node, which sheds for itself. */
   elsewhere: boolean;

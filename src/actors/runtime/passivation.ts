@@ -1,6 +1,6 @@
 /** Passivation: activations that nobody uses leave memory, sooner when memory is short. */
 import { getHeapStatistics } from 'node:v8';
-import type { Clock } from '../../clock.ts';
+import { monotonicMs } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Activation } from './activation.ts';
 import type { ActorSystem } from './actor-system.ts';
@@ -19,15 +19,15 @@ export class Passivation {
   private timer: NodeJS.Timeout | null = null;
   private cursor: Iterator<Activation> | null = null;
   private readonly system: ActorSystem;
-  private readonly clock: Clock;
   private readonly log: Log;
   private readonly underPressure: () => boolean;
+  private readonly nowMs: () => number;
 
-  constructor(system: ActorSystem, clock: Clock, log: Log, underPressure: () => boolean = heapIsFull) {
+  constructor(system: ActorSystem, log: Log, underPressure: () => boolean = heapIsFull, nowMs: () => number = monotonicMs) {
     this.system = system;
-    this.clock = clock;
     this.log = log;
     this.underPressure = underPressure;
+    this.nowMs = nowMs;
   }
 
   start(): void {
@@ -42,7 +42,7 @@ export class Passivation {
   /** Looks at the next stretch of activations; a later sweep goes on where this one ended. Returns how many left memory. */
   sweep(): number {
     const pressure = this.underPressure();
-    const nowMs = this.clock.nowMs();
+    const nowMs = this.nowMs();
     let passivated = 0;
     this.cursor ??= this.all();
     for (let looked = 0; looked < maxLooked; looked++) {

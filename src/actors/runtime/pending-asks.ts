@@ -1,5 +1,5 @@
 /** Every ask that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
-import type { Clock } from '../../clock.ts';
+import { monotonicMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { Admission, lateAfterMs, lookEveryMs } from './admission.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
@@ -8,7 +8,6 @@ import type { Envelope } from './envelope.ts';
 export class PendingAsks {
   private readonly waiting = new Set<Envelope>();
   private readonly sweep: NodeJS.Timeout;
-  private readonly clock: Clock;
   private readonly deferred: DeferredCallers;
   private readonly admission: Admission;
   /** Since the last look. */
@@ -18,8 +17,7 @@ export class PendingAsks {
   private empty: (() => void) | null = null;
 
   /** @param most without an answer at once */
-  constructor(clock: Clock, deferred: DeferredCallers, most: number) {
-    this.clock = clock;
+  constructor(deferred: DeferredCallers, most: number) {
     this.admission = new Admission(most);
     this.deferred = deferred;
     this.sweep = setInterval(() => this.expire(), lookEveryMs);
@@ -36,7 +34,7 @@ export class PendingAsks {
   }
 
   add(envelope: Envelope): void {
-    envelope.askedAtMs = this.clock.nowMs();
+    envelope.askedAtMs = monotonicMs();
     this.waiting.add(envelope);
   }
 
@@ -46,7 +44,7 @@ export class PendingAsks {
     envelope.settled = true;
     if (this.waiting.delete(envelope)) {
       this.answered++;
-      if (this.isLate(envelope, this.clock.nowMs())) this.late++;
+      if (this.isLate(envelope, monotonicMs())) this.late++;
     }
     if (envelope.deferredKey !== null) this.deferred.forget(envelope);
     if (error === undefined) envelope.resolve(reply);
@@ -67,7 +65,7 @@ export class PendingAsks {
   }
 
   private expire(): void {
-    const nowMs = this.clock.nowMs();
+    const nowMs = monotonicMs();
     const { answered, late } = this;
     let lateWaiting = 0;
     for (const envelope of this.waiting) {

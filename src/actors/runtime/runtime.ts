@@ -1,5 +1,5 @@
 /** Puts the runtime's parts together and gives them one start and one stop. */
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, monotonicMs, systemClock } from '../../clock.ts';
 import { ownedShards, type Placement } from '../../cluster/placement.ts';
 import type { Log } from '../../log.ts';
 import type { TimerDraft } from '../../storage/commit-unit.ts';
@@ -43,7 +43,7 @@ export type RuntimeOptions = {
 };
 
 export type RuntimeHealth = {
-  /** Since when the batch on its way has had no answer; null while none is on its way. Seconds ago: the database is away. */
+  /** Since when, by `monotonicMs`, the batch on its way has had no answer; null while none is on its way. Seconds ago: the database is away. */
   commitWaitsSinceMs: number | null;
   /** 0 before the first. */
   lastCommitAtMs: number;
@@ -98,7 +98,7 @@ export class Runtime {
       { places: options.effectPlaces, suspectPauseMs: options.suspectPauseMs, maxInHand: options.maxEffectsInHand },
     );
     this.outbox = new Outbox({ system: this.actors, database, placement, log, left }, options.outbox);
-    this.passivation = new Passivation(this.actors, clock, log);
+    this.passivation = new Passivation(this.actors, log);
     this.actors.after.messages = (messages) => {
       this.outbox.deliver(messages);
       const elsewhere = messages.filter(({ shard }) => placement.epochOf(shard) === null);
@@ -166,7 +166,7 @@ export class Runtime {
    * unknown, or not done; with 0 that is everything, as in a crash.
    */
   async stop(graceMs = defaultGraceMs): Promise<void> {
-    const deadlineMs = Date.now() + graceMs;
+    const deadlineMs = monotonicMs() + graceMs;
     this.actors.drain();
     await within(this.actors.pending.drained(), graceMs);
     this.stopped = true;
@@ -176,7 +176,7 @@ export class Runtime {
     this.timers.stop();
     for (const sweep of this.sweeps) clearInterval(sweep);
     this.effects.stop();
-    await within(this.commit.drained(), deadlineMs - Date.now());
+    await within(this.commit.drained(), deadlineMs - monotonicMs());
     const { database, placement, log } = this.options;
     // Unless it is to be as in a crash. Said before the others hear that this node has gone.
     if (graceMs > 0) {

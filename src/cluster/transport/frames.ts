@@ -61,7 +61,7 @@ export function askFrame(number: number, timeLeftMs: number, body: string): stri
   return `[${frameType.ask},${number},${timeLeftMs},${body}`;
 }
 
-/** The ask under this node's clock. */
+/** The ask under this process's `monotonicMs`. */
 export function readAsk(frame: Frame, nowMs: number): RemoteAsk {
   return {
     kind: frame[3],

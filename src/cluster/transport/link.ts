@@ -6,7 +6,7 @@
  * L2 Credit is given back for batches that were taken up, so a node that stands still gets no more than the window.
  * L3 When it ends, every open ask is settled and every ask being served is told that its asker has gone.
  */
-import type { Clock } from '../../clock.ts';
+import { monotonicMs } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { AnswerAsk } from '../peers.ts';
 import type { RemoteAsk } from '../placement.ts';
@@ -30,7 +30,7 @@ export type LinkHooks = {
   ended(end: LinkEnd): void;
 };
 
-export type LinkSurroundings = { clock: Clock; log: Log; bounds: Bounds; counters: TransportCounters };
+export type LinkSurroundings = { log: Log; bounds: Bounds; counters: TransportCounters };
 
 type Arrived = { readonly frames: Frame[]; handled: number; readonly bytes: number; readonly nowMs: number };
 
@@ -162,7 +162,7 @@ export class Link {
   }
 
   private read(bytes: Buffer): void {
-    const { clock, counters, log } = this.surroundings;
+    const { counters, log } = this.surroundings;
     let frames: unknown;
     try {
       frames = JSON.parse(bytes.toString());
@@ -173,7 +173,7 @@ export class Link {
     counters.batchesReceived++;
     counters.framesReceived += frames.length;
     counters.bytesReceived += bytes.length;
-    this.arrived.push({ frames, handled: 0, bytes: bytes.length, nowMs: clock.nowMs() });
+    this.arrived.push({ frames, handled: 0, bytes: bytes.length, nowMs: monotonicMs() });
     if (this.turn === 'free') this.handleSome();
   }
 
@@ -239,7 +239,7 @@ export class Link {
   }
 
   private tick(): void {
-    this.asks.expire(this.surroundings.clock.nowMs());
+    this.asks.expire(monotonicMs());
     if (this.leaving === 'we') this.closeIfIdle();
   }
 

@@ -6,7 +6,7 @@
  * Q2 A batch is begun only while there is credit. It may overdraw by one frame, so that a frame larger than the window gets through.
  * Q3 Both sides count the bytes of whole batches, so they agree on the credit.
  */
-import type { Clock } from '../../clock.ts';
+import { monotonicMs } from '../../clock.ts';
 import type { Bounds } from './bounds.ts';
 import { maxPieceBytes, type Parcel } from './contract.ts';
 import type { TransportCounters } from './counters.ts';
@@ -27,13 +27,11 @@ export class SendQueue {
   private flushing = false;
   private closed = false;
   private readonly write: (parcel: Parcel) => void;
-  private readonly clock: Clock;
   private readonly bounds: Bounds;
   private readonly counters: TransportCounters;
 
-  constructor(write: (parcel: Parcel) => void, { clock, bounds, counters }: { clock: Clock; bounds: Bounds; counters: TransportCounters }) {
+  constructor(write: (parcel: Parcel) => void, { bounds, counters }: { bounds: Bounds; counters: TransportCounters }) {
     this.write = write;
-    this.clock = clock;
     this.bounds = bounds;
     this.counters = counters;
     this.credit = bounds.windowBytes;
@@ -77,7 +75,7 @@ export class SendQueue {
   /** Sends what there is credit for. Called at the end of a tick in which something came. */
   readonly flush = (): void => {
     this.flushing = false;
-    const nowMs = this.clock.nowMs();
+    const nowMs = monotonicMs();
     while (!this.closed && (this.control !== '' || (this.head < this.queue.length && this.credit > 0))) this.sendBatch(nowMs);
     if (this.head === this.queue.length) {
       this.queue.length = 0;

@@ -59,21 +59,11 @@ export class Transport implements Peers {
   private closing = false;
 
   constructor(own: Own, options: TransportOptions) {
-    const {
-      self,
-      log,
-      clock = systemClock,
-      tls = null,
-      random = Math.random,
-      secretKey: _,
-      acceptedKeys: __,
-      protocol: ___,
-      ...given
-    } = options;
+    const { self, log, tls = null, random = Math.random, secretKey: _, acceptedKeys: __, protocol: ___, clock: ____, ...given } = options;
     const bounds: Bounds = { ...defaultBounds, ...given };
     this.self = self;
     this.log = log;
-    this.surroundings = { own, credentials: dialCredentials(tls), random, clock, log, bounds, counters: this.counters };
+    this.surroundings = { own, credentials: dialCredentials(tls), random, log, bounds, counters: this.counters };
     this.hooks = {
       answer: () => this.answer,
       news: (kind, payload, from) => this.hearNews(kind, payload, from),

@@ -5,6 +5,7 @@
  * uWS cuts a connection that sends less than 160 KB in 10 s. Pausing and resuming starts those 10 s anew, so as long as something
  * arrives now and then, a slow line may take until the reader's deadline; a silent one is still cut after about 10 s.
  */
+import { monotonicMs } from '../../clock.ts';
 import type { BodyReader, RequestBody } from './message.ts';
 
 /** What the body needs of its connection. */
@@ -28,7 +29,7 @@ export class IncomingBody implements RequestBody {
   #reader: BodyReader | null = null;
   #paused = false;
   #closed = false;
-  #prolongedAtMs = Date.now();
+  #prolongedAtMs = monotonicMs();
   #deadlineMs = Number.POSITIVE_INFINITY;
 
   constructor(socket: BodySocket, declaredBytes: number | null) {
@@ -38,7 +39,7 @@ export class IncomingBody implements RequestBody {
   }
 
   read(reader: BodyReader, withinMs: number): void {
-    this.#deadlineMs = Date.now() + withinMs;
+    this.#deadlineMs = monotonicMs() + withinMs;
     this.#reader = reader;
     if (this.#closed) return reader.aborted();
     const kept = this.#kept;
@@ -58,7 +59,7 @@ export class IncomingBody implements RequestBody {
   resume(): void {
     if (!this.#paused || this.#closed) return;
     this.#paused = false;
-    this.#prolongedAtMs = Date.now();
+    this.#prolongedAtMs = monotonicMs();
     this.#socket.resume();
   }
 
@@ -92,7 +93,7 @@ export class IncomingBody implements RequestBody {
 
   #prolong(): void {
     if (this.#closed || this.#paused) return;
-    const nowMs = Date.now();
+    const nowMs = monotonicMs();
     if (nowMs > this.#deadlineMs) {
       this.#socket.close();
     } else if (nowMs - this.#prolongedAtMs > prolongAfterMs) {

@@ -1,5 +1,6 @@
 /** Sends a stream as an answer's body, no faster than the client takes it. */
 import type { Readable } from 'node:stream';
+import { monotonicMs } from '../../clock.ts';
 import type { ResponseSocket } from './exchange.ts';
 
 /** A reader that takes nothing for this long, or a source that gives nothing, ends the connection. */
@@ -20,7 +21,7 @@ export class OutgoingStream {
   #waiting: Buffer | null = null;
   #waitingFrom = 0;
   #givenBytes = 0;
-  #movedAtMs = Date.now();
+  #movedAtMs = monotonicMs();
 
   /**
    * Starts sending; status and headers are written already. Where the source fails, or is longer or shorter than told, the connection is
@@ -54,7 +55,7 @@ export class OutgoingStream {
 
   #give(chunk: Buffer): void {
     if (this.#done) return;
-    this.#movedAtMs = Date.now();
+    this.#movedAtMs = monotonicMs();
     this.#givenBytes += chunk.length;
     if (this.#totalBytes !== undefined && this.#givenBytes > this.#totalBytes) return this.#cut();
     this.#socket.cork(() => {
@@ -65,7 +66,7 @@ export class OutgoingStream {
 
   #writable(offset: number): boolean {
     if (this.#done) return true;
-    this.#movedAtMs = Date.now();
+    this.#movedAtMs = monotonicMs();
     if (this.#waiting !== null) {
       if (!this.#pushSized(this.#waiting.subarray(offset - this.#waitingFrom), this.#totalBytes!)) return false;
       if (this.#sourceEnded && !this.#done) this.#cut();
@@ -106,7 +107,7 @@ export class OutgoingStream {
   }
 
   #prolong(): void {
-    if (Date.now() - this.#movedAtMs > stalledAfterMs) return this.#cut();
+    if (monotonicMs() - this.#movedAtMs > stalledAfterMs) return this.#cut();
     this.#socket.pause();
     this.#socket.resume();
   }

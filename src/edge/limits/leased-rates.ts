@@ -3,7 +3,7 @@
  * out by itself, so that most requests wait for nobody. While Redis is away each node gives out its share, limit ÷ nodes.
  */
 import { LRUCache } from 'lru-cache';
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, machineClock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { type Standing, standingOf, type Taken } from './bucket.ts';
 import { LeasedBucket, type Moment } from './leased-bucket.ts';
@@ -46,7 +46,7 @@ export class LeasedRates implements Rates {
   #n = 0;
 
   constructor(options: LeasedRatesOptions) {
-    this.#options = { nowUs: () => Math.floor(performance.now() * 1_000), clock: systemClock, ...options };
+    this.#options = { nowUs: () => Math.floor(performance.now() * 1_000), clock: machineClock, ...options };
     this.#buckets = new LRUCache({ max: maxCallers, dispose: (_, caller) => this.#holding.delete(caller) });
     this.#sweeper = setInterval(() => this.sweep(), sweepEveryMs);
     this.#sweeper.unref();

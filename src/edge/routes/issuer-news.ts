@@ -1,6 +1,6 @@
 /** Where the issuer of cards asks whether a payment goes through, and tells what became of it. Nothing is believed but its signature over the exact bytes. */
 import type { IssuerAnswer } from '../../actors/issuer-authorization/answer.ts';
-import type { Clock } from '../../clock.ts';
+import { monotonicMs } from '../../clock.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { readSigned, signedNews } from './signed-news.ts';
@@ -9,17 +9,16 @@ import { readSigned, signedNews } from './signed-news.ts';
 export type IssuerNewsParts<E extends { kind: string }> = {
   /** Throws `bad_request` for what the issuer has not signed. */
   read(body: Uint8Array, signature: string): Promise<E>;
-  /** The decision; no where there is none by `deadlineMs`. */
+  /** The decision; no where there is none by `deadlineMs` (`monotonicMs`). */
   decide(request: Extract<E, { kind: 'request' }>, deadlineMs: number): Promise<IssuerAnswer>;
   take(event: E): Promise<void>;
   answer(approved: boolean, about: Record<string, string>): { headers: Record<string, string>; body: string };
-  clock: Clock;
 };
 
 /** The issuer waits for 2 s from its own end of the line. */
 const decideWithinMs = 1_500;
 
-export function issuerNewsRoutes<E extends { kind: string }>({ read, decide, take, answer, clock }: IssuerNewsParts<E>): AnyRoute[] {
+export function issuerNewsRoutes<E extends { kind: string }>({ read, decide, take, answer }: IssuerNewsParts<E>): AnyRoute[] {
   return [
     route({
       ...signedNews,
@@ -30,7 +29,7 @@ export function issuerNewsRoutes<E extends { kind: string }>({ read, decide, tak
       responses: { 200: null },
       contentTypes: { 200: 'application/json' },
       async handler(context): Promise<HttpResponse> {
-        const deadlineMs = clock.nowMs() + decideWithinMs;
+        const deadlineMs = monotonicMs() + decideWithinMs;
         const event = await readSigned(context, read);
         if (!isRequest(event)) {
           await take(event);

@@ -96,7 +96,12 @@ test('idle actors leave memory when their time is up, made-up ones sooner, all o
   let nowMs = Date.now();
   const { node } = await start(t, { clock: { nowMs: () => nowMs } });
   let short = false;
-  const passivation = new Passivation(node.actors, { nowMs: () => nowMs }, silentLog, () => short);
+  const passivation = new Passivation(
+    node.actors,
+    silentLog,
+    () => short,
+    () => nowMs,
+  );
   node.runtime.passivation.stop();
   await node.actors.ask(probe, 'real', 'add', { n: 1 });
   await node.actors.query(probe, 'made up', 'state', null);

@@ -1,6 +1,7 @@
 /** Messages, effects, timers and command ids: each takes effect once, through crashes, restarts and lost answers (G4, G6, E1-E3, T1, O1, O2). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { monotonicMs } from '../../../src/clock.ts';
 import { effects, probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
 import { outcomeOf, type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
@@ -130,7 +131,7 @@ test('an outcome that another node brings again and again while PostgreSQL refus
   const effectId = await node.actors.ask(probe, 'a', 'begin', { effect: 'mail', input: {} });
   const heal = await refuseRows(node, 'probe', 'true', '58030');
   const input = { effectId, outcome: { kind: 'done', value: 'sent' }, tookMs: 1 };
-  const from = { query: false, deadlineMs: Date.now() + 10_000, commandId: null, effectId, trace: null };
+  const from = { query: false, deadlineMs: monotonicMs() + 10_000, commandId: null, effectId, trace: null };
   const bring = () => node.actors.answer({ kind: 'probe', id: 'a', name: 'ended', input, ...from });
   const brought = [bring(), bring()];
   const { refused } = node.runtime.actors.settlement;

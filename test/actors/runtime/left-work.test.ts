@@ -1,6 +1,7 @@
 /** Two versions of the service side by side: what the older does not know is left for the newer (L1, L2, O3). */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { monotonicMs } from '../../../src/clock.ts';
 import { shardOf } from '../../../src/cluster/address.ts';
 import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../../support/cluster-nodes.ts';
 import { olderProbe, probe } from '../../support/probe-actor.ts';
@@ -99,7 +100,7 @@ test(
     await older.runtime.left.look();
     await until(async () => (await heard(older, onOlder)).length === 1, 'the next one');
     assert.deepEqual(await heard(older, onOlder), [2]);
-    const ask = { kind: 'probe', id: onOlder, input: null, query: false, deadlineMs: Date.now() + 1_000, commandId: null, trace: null };
+    const ask = { kind: 'probe', id: onOlder, input: null, query: false, deadlineMs: monotonicMs() + 1_000, commandId: null, trace: null };
     assert.throws(() => older.actors.answer({ ...ask, name: 'listen', effectId: null }), { code: 'unavailable' });
     assert.throws(() => older.actors.answer({ ...ask, name: 'ended', effectId: 'eff_1' }), { code: 'shard_not_owned' });
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { monotonicMs } from '../../../src/clock.ts';
 import type { RemoteAsk } from '../../../src/cluster/placement.ts';
 import { enoughCallers } from '../../../src/cluster/transport/open-asks.ts';
 import { AppError } from '../../../src/errors.ts';
@@ -104,8 +105,8 @@ test('a deadline is the time that is left, whatever the clocks of the nodes say'
   const [a, b] = nodes as [any, any];
   await Promise.all([a.hears('up'), b.hears('up')]);
   let leftMs = 0;
-  b.transport.serve(({ deadlineMs }: RemoteAsk) => void (leftMs = deadlineMs - (Date.now() + aheadMs)));
-  await a.transport.ask(b.member, someAsk({ deadlineMs: Date.now() + 10_000 }));
+  b.transport.serve(({ deadlineMs }: RemoteAsk) => void (leftMs = deadlineMs - monotonicMs()));
+  await a.transport.ask(b.member, someAsk({ deadlineMs: monotonicMs() + 10_000 }));
   assert.ok(leftMs > 5_000 && leftMs <= 10_100, `${leftMs} ms left`);
 });
 
@@ -116,7 +117,7 @@ test('a command without an answer in time is unknown, a query late; the owner he
     signal().addEventListener('abort', () => gone.push(name));
     return new Promise(() => {});
   });
-  const soon = () => Date.now() + 50;
+  const soon = () => monotonicMs() + 50;
   const command = a!.transport.ask(b!.member, someAsk({ name: 'command', deadlineMs: soon() }));
   const query = a!.transport.ask(b!.member, someAsk({ name: 'query', query: true, deadlineMs: soon() }));
   await Promise.all([assert.rejects(command, { code: 'outcome_unknown' }), assert.rejects(query, { code: 'overloaded' })]);
@@ -128,7 +129,7 @@ test('a command without an answer in time is unknown, a query late; the owner he
 test('an ask whose time is over before it leaves is not sent', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   b!.transport.serve(() => assert.fail('served'));
-  await assert.rejects(a!.transport.ask(b!.member, someAsk({ deadlineMs: Date.now() - 1 })), { code: 'overloaded' });
+  await assert.rejects(a!.transport.ask(b!.member, someAsk({ deadlineMs: monotonicMs() - 1 })), { code: 'overloaded' });
   assert.equal(a!.transport.counters.asksSent, 0);
 });
 
@@ -209,7 +210,7 @@ test('a query that is asked again before it has left is asked once, one that is 
   let served = 0;
   b!.transport.serve(({ input }) => ({ input, served: ++served }));
   const ask = (changes: Partial<RemoteAsk>) =>
-    a!.transport.ask(b!.member, someAsk({ query: true, input: 1, deadlineMs: Date.now() + 5_000, ...changes }));
+    a!.transport.ask(b!.member, someAsk({ query: true, input: 1, deadlineMs: monotonicMs() + 5_000, ...changes }));
   const together = [ask({}), ask({}), ask({ input: 2 }), ask({ query: false }), ask({ query: false })];
   assert.deepEqual(
     await Promise.all(together),
@@ -222,7 +223,7 @@ test('a query that many wait for leaves before the tick ends when the peer is id
   const [a, b] = await testCluster(t, ['a', 'b']);
   let served = 0;
   b!.transport.serve(() => ++served);
-  const query = someAsk({ query: true, deadlineMs: Date.now() + 5_000 });
+  const query = someAsk({ query: true, deadlineMs: monotonicMs() + 5_000 });
   const ask = () => a!.transport.ask(b!.member, query);
   assert.equal(await ask(), 1);
   const together = Array.from({ length: 3 * enoughCallers }, ask);

@@ -6,8 +6,8 @@ import { startEdge } from '../../support/http-edge.ts';
 
 async function startHealth(t: { after(fn: () => unknown): void }, given: Partial<Health> = {}) {
   const state = { nowMs: 1_000_000, readiness: 'ready' };
-  const clock = { nowMs: () => state.nowMs };
-  const health: Health = { version: '1.2.3', node: 'a', startedAtMs: 0, clock, readiness: () => state.readiness, checks: {}, ...given };
+  const nowMs = () => state.nowMs;
+  const health: Health = { version: '1.2.3', node: 'a', startedAtMs: 0, nowMs, readiness: () => state.readiness, checks: {}, ...given };
   const edge = await startEdge(healthRoutes(health));
   t.after(() => edge.server.close(0));
   const get = async (path: string) => {

@@ -153,7 +153,7 @@ function settle(context: QuickJSContext, handle: QuickJSHandle): { value: QuickJ
 
 function runJobs(runtime: QuickJSRuntime, context: QuickJSContext, deadlineMs: number): string | null {
   while (runtime.hasPendingJob()) {
-    if (Date.now() > deadlineMs) return timeIsUp;
+    if (performance.now() > deadlineMs) return timeIsUp;
     const outcome = runtime.executePendingJobs(500);
     if (outcome.error) return describeError(context, outcome.error);
   }
@@ -209,15 +209,15 @@ tell({ op: 'ready' });
 
 const order = input();
 if (!('op' in order)) process.exit(1);
-const deadlineMs = Date.now() + order.timeMs;
-runtime.setInterruptHandler(() => Date.now() > deadlineMs);
+const deadlineMs = performance.now() + order.timeMs;
+runtime.setInterruptHandler(() => performance.now() > deadlineMs);
 let outcome: SandboxOutcome;
 try {
   outcome = run(context, runtime, order.code, deadlineMs);
 } catch (error) {
   // The engine itself gave up while answering: interrupted, or out of its stack or memory.
   const message =
-    Date.now() > deadlineMs ? timeIsUp : `the code could not go on: ${error instanceof Error ? error.message : 'out of memory'}`;
+    performance.now() > deadlineMs ? timeIsUp : `the code could not go on: ${error instanceof Error ? error.message : 'out of memory'}`;
   outcome = { result: null, error: message.slice(0, 4000) };
 }
 tell({ op: 'done', ...outcome });
