@@ -64,6 +64,13 @@ function answerFigure(talk: Conversation, wish: FigureWish, table: TableProfile)
   }
   if (wish.kind === 'count' && (column === undefined || wish.by === null) && /row|record|entr/i.test(wish.asked))
     return overall(`Rows of ${table.name}`, exact(table.rows));
+  if (
+    column?.numbers === undefined &&
+    wish.column !== null &&
+    spanWords.has(wish.column.toLowerCase()) &&
+    table.remarks.some(({ kind }) => kind === 'durations' || kind === 'worked' || kind === 'span')
+  )
+    return { problem: '' };
   if (column?.numbers === undefined)
     return { problem: `${table.name} has no numeric column "${wish.column ?? ''}" (asked: ${wish.asked}).` };
   // "How many minutes" asks for their sum, not for the rows that have some.
@@ -103,6 +110,7 @@ function singular(word: string): string {
 const timeWords = new Set(
   'month months day days week weekday year quarter hour date time monat monaten tag tagen woche jahr quartal stunde'.split(' '),
 );
+const spanWords = new Set('hours hour time duration stunden zeit dauer minutes days'.split(' '));
 const whoWords = new Set(
   'person people employee employees colleague member customer client product article item store shop supplier vendor department team project category name mitarbeiter mitarbeiterin kunde produkt artikel filiale abteilung lieferant projekt kategorie one'.split(
     ' ',

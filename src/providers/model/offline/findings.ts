@@ -8,7 +8,7 @@ const heavy = 0.1;
 
 /** Remarks that say what the figures are, before those on how good the data are. */
 const telling = new Set(
-  'total flows late open promoters rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth column_means row_means counter level join'.split(
+  'total flows late open stock promoters rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth column_means row_means counter level join'.split(
     ' ',
   ),
 );
@@ -90,6 +90,7 @@ function biggestGroups(profile: TableProfile): string[] {
     return [
       ...groupFigures(profile, by, values, main, own),
       ...listing,
+      ...otherSums(profile, by, values, main),
       ...(rated === undefined ? [] : groupFigures(profile, by, values, rated, own)),
     ];
   });
@@ -167,6 +168,21 @@ function groupFigures(
   return [
     `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}`,
   ];
+}
+
+/** The other columns that add up, by a group of a few values. */
+function otherSums(profile: TableProfile, by: string, values: GroupValues, main: ColumnProfile): string[] {
+  if (values.length > 8) return [];
+  return measures(profile)
+    .filter((column) => column !== main && addsUp(column))
+    .slice(0, 2)
+    .flatMap(({ name }) => {
+      const ranked = values
+        .flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, sum: figures[name].sum }]))
+        .toSorted((a, b) => b.sum - a.sum);
+      if (ranked.length < 2) return [];
+      return [`${safe(name)} by ${safe(by)}: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`];
+    });
 }
 
 function smallSample(profile: TableProfile): string[] {
@@ -257,7 +273,7 @@ function trend(profile: TableProfile): string[] {
       `The last ${half} ${period}s together are ${percent(Math.abs(after - before), before)} ${after > before ? 'above' : 'below'} the first ${half}.`,
     );
   }
-  return [...sentences, ...otherTrends(profile, measure, period), ...partialPeriods(profile)];
+  return [...sentences, ...otherTrends(profile, measure, period), ...months(profile, measure), ...partialPeriods(profile)];
 }
 
 /** The best and the worst period of the other columns that add up. */
@@ -275,6 +291,23 @@ function otherTrends({ trend: found, columns }: TableProfile, main: ColumnProfil
       if (ranked[1]!.sum === top.sum || ranked.at(-2)!.sum === low.sum) return [];
       return [`By ${period}, ${safe(name)} was highest in ${top.at} (${exact(top.sum)}) and lowest in ${low.at} (${exact(low.sum)}).`];
     });
+}
+
+/** Where figures are followed day by day over two months or more, the months as well. */
+function months({ trend: found }: TableProfile, measure: ColumnProfile | undefined): string[] {
+  if (found?.period !== 'day' || measure === undefined || !addsUp(measure)) return [];
+  const sums = new Map<string, { sum: number; days: number }>();
+  for (const { period, figures } of found.points) {
+    const own = sums.get(period.slice(0, 7)) ?? { sum: 0, days: 0 };
+    sums.set(period.slice(0, 7), own);
+    own.sum += figures[measure.name]?.sum ?? 0;
+    own.days++;
+  }
+  if (sums.size < 2) return [];
+  const each = [...sums].map(
+    ([month, { sum, days }]) => `${month} ${exact(Number(sum.toPrecision(12)))} (${countOf(days, 'day')} with rows)`,
+  );
+  return [`${safe(measure.name)} by month: ${each.join(', ')}.`];
 }
 
 /** A month that the data enter on the 20th is no month to compare with. */

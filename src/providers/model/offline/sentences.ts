@@ -24,7 +24,7 @@ export function sentencesOf(flat: string): string[] {
     }
     let next = end + 1;
     while (next < flat.length && openingMarks.includes(flat[next]!)) next++;
-    const begins = next < flat.length && /[\p{Lu}\p{N}\p{Lo}]/u.test(String.fromCodePoint(flat.codePointAt(next)!));
+    const begins = next < flat.length && /[\p{Lu}\p{N}\p{Lo}§]/u.test(String.fromCodePoint(flat.codePointAt(next)!));
     if (begins && !(flat[at] === '.' && end === at + 1 && isAbbreviation(flat, from, at))) {
       sentences.push(flat.slice(from, end).trim());
       from = end;

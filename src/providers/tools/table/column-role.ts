@@ -34,6 +34,8 @@ const years = words('year yr jahr fy année anno jahrgang baujahr birthyear gebu
 const codes = words(
   'status state sev severity statuscode month monat week kw woche weekday wochentag day tag hour stunde quarter quartal priority prio priorität level stufe class klasse semester floor gender version port rank season',
 );
+/** "reorder level" is a quantity, not a level of something. */
+const least = words('reorder min minimum mindest safety stock');
 const totals = words(
   'total totals sum gesamt summe amount betrag net netto gross brutto subtotal revenue umsatz sales cost costs kosten turnover value wert',
 );
@@ -101,7 +103,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
       !has(tokens, levels)
     )
       return min <= 1 || min >= 100 ? 'identifier' : 'code';
-    if (wholeNumbers && codes.has(last) && distinct <= 70 && min >= 0 && max < 1000) return 'code';
+    if (wholeNumbers && codes.has(last) && !has(tokens, least) && distinct <= 70 && min >= 0 && max < 1000) return 'code';
   }
   if (!numeric) {
     if (isIdentifierName(tokens, last, name) && distinct > 1) return 'identifier';
@@ -113,7 +115,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   if (
     levels.has(last) ||
     has(tokens, words('balance saldo kontostand reading zählerstand cumulative running kumuliert')) ||
-    endsWith(last, levelEndings)
+    (endsWith(last, levelEndings) && !last.endsWith('bestand'))
   )
     return 'level';
   if (has(tokens, totals) && !has(tokens, words('average avg mean median rate percent pct ratio share score temperature')))

@@ -134,7 +134,9 @@ function stemsOf(fileName: string): string[] {
 }
 
 function singular(written: string): string {
-  const word = shortForms.get(written) ?? written;
+  // Artikelnr, Kundennummer: the thing that is numbered.
+  const thing = written.replace(/(?<=\p{L}{4})(?:nr|nummer|number)$/u, '');
+  const word = shortForms.get(thing) ?? shortForms.get(thing.replace(/n$/, '')) ?? thing;
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
   return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') && !word.endsWith('us') ? word.slice(0, -1) : word;
 }

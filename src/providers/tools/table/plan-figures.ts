@@ -116,7 +116,7 @@ function isCurrencies(plan: ColumnPlan): boolean {
 /** Few values, each of them often. Free text, running numbers and personal codes are no groups. */
 function canGroup(plan: ColumnPlan, rows: number): boolean {
   const { name, type, role, reads, filled, values, codes, meanChars } = plan;
-  if (isFreeText(plan) && meanChars >= 18 && values.distinct > 6) return false;
+  if (isFreeText(plan) && meanChars >= 14 && values.distinct >= 6) return false;
   if (rows < 4 || !values.exact || values.distinct < 2 || !isGroupLimit(values.distinct)) return false;
   // In a short table a group of one beside groups of two is worth its line.
   const most = filled <= shortTable ? filled * 0.8 : filled / 2;

@@ -27,10 +27,42 @@ export function clockRemarks(table: ColumnsInMemory): Remark[] {
     const sum = known.reduce((total, each) => total + each, 0);
     remarks.push({
       kind: 'durations',
-      text: `${plan.name} adds up to ${clock(sum)} hours (${exact(clean(sum / 60))}) over ${countOf(known.length, 'row')}.`,
+      text: `${plan.name} adds up to ${clock(sum)} hours (${round(sum / 60)}) over ${countOf(known.length, 'row')}, ${clock(sum / known.length)} (${round(sum / known.length)} minutes) on average${longestOf(table, minutes)}.`,
     });
+    remarks.push(...byGroups(table, plan, minutes));
   }
   return remarks;
+}
+
+function longestOf(table: ColumnsInMemory, minutes: readonly (number | null)[]): string {
+  let at = -1;
+  for (const [i, value] of minutes.entries()) if (value !== null && (at === -1 || value > minutes[at]!)) at = i;
+  return at === -1 ? '' : `; longest ${clock(minutes[at]!)} in ${table.rowName(at)}`;
+}
+
+/** Sums of durations by the columns that group. */
+function byGroups(table: ColumnsInMemory, own: ColumnPlan, minutes: readonly (number | null)[]): Remark[] {
+  const groups = table.plans.filter(
+    (plan) =>
+      plan !== own &&
+      plan.reads === 'text' &&
+      plan.type === 'text' &&
+      plan.values.distinct >= 2 &&
+      plan.values.distinct <= Math.min(40, plan.filled / 2),
+  );
+  return groups.slice(0, 3).map((group) => {
+    const sums = new Map<string, number>();
+    for (const [at, key] of table.texts(group).entries())
+      if (key !== '' && minutes[at] !== null) sums.set(key, (sums.get(key) ?? 0) + minutes[at]!);
+    const ranked = [...sums].sort((a, b) => b[1] - a[1]);
+    return {
+      kind: 'durations',
+      text: `${own.name} by ${group.name}: ${ranked
+        .slice(0, mostGroups)
+        .map(([key, total]) => `${key} ${clock(total)} hours (${round(total / 60)})`)
+        .join(', ')}${ranked.length > mostGroups ? ' and more' : ''}.`,
+    };
+  });
 }
 
 function worked(table: ColumnsInMemory, begin: ColumnPlan, end: ColumnPlan): Remark[] {

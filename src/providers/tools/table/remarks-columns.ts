@@ -273,8 +273,10 @@ function signs(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
   const numbers = table.numbers(plan);
   const negative: number[] = [];
   let positive = 0;
+  let known = 0;
   let sum = 0;
   for (const [at, value] of numbers.entries()) {
+    if (!Number.isNaN(value)) known++;
     if (value < 0) {
       negative.push(at);
       sum += value;
@@ -287,7 +289,7 @@ function signs(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
   return [
     {
       kind: 'negative',
-      text: `${plan.name} is negative in ${countOf(negative.length, 'row')} of ${exact(positive + negative.length)}: ${listed(named, shown)}${total}.`,
+      text: `${plan.name} is negative in ${countOf(negative.length, 'row')} of ${exact(known)}: ${listed(named, shown)}${total}.`,
     },
   ];
 }

@@ -61,6 +61,30 @@ function rates(table: ColumnsInMemory): Remark[] {
   return remarks.slice(0, mostRates);
 }
 
+/** The same share within each value of a column that groups. */
+function byGroup(table: ColumnsInMemory, rows: readonly number[], p: Float64Array, w: Float64Array): string {
+  const groups = table.plans.filter(
+    ({ reads, type, values, filled }) =>
+      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(8, filled / 2),
+  );
+  return groups
+    .slice(0, 2)
+    .map((group) => {
+      const sums = new Map<string, { part: number; whole: number }>();
+      for (const at of rows) {
+        const key = table.texts(group)[at]!;
+        if (key === '') continue;
+        const own = sums.get(key) ?? { part: 0, whole: 0 };
+        sums.set(key, own);
+        own.part += p[at]!;
+        own.whole += w[at]!;
+      }
+      const ranked = [...sums].toSorted((a, b) => b[1].part / b[1].whole - a[1].part / a[1].whole);
+      return `; by ${group.name}: ${ranked.map(([key, { part, whole }]) => `${key} ${round((part / whole) * 100)} % (${exact(clean(part))} of ${exact(clean(whole))})`).join(', ')}`;
+    })
+    .join('');
+}
+
 function isPart({ name }: ColumnPlan): boolean {
   return has(nameTokens(name), partWords);
 }
@@ -83,6 +107,6 @@ function rate(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): Rema
       : '';
   return {
     kind: 'rate',
-    text: `${part.name} ÷ ${whole.name} is ${round((sum(p) / sum(w)) * 100)} % over ${countOf(rows.length, 'row')} (${exact(clean(sum(p)))} of ${exact(clean(sum(w)))})${ends}.`,
+    text: `${part.name} ÷ ${whole.name} is ${round((sum(p) / sum(w)) * 100)} % over ${countOf(rows.length, 'row')} (${exact(clean(sum(p)))} of ${exact(clean(sum(w)))})${ends}${byGroup(table, rows, p, w)}.`,
   };
 }

@@ -36,8 +36,12 @@ export function textRemarks(table: ColumnsInMemory): Remark[] {
 
 export function isFreeText({ name, reads, type, role, meanChars, values, filled }: ColumnPlan): boolean {
   if (reads !== 'text' || type !== 'text' || role === 'identifier' || filled < 3) return false;
-  if (has(nameTokens(name), commentWords)) return meanChars >= 14 && values.distinct >= Math.min(8, filled * 0.5);
+  if (isAnswer(name)) return meanChars >= 14 && values.distinct >= Math.min(6, filled * 0.5);
   return meanChars >= 18 && values.distinct >= filled * 0.5;
+}
+
+function isAnswer(name: string): boolean {
+  return has(nameTokens(name), commentWords) || name.trim().endsWith('?');
 }
 
 function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
@@ -45,7 +49,8 @@ function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   const rows = [...texts.keys()].filter((at) => texts[at] !== '').slice(0, mostTexts);
   const bags = rows.map((at) => wordsOf(texts[at]!));
   const meanWords = bags.reduce((sum, { count }) => sum + count, 0) / Math.max(rows.length, 1);
-  if (meanWords < 3) return [];
+  // What a question was answered with may be two words long.
+  if (meanWords < (isAnswer(plan.name) ? 1.5 : 3)) return [];
   const counts = new Map<string, { count: number; forms: Map<string, number> }>();
   for (const { terms } of bags) {
     for (const [stem, form] of terms) {

@@ -9,6 +9,7 @@ import { relationRemarks } from './remarks-relations.ts';
 import { rowRemarks } from './remarks-rows.ts';
 import { scoreRemarks } from './remarks-score.ts';
 import { seriesRemarks } from './remarks-series.ts';
+import { stockRemarks } from './remarks-stock.ts';
 import { textRemarks } from './remarks-text.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
@@ -24,6 +25,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...flowRemarks(table, profile),
     ...dueRemarks(table),
     ...scoreRemarks(table),
+    ...stockRemarks(table),
     ...relations,
     ...(inherited.length > 0 ? [] : rowRemarks(table, profile)),
     ...columnRemarks(table, profile, own),

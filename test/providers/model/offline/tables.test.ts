@@ -294,6 +294,31 @@ const cases: Case[] = [
     ],
     never: [/parts is an empty column/],
   },
+  {
+    says: 'durations, shares and stock are told by group, with what is below its reorder level',
+    prompt: 'Analyse stops.tsv, ads.csv and store.csv: total hours, rates, what to reorder?',
+    files: {
+      'stops.tsv': 'machine\treason\tduration\nM1\tjam\t0:30\nM2\tjam\t1:15\nM1\ttool\t2:00\nM2\ttool\t0:15\n',
+      'ads.csv': 'variant,visitors,orders\nA,100,5\nA,100,7\nB,200,30\nB,200,10\n',
+      'store.csv': 'sku,name,on_hand,reorder_level\n001,Pen,5,10\n002,Ink,20,20\n003,Cup,30,10\n004,Box,-1,4\n',
+    },
+    expected: [
+      /4:00 hours \(4\) over 4 rows, 1:00 \(60 minutes\) on average; longest 2:00 in row 3/,
+      /duration by machine: M1 2:30 hours \(2\.50\), M2 1:30 hours/,
+      /by variant: B 10 % \(40 of 400\), A 6 % \(12 of 200\)/,
+      /on_hand is below reorder_level in 2 of 4 rows: .*\(Pen\) 5 of 10 \(5 short\)/,
+    ],
+    never: [/no numeric column "hours"/],
+  },
+  {
+    says: 'keys are the same whether they are called Artikelnr or article_id, and a Bestand is a quantity',
+    prompt: 'Was ist das Lager in bestand.csv mit preise.csv wert?',
+    files: {
+      'bestand.csv': 'Artikelnr;Bestand\n0101;10\n0102;4\n0103;1\n',
+      'preise.csv': 'article_id,supplier,price\n0101,Lux,2.50\n0102,Ohm,5\n0109,Lux,9\n',
+    },
+    expected: [/adds up to 45 over 2 rows/, /by supplier \(from preise\.csv\): Lux 25 .*Ohm 20/, /Only in bestand\.csv[^\n]*0103/],
+  },
 ];
 
 for (const { says, prompt, files, expected, never } of cases) {

@@ -82,7 +82,7 @@ export function readFacts(text: string): TextFacts {
   };
   if (kind !== 'log') collect(facts, units);
   if (kind === 'prose' || kind === 'minutes' || kind === 'contract' || kind === 'e-mail') namesAndQuotes(facts, units, text);
-  if (kind !== 'log' && kind !== 'contract') entries(facts, units);
+  if (kind !== 'log') entries(facts, units);
   for (const unit of units.slice(0, 20_000)) contacts(facts, unit);
   return facts;
 }
@@ -222,7 +222,7 @@ function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
 
 /** A date beside such words is not that of the text. */
 const about =
-  /(?<![\p{L}])(?:starts?|starting|begins?|beginning|valid|until|effective|due|deadline|ends?|expires?|ab|gültig|läuft|beginnt|endet|bis|frist|start|beginn)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:starts?|starting|begins?|beginning|valid|until|effective|due|deadline|ends?|expires?|ab|gültig|läuft|beginnt|endet|bis|frist|start|\p{L}{0,15}beginn|soll|sollen|wird|will|planned|geplant)(?![\p{L}])/iu;
 
 /** The date in the head of a text: a field, a heading, or one of its first lines. */
 function ownDate(units: readonly Unit[]): DateFact | null {
@@ -318,7 +318,13 @@ function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string):
     for (const name of english ? findOtherNames(words) : findGermanNames(words)) {
       if (people.has(name) || name.split(' ').every((word) => people.has(word)) || facts.otherNames.some((known) => known.text === name))
         continue;
-      if ([...people].some((person) => person.includes(' ') && name.includes(person))) continue;
+      const person = [...people].find((each) => each.includes(' ') && name.includes(each));
+      if (person !== undefined) {
+        // "Analyst Hannah Weiss of Borealis Bank": what stands behind the person.
+        const rest = name.slice(name.indexOf(person) + person.length).replace(/^ (?:of|from|von|der|at) /, '');
+        if (/^\p{Lu}/u.test(rest) && !facts.otherNames.some((known) => known.text === rest)) add(facts.otherNames, { text: rest, line });
+        continue;
+      }
       add(facts.otherNames, { text: name, line });
     }
   }
@@ -326,8 +332,10 @@ function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string):
 
 /** Entries of lists that nothing else of the report shows. */
 function entries(facts: TextFacts, units: readonly Unit[]): void {
-  const { decisions, undecided, actions, questions, risks, people, absent } = facts;
-  const listed = new Set([decisions, undecided, actions, questions, risks, people, absent].flatMap((list) => list.map(({ line }) => line)));
+  const { decisions, undecided, actions, questions, risks, people, absent, obligations } = facts;
+  const listed = new Set(
+    [decisions, undecided, actions, questions, risks, people, absent, obligations].flatMap((list) => list.map(({ line }) => line)),
+  );
   let version = '';
   for (const { kind, text, line, section } of units) {
     if (kind === 'heading' && /^\[?(?:v?\d{1,4}\.\d|unreleased)/i.test(text)) version = text;

@@ -28,7 +28,7 @@ const longestKey = 40;
 /** Keys that are fields even where they look like the name of a speaker. */
 const fieldKeys = new Set(
   (
-    'date|time|place|location|venue|room|present|attendees|attending|participants|apologies|absent|regrets|chair|minutes|minute taker|note taker|notes|note|from|to|cc|bcc|subject|sent|reply-to|' +
+    'in attendance|attended by|date|time|place|location|venue|room|present|attendees|attending|participants|apologies|absent|regrets|chair|minutes|minute taker|note taker|notes|note|from|to|cc|bcc|subject|sent|reply-to|' +
     'datum|ort|zeit|uhrzeit|teilnehmer|teilnehmende|teilnehmerinnen|anwesend|entschuldigt|abwesend|protokoll|protokollant|leitung|moderation|vorsitz|von|an|betreff|gesendet|' +
     'decision|decisions|beschluss|entscheidung|action|actions|action item|aufgabe|todo|to do|task|owner|due|deadline|frist|next meeting|nächstes treffen|nächster termin|nächste sitzung|status|version|author|' +
     'severity|duration|impact|root cause|summary|question|q|a|risk|agreed|resolved|motion|vote|result|priority|budget|total|subtotal|url|web|website|tel|phone|fax|email|e-mail|re|ps|p.s|fyi|ai|impact|cause|lesson|yesterday|today|blockers|blocked|gestern|heute|offen|warning|info|error|debug|example|https|http'
@@ -199,7 +199,8 @@ function isRule(words: string): boolean {
 }
 
 function itemOf(words: string): { text: string; checked: boolean } | null {
-  const marker = /^(?:[-*•–+] |\d{1,3}[.)] |[a-z]\) |\((?:\d{1,2}|[a-z])\) )/.exec(words.slice(0, 8))?.[0].length ?? 0;
+  const marker =
+    /^(?:[-*•–+] |§ ?\d{1,3}[a-z]?[.:)]? |\d{1,3}[.)] |[a-z]\) |\((?:\d{1,2}|[a-z])\) )/.exec(words.slice(0, 8))?.[0].length ?? 0;
   const rest = words.slice(marker);
   const box = /^\[([ xX✓])\] /.exec(rest.slice(0, 5));
   if (marker === 0 && box === null) return null;
