@@ -6,10 +6,10 @@ import { planOf } from '../cluster/placement-plan.ts';
 import type { DatabaseReading, ShardOwner } from './cluster-database.ts';
 
 /**
- * `isolated`: it lives, but the other nodes do not reach it, and it is given no shards. `silent`: it has not renewed its lease for a while, or,
+ * `isolated`: it lives, but the other nodes do not reach it, and it is given no shards. `unable`: it cannot commit, likewise. `silent`: it has not renewed its lease for a while, or,
  * without Redis, has no connection to the database.
  */
-export type NodeState = 'ready' | 'leaving' | 'isolated' | 'silent';
+export type NodeState = 'ready' | 'leaving' | 'isolated' | 'unable' | 'silent';
 
 export type NodeStatus = {
   name: string;
@@ -58,14 +58,23 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
     shards: owned.get(incarnation) ?? 0,
     commits_per_s: measured ? perSecond(commitsOf(incarnation)) : null,
   });
-  const nodes: NodeStatus[] = members.map(({ incarnation, name, host, port, roles, leaving }, i) => {
+  const nodes: NodeStatus[] = members.map(({ incarnation, name, host, port, roles, leaving, cannotCommit }, i) => {
     const silentMs = cluster!.nodes[i]!.silentMs;
     return {
       name,
       ...common(incarnation),
       address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
       roles,
-      state: silentMs > silentAfterMs ? 'silent' : isolated.has(incarnation) ? 'isolated' : leaving ? 'leaving' : 'ready',
+      state:
+        silentMs > silentAfterMs
+          ? 'silent'
+          : isolated.has(incarnation)
+            ? 'isolated'
+            : cannotCommit
+              ? 'unable'
+              : leaving
+                ? 'leaving'
+                : 'ready',
       last_renewal_ms: silentMs,
     };
   });

@@ -13,6 +13,7 @@ import type { MessageDraft } from '../storage/commit-unit.ts';
 import { within } from '../within.ts';
 import { shardCount } from './address.ts';
 import { type ClusterTimings, clusterTimings } from './cluster-timings.ts';
+import { CommitWatch } from './commit-watch.ts';
 import { DeathWatch } from './death-watch.ts';
 import type { Pace } from './handoff.ts';
 import { KnownNodes } from './known-nodes.ts';
@@ -41,6 +42,8 @@ export type ClusterNodeOptions = {
   peers: Peers;
   log: Log;
   timings?: Partial<ClusterTimings>;
+  /** Called once, when a node without a cluster has the database. */
+  onTakenOver?: (error: AppError) => void;
 };
 
 /** Clocks of two machines do not run at quite the same rate. */
@@ -74,7 +77,9 @@ export class ClusterNode implements Placement {
   private readonly listeners: PlacementListeners;
   private readonly neighbours: Neighbours;
   private readonly lookout: Lookout;
+  readonly commits: CommitWatch;
   private readonly provenDead = new Set<string>();
+  private isTakenOver = false;
   private phase: 'new' | 'out' | 'in' | 'leaving' | 'stopped' = 'new';
 
   constructor(options: ClusterNodeOptions) {
@@ -85,7 +90,9 @@ export class ClusterNode implements Placement {
     this.listeners = new PlacementListeners(log);
     const neighbours = (this.neighbours = new Neighbours(owner, peers));
     this.table = new ShardTable({ databaseUrl, owner });
-    this.lock = new NodeLock({ databaseUrl, owner, mode: 'shared', log, waitMs: timings.lockWaitMs });
+    const onTakenOver = (error: AppError) => this.overtaken(error);
+    this.lock = new NodeLock({ databaseUrl, owner, mode: 'shared', log, waitMs: timings.lockWaitMs, onTakenOver });
+    this.commits = new CommitWatch({ ask: () => this.lock.takesWrites() });
     this.keeper = new ShardKeeper({
       self: owner,
       table: this.table,
@@ -94,6 +101,7 @@ export class ClusterNode implements Placement {
       standing: () => this.standing(),
       refresh: () => this.refresh(),
       isProvenDead: (incarnation) => this.provenDead.has(incarnation),
+      isMember: (incarnation) => neighbours.member(incarnation) !== null,
       announce: (rows) => neighbours.tellAll(shardsNews, { view: neighbours.viewNumber, rows }),
       acquired: (shards, orphaned) => {
         this.listeners.tell('acquired', { shards, orphaned });
@@ -132,8 +140,8 @@ export class ClusterNode implements Placement {
       members: () => neighbours.all,
       onMessages: (messages) => this.listeners.tell('messages', messages),
     });
-    const { keeper, relay } = this;
-    this.lookout = new Lookout({ keeper, relay, neighbours, membership, log, lookMs: timings.lookMs, listenMs: timings.listenMs });
+    const { keeper, relay, commits } = this;
+    this.lookout = new Lookout({ keeper, relay, neighbours, membership, log, commits, ...timings });
     this.map.onMoved = (rows) => this.moves(rows);
     membership.onView((view) => this.takeView(view));
     membership.onExpelled(() => this.expelled());
@@ -149,9 +157,11 @@ export class ClusterNode implements Placement {
 
   get state(): ClusterState {
     if (this.phase === 'stopped' || this.phase === 'leaving') return this.phase;
+    if (this.isTakenOver) return 'taken over';
     if (this.phase !== 'in' || this.map.largestEpoch < 0) return 'joining';
     if (this.options.membership.state === 'alone') return 'alone';
-    return this.neighbours.isIsolated ? 'isolated' : 'ready';
+    if (this.neighbours.isIsolated) return 'isolated';
+    return this.commits.canCommit ? 'ready' : 'unable';
   }
 
   status(): ClusterStatus {
@@ -286,13 +296,15 @@ export class ClusterNode implements Placement {
 
   private standing(): Standing | null {
     if (this.phase !== 'in' && this.phase !== 'leaving') return null;
+    if (this.isTakenOver) return null;
     const { plan, all, reachable, isIsolated } = this.neighbours;
     return {
       plan,
       frozen: this.options.membership.state !== 'member',
-      members: all.map(({ incarnation }) => incarnation),
+      // From one that cannot commit shards are taken, as it cannot give them.
+      members: all.flatMap((member) => (member.cannotCommit && this.commits.isSteady ? [] : [member.incarnation])),
       // Who leaves, or is reached by nobody, needs nobody's answer: the others find in the table what is theirs.
-      canTake: (incarnation) => this.phase === 'leaving' || isIsolated || reachable.has(incarnation),
+      canTake: (incarnation) => this.commits.canCommit && (this.phase === 'leaving' || isIsolated || reachable.has(incarnation)),
     };
   }
 
@@ -318,6 +330,14 @@ export class ClusterNode implements Placement {
     const nodes = [...this.neighbours.isolated].map((incarnation) => this.neighbours.member(incarnation)!.name);
     if (nodes.length > 0) this.options.log.warn({ nodes }, 'nodes are isolated: the others do not reach them, and are given their shards');
     else this.options.log.info({}, 'no node is isolated any more');
+  }
+
+  private overtaken(error: AppError): void {
+    this.isTakenOver = true;
+    this.options.log.error({ reason: error.message }, 'this node has lost its database to another and stops');
+    this.lease.end();
+    this.keeper.loseAll();
+    this.options.onTakenOver?.(error);
   }
 
   /** It slept, or could not be heard, for longer than its lease. Whatever it has in memory may be old. */

@@ -8,6 +8,8 @@ export type ClusterTimings = {
    * isolated, whose news come nowhere.
    */
   listenMs: number;
+  /** How often a node asks the database whether it can commit; `commit-watch.ts` counts in these looks. */
+  commitLookMs: number;
   /** How long committed state is shown without asking the database. */
   readLeaseMs: number;
   /** A question renews that lease in the background when it is this old. */
@@ -27,6 +29,7 @@ export type ClusterTimings = {
 export const clusterTimings: ClusterTimings = {
   lookMs: 1_000,
   listenMs: 250,
+  commitLookMs: 250,
   readLeaseMs: 300,
   renewReadLeaseMs: 150,
   confirmationWaitMs: 2_000,

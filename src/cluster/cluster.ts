@@ -4,6 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import type { Clock } from '../clock.ts';
+import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { shardCount } from './address.ts';
 import { clusterIdentity } from './cluster-identity.ts';
@@ -31,13 +32,14 @@ export type ClusterOptions = {
   tls: ClusterTls | null;
   log: Log;
   clock: Clock;
+  onTakenOver?: (error: AppError) => void;
 };
 
 export type Cluster = { readonly transport: Transport; readonly membership: Membership; readonly node: ClusterNode };
 
 /** Builds this node's part; nothing is joined before `node.start()`. Rejects with one line where its address cannot be listened on. */
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { databaseUrl, redisUrl, secretKey, acceptedKeys = [], name, roles, clock } = options;
+  const { databaseUrl, redisUrl, secretKey, acceptedKeys = [], name, roles, clock, onTakenOver } = options;
   const clusterId = await clusterIdentity(databaseUrl);
   const incarnation = `${name}/${randomUUID()}`;
   const log = options.log.child({ incarnation });
@@ -54,7 +56,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const digests = { secretKeyDigest: digest(secretKey), acceptedDigests: acceptedKeys.map(digest) };
   const shared = { shardCount, ...digests, protocol: ownProtocols, network: networkOf(self.host) };
   const membership = new Membership({ redisUrl, clusterId, self, shared, log });
-  const node = new ClusterNode({ databaseUrl, self, membership, peers: transport.peers, log });
+  const node = new ClusterNode({ databaseUrl, self, membership, peers: transport.peers, log, ...(onTakenOver && { onTakenOver }) });
   return { transport, membership, node };
 }
 

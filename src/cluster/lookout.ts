@@ -3,6 +3,7 @@
  * whom it hears, which it reports. While somebody is isolated it looks for shards more often, as news of that one come nowhere.
  */
 import type { Log } from '../log.ts';
+import type { CommitWatch } from './commit-watch.ts';
 import type { Membership } from './membership.ts';
 import type { MessageRelay } from './message-relay.ts';
 import type { Neighbours } from './neighbours.ts';
@@ -13,9 +14,11 @@ export type LookoutOptions = {
   relay: MessageRelay;
   neighbours: Neighbours;
   membership: Membership;
+  commits: CommitWatch;
   log: Log;
   lookMs: number;
   listenMs: number;
+  commitLookMs: number;
 };
 
 export class Lookout {
@@ -28,8 +31,12 @@ export class Lookout {
   }
 
   start(): void {
-    const { lookMs, listenMs } = this.options;
-    this.timers = [setInterval(() => void this.look(), lookMs), setInterval(() => this.listen(), listenMs)];
+    const { lookMs, listenMs, commitLookMs } = this.options;
+    this.timers = [
+      setInterval(() => void this.look(), lookMs),
+      setInterval(() => this.listen(), listenMs),
+      setInterval(() => this.tryDatabase(), commitLookMs),
+    ];
   }
 
   stop(): void {
@@ -47,6 +54,15 @@ export class Lookout {
     } finally {
       this.looking = false;
     }
+  }
+
+  private tryDatabase(): void {
+    const { commits, membership, log } = this.options;
+    if (!commits.look()) return;
+    const { canCommit } = commits;
+    if (canCommit) log.info({}, 'this node can commit again');
+    else log.warn({}, 'this node cannot commit: PostgreSQL does not answer it, or takes no writes; its shards go to nodes that can');
+    void membership.reportCommits(canCommit);
   }
 
   private listen(): void {

@@ -16,6 +16,8 @@ export type Member = {
   readonly startedAtMs?: number;
   /** Incarnations of members that it has not heard for a while. Absent: none. */
   readonly unheard?: readonly string[];
+  /** It does not reach the database, or only one that takes no writes. Absent: it can commit, or is of a version that does not tell. */
+  readonly cannotCommit?: true;
 };
 
 /** The live nodes, sorted by incarnation. Each change of them makes a new view with a larger number. */

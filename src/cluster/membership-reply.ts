@@ -71,7 +71,11 @@ function standingOf([generation, number, texts, counts, drain]: any[]): Standing
 }
 
 /** What a newer version may have added stays behind; what an older one does not tell is absent. */
-function memberOf({ incarnation, name, host, port, roles, leaving, startedAtMs, unheard }: MemberRecord): Member {
-  const told = { ...(startedAtMs === undefined ? {} : { startedAtMs }), ...(unheard === undefined ? {} : { unheard }) };
+function memberOf({ incarnation, name, host, port, roles, leaving, startedAtMs, unheard, cannotCommit }: MemberRecord): Member {
+  const told = {
+    ...(startedAtMs === undefined ? {} : { startedAtMs }),
+    ...(unheard === undefined ? {} : { unheard }),
+    ...(cannotCommit ? { cannotCommit } : {}),
+  };
   return Object.freeze({ incarnation, name, host, port, roles, leaving, ...told });
 }

@@ -184,6 +184,11 @@ export class Membership {
     return this.change({ unheard });
   }
 
+  /** Says in the view whether this node can commit, in the same way. */
+  reportCommits(canCommit: boolean): Promise<void> {
+    return this.change({ cannotCommit: canCommit ? undefined : true });
+  }
+
   /** Out of the view at once; renews no more. Where Redis does not answer, the lease lapses. */
   async leave(): Promise<void> {
     if (this.phase === 'stopped') return;
@@ -199,8 +204,8 @@ export class Membership {
     this.redis.close();
   }
 
-  private change(changes: Partial<Member>): Promise<void> {
-    this.self = { ...this.self, ...changes };
+  private change(changes: { [K in keyof Member]?: Member[K] | undefined }): Promise<void> {
+    this.self = { ...this.self, ...changes } as MemberRecord;
     return this.refresh();
   }
 

@@ -81,6 +81,12 @@ export class NodeLock {
     return used;
   }
 
+  /** Whether the database takes writes. */
+  takesWrites(): Promise<boolean> {
+    const text = `select current_setting('transaction_read_only') = 'off' as writes`;
+    return this.use(async (client) => (await client.query<{ writes: boolean }>(text)).rows[0]!.writes);
+  }
+
   async release(): Promise<void> {
     this.released = true;
     const { holder } = this;

@@ -3,9 +3,9 @@ import type { Member } from './member.ts';
 
 /**
  * `joining`: not in a view yet, or put out and on its way back. `alone`: the coordinator does not answer, placement is frozen. `isolated`: the
- * other nodes do not reach it, and it is given no shards.
+ * other nodes do not reach it, and it is given no shards. `unable`: it cannot commit, and is given no shards while another can.
  */
-export type ClusterState = 'joining' | 'ready' | 'alone' | 'isolated' | 'leaving' | 'stopped';
+export type ClusterState = 'joining' | 'ready' | 'alone' | 'isolated' | 'unable' | 'taken over' | 'leaving' | 'stopped';
 
 export type ClusterStatus = {
   state: ClusterState;

@@ -5,6 +5,7 @@
  * P1 The order of the members changes nothing, nor does an incarnation: a node that comes back under its name is given what it had.
  * P2 A node that joins takes shards, and no others move; a node that leaves gives its shards away, and no others move. One that is isolated
  *    is as one that left, until it is no longer.
+ * P3 One that cannot commit is as one that left, as long as another can; where nobody can, all are planned as if they could.
  */
 import { shardCount } from './address.ts';
 import { isolatedOf } from './isolation.ts';
@@ -15,7 +16,9 @@ export type Plan = readonly (string | null)[];
 
 export function planOf(view: View): Plan {
   const isolated = isolatedOf(view);
-  const owners = view.members.filter((member) => canOwn(member) && !isolated.has(member.incarnation)).sort(byName);
+  const reached = view.members.filter((member) => canOwn(member) && !isolated.has(member.incarnation)).sort(byName);
+  const able = reached.filter(({ cannotCommit }) => cannotCommit !== true);
+  const owners = able.length > 0 ? able : reached;
   const seeds = owners.map(({ name }) => textHash(name));
   return shardHashes.map((shardHash) => owners[winner(seeds, shardHash)]?.incarnation ?? null);
 }

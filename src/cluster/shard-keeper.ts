@@ -3,7 +3,7 @@
  * the only copy of "mine" in memory; PostgreSQL holds the true one.
  *
  * K1 A shard is claimed under what was last seen of it; where that was wrong, nothing happens, and the table is read again.
- * K2 A shard of another owner is claimed only when a view read after that owner was seen does not have it.
+ * K2 A shard of another owner is claimed only when a view read after that owner was seen does not have it, or has it as one that cannot commit.
  * K3 Such a shard is not served before a read lease has passed, unless its owner was proven dead and the database has no connection of it.
  * K4 What is claimed while the node is put out, or stops, is not served.
  * K5 Nothing depends on one piece of news: whatever is missed is found by a look at the table.
@@ -28,6 +28,7 @@ export type Standing = {
   plan: readonly (string | null)[];
   /** Nobody knows who lives now. */
   frozen: boolean;
+  /** Those that own what they own. */
   members: readonly string[];
   /** Whether shards may be handed to this member now. */
   canTake: (incarnation: string) => boolean;
@@ -43,6 +44,7 @@ export type ShardKeeperOptions = {
   /** Resolves when the view is as new as the call; rejects where it cannot be had. */
   refresh: () => Promise<void>;
   isProvenDead: (incarnation: string) => boolean;
+  isMember: (incarnation: string) => boolean;
   /** Tells the others what this node has changed. */
   announce: (rows: readonly ShardRow[]) => void;
   /** `orphaned`: those of them that were a dead owner's. */
@@ -245,7 +247,7 @@ export class ShardKeeper {
 
   /** @param dead owners that certainly show nothing any more */
   private async claim(seen: readonly ShardRow[], dead: ReadonlySet<string> = new Set()): Promise<void> {
-    const { table, map, self, waitOutMs } = this.options;
+    const { table, map, self, waitOutMs, isMember } = this.options;
     const { era } = this;
     const rows = await table.claim(seen);
     // K4: whoever should have them finds them, this node as well.
@@ -267,7 +269,7 @@ export class ShardKeeper {
       this.claims++;
       this.movement.took(rows.length, later.length);
     }
-    const isOrphaned = (shard: number) => ownerBefore.get(shard) !== null && ownerBefore.get(shard) !== self;
+    const isOrphaned = (shard: number) => [null, self].every((own) => ownerBefore.get(shard) !== own) && !isMember(ownerBefore.get(shard)!);
     this.serve(atOnce, isOrphaned);
     if (later.length > 0) setTimeout(() => this.serve(later, isOrphaned, era), waitOutMs).unref();
     this.changed(rows);
@@ -326,10 +328,7 @@ export class ShardKeeper {
     return verdict === 'changed';
   }
 
-  /**
-   * K6. What was claimed meanwhile counts as lost as well (`era`). Another history every node finds by itself; that epochs fell not, as they are
-   * raised by whoever finds it first: that one raises all.
-   */
+  /** K6. Another history every node finds by itself. Epochs that fell are found by one, who raises all: so the others lose theirs as well. */
   private forget(sign: 'history' | 'epochs'): void {
     const { log, waitOutMs, forgot } = this.options;
     log.error(

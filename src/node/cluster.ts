@@ -4,6 +4,7 @@ import type { Runtime } from '../actors/runtime/runtime.ts';
 import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Config, ConfigError } from '../config.ts';
+import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Stops } from './stops.ts';
 import type { Stores } from './stores.ts';
@@ -18,6 +19,7 @@ export async function openCluster(
   { databaseUrl, secretKey, acceptedKeys }: Stores,
   log: Log,
   stops: Stops,
+  onTakenOver: (error: AppError) => void,
 ): Promise<Cluster> {
   const { nodeName: name, roles, clusterHost: host, clusterPort: port, clusterAnnounce: announce } = config;
   const { clusterTlsCa: ca, clusterTlsCert: cert, clusterTlsKey: key } = config;
@@ -37,6 +39,7 @@ export async function openCluster(
     tls,
     log,
     clock,
+    onTakenOver,
   });
   stops.push(() => cluster.transport.close(1_000));
   return cluster;

@@ -63,7 +63,7 @@ export async function startNode(
   const startedAtMs = monotonicMs();
   const providers = createProviders(config, log, stops, tracer);
 
-  const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, stops);
+  const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, stops, onTakenOver);
   // The lock on DATA_DIR keeps every other process off the embedded database.
   const alone = { mayHaveRivals: config.databaseUrl !== null, onTakenOver };
   const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log, alone);
@@ -113,6 +113,7 @@ export async function startNode(
     if (placement.state === 'taken over') return 'taken over: another node uses the database of this one';
     if (draining) return 'draining';
     if (placement.state === 'unsure') return 'unsure: the lock on the database is not held now';
+    if (placement.state === 'unable') return 'unable: this node cannot commit, and others are given its shards';
     if (cluster?.node.state === 'isolated') return 'isolated: other nodes do not reach this one';
     return canary.status() === 'ok' ? 'ready' : canary.status();
   };

@@ -140,6 +140,74 @@ test('an isolated node that cannot release keeps what it has as long as it lives
   assert.equal(await b.actors.ask(probe, id, 'add', { n: 1 }), 2);
 });
 
+test(
+  'a node cut off from PostgreSQL alone loses its shards behind the fence, and gets them back when it can commit',
+  options,
+  async (t) => {
+    const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitLookMs: 100, lookMs: 200 } });
+    const database = await TcpProxy.before(cluster.url);
+    t.after(() => database.close());
+    const [a, b] = [await cluster.join('a'), await cluster.join('b')];
+    const c = await cluster.join('c', { databaseUrl: database.url });
+    await cluster.settled();
+    await until(() => [a, b].every(({ placement }) => placement.commits.isSteady), 'a and b to be steady');
+    const before = await cluster.shares();
+    const ids = idsIn(new Set(c.owned()));
+    const round = (n: number, nodes: TestNode[]) =>
+      Promise.all(ids.map((id, i) => nodes[i % nodes.length]!.actors.ask(probe, id, 'add', { n: 1 }, { commandId: `${id} ${n}` })));
+    assert.deepEqual(new Set(await round(1, [a, b, c])), new Set([1]));
+    const held = database.hold(/./, 'to server');
+    const beganMs = performance.now();
+    // What was on its way there has no answer; asked again with its id it is done once.
+    const again = async (id: string): Promise<unknown> => {
+      for (;;) {
+        const asked = a.actors.ask(probe, id, 'add', { n: 1 }, { commandId: `${id} 2`, deadlineMs: Date.now() + 500 });
+        const outcome = await outcomeOf(asked);
+        if (typeof outcome === 'number') return outcome;
+      }
+    };
+    assert.deepEqual(new Set(await Promise.all(ids.map(again))), new Set([2]));
+    t.diagnostic(`answered elsewhere after ${Math.round(performance.now() - beganMs)} ms`);
+    await until(() => c.placement.state === 'unable' && c.owned().length === 0, 'c to hear of it from the others');
+    assert.equal(a.membership.view.members.length, 3, 'it is a member');
+    assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b']);
+    assert.deepEqual(new Set(await round(3, [c])), new Set([3]), 'it passes on what it is asked');
+    held.release();
+    await until(() => a.membership.view.members.every(({ cannotCommit }) => !cannotCommit), 'c to say that it can commit');
+    await cluster.settled();
+    assert.deepEqual(await cluster.shares(), before);
+    assert.equal(c.placement.state, 'ready');
+    assert.deepEqual(new Set(await round(4, [a, b, c])), new Set([4]));
+  },
+);
+
+test('where no node can commit nothing is taken from any, also when the first can again', options, async (t) => {
+  const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitLookMs: 100 } });
+  const ways = await Promise.all([TcpProxy.before(cluster.url), TcpProxy.before(cluster.url)]);
+  t.after(() => Promise.all(ways.map((way) => way.close())));
+  const a = await cluster.join('a', { databaseUrl: ways[0]!.url });
+  const b = await cluster.join('b', { databaseUrl: ways[1]!.url });
+  await cluster.settled();
+  await until(() => [a, b].every(({ placement }) => placement.commits.isSteady), 'both to be steady');
+  const epochs = await epochsOf(cluster);
+  const held = ways.map((way) => way.hold(/./, 'to server'));
+  await until(() => [a, b].every(({ placement }) => placement.state === 'unable'), 'both to say so');
+  held[0]!.release();
+  await until(() => a.placement.state === 'ready', 'a to commit');
+  held[1]!.release();
+  await until(() => b.placement.state === 'ready', 'b to commit');
+  assert.equal(
+    await a.actors.ask(
+      probe,
+      probeIdIn((shard) => b.placement.epochOf(shard) !== null),
+      'add',
+      { n: 1 },
+    ),
+    1,
+  );
+  assert.deepEqual(await epochsOf(cluster), epochs);
+});
+
 test('what an isolated node has begun of the outside world is begun anew where its actor lives, and counts once', options, async (t) => {
   const cluster = await testCluster(t, quick);
   const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];

@@ -33,6 +33,17 @@ test('P2 a join moves shards to the newcomer only, a leave the shards of the lea
   );
 });
 
+test('P3 who cannot commit is as one that left while another can; where nobody can, the plan is as if all could', () => {
+  fc.assert(
+    fc.property(names, fc.infiniteStream(fc.boolean()), (chosen, unable) => {
+      const members = chosen.map((each) => member(each, unable.next().value ? { cannotCommit: true } : {}));
+      const able = members.filter(({ cannotCommit }) => cannotCommit !== true);
+      const healthy = (some: Member[]) => viewOf(some.map(({ cannotCommit: _, ...each }) => each));
+      assert.deepEqual(planOf(viewOf(members)), planOf(healthy(able.length > 0 ? able : members)));
+    }),
+  );
+});
+
 test('a node that leaves, and one that only serves the edge, is given nothing; without any other nobody is', () => {
   const edge = member('edge', { roles: ['edge'] });
   const leaving = member('leaving', { leaving: true });

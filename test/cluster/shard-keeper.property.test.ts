@@ -101,6 +101,7 @@ class Keeper {
       standing: () => (this.out ? null : { plan: this.plan, frozen: false, members: this.members, canTake: () => true }),
       refresh: async () => {},
       isProvenDead: () => true,
+      isMember: (incarnation) => this.members.includes(incarnation),
       announce: (rows) => world.announce(this, rows),
       acquired: (acquired) => {
         for (const shard of acquired) {

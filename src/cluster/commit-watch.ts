@@ -1,0 +1,64 @@
+/**
+ * Whether this node can commit, as it tells the others: whether PostgreSQL answers it, and takes writes. Slow to doubt, a little slower to
+ * trust, and slower each time it was wrong, as with peers (`hearing.ts`). It counts its own looks, so a process that stood still doubts nothing.
+ *
+ * C1 A node says that it cannot commit after `doubtAfter` looks in a row without an answer, and that it can after `trustAfter` with one.
+ * C2 It is steady only after answers without a gap for longer than it takes a node to trust again. Only a steady node takes shards from one
+ *    that cannot commit: where the database was away from all, each of them can commit again before another may take anything from it.
+ */
+import { Hearing } from './hearing.ts';
+
+export type CommitWatchOptions = {
+  /** Resolves with whether the database takes writes. Rejects where it does not answer. */
+  ask: () => Promise<boolean>;
+};
+
+/** At four looks a second: 2 s, 1 s, 40 s. */
+const patience = { doubtAfter: 8, trustAfter: 4, longestTrust: 160, mostReported: 1 };
+/** 1 s. */
+const gapAfter = 4;
+/** 3 s. */
+const steadyAfter = 12;
+const database = 'database';
+
+export class CommitWatch {
+  canCommit = true;
+  private readonly hearing = new Hearing(patience);
+  private answered = false;
+  private asking = false;
+  private unanswered = 0;
+  private steadyFor = 0;
+  private readonly options: CommitWatchOptions;
+
+  constructor(options: CommitWatchOptions) {
+    this.options = options;
+  }
+
+  /** C2. */
+  get isSteady(): boolean {
+    return this.canCommit && this.steadyFor >= steadyAfter;
+  }
+
+  /** To be called at even intervals. True where there is something new to tell. */
+  look(): boolean {
+    const heard = this.answered;
+    this.answered = false;
+    if (!this.asking) void this.ask();
+    const isNew = this.hearing.look([database], () => heard);
+    this.canCommit = this.hearing.unheard.length === 0;
+    this.unanswered = heard ? 0 : this.unanswered + 1;
+    this.steadyFor = isNew || this.unanswered >= gapAfter ? 0 : this.steadyFor + 1;
+    return isNew;
+  }
+
+  private async ask(): Promise<void> {
+    this.asking = true;
+    try {
+      this.answered = await this.options.ask();
+    } catch {
+      // Counted by the looks.
+    } finally {
+      this.asking = false;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** When a node says that it cannot commit, for any sequence of answers of the database. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { CommitWatch } from '../../src/cluster/commit-watch.ts';
+
+/** Stretches of looks with and without an answer. */
+const stretches = fc.array(fc.record({ answers: fc.boolean(), looks: fc.integer({ min: 1, max: 30 }) }), { minLength: 1, maxLength: 8 });
+
+/** Answers come between two looks. */
+async function played(
+  stretchesOf: readonly { answers: boolean; looks: number }[],
+): Promise<{ answered: boolean; can: boolean; steady: boolean }[]> {
+  let answers = true;
+  const watch = new CommitWatch({ ask: async () => answers || Promise.reject(new Error('no answer')) });
+  const seen: { answered: boolean; can: boolean; steady: boolean }[] = [];
+  for (const stretch of stretchesOf) {
+    answers = stretch.answers;
+    for (let look = 0; look < stretch.looks; look++) {
+      watch.look();
+      seen.push({ answered: answers, can: watch.canCommit, steady: watch.isSteady });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return seen;
+}
+
+test('C1 a gap of less than eight looks changes nothing, a longer one is told, and trust comes back only with answers', async () => {
+  await fc.assert(
+    fc.asyncProperty(stretches, async (chosen) => {
+      const seen = await played(chosen);
+      for (let i = 1; i < seen.length; i++) {
+        const before = (count: number) => seen.slice(Math.max(0, i - count), i);
+        if (seen[i - 1]!.can && !seen[i]!.can) assert.ok(i < 8 || before(8).every(({ answered }) => !answered));
+        if (!seen[i - 1]!.can && seen[i]!.can) assert.ok(before(4).every(({ answered }) => answered));
+        if (i > 8 && before(9).every(({ answered }) => !answered)) assert.equal(seen[i]!.can, false);
+      }
+    }),
+  );
+});
+
+test('C2 after an outage a node is steady only when every other node of the same outage can commit again', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 4, max: 40 }), fc.integer({ min: 0, max: 3 }), async (outage, later) => {
+      const good = { answers: true, looks: 20 };
+      const [one, other] = await Promise.all([
+        played([good, { answers: false, looks: outage }, good]),
+        played([good, { answers: false, looks: outage + later }, good]),
+      ]);
+      for (let i = 20 + outage + later; i < one.length; i++)
+        if (one[i]!.steady) assert.ok(other[i]!.can, 'it can before anything is taken from it');
+    }),
+  );
+});
