@@ -7,7 +7,7 @@ import { AppError } from '../../src/errors.ts';
 import type { CheckoutRow } from '../../src/storage/entities/checkout.ts';
 import { RecordedTurn } from '../support/turn-context.ts';
 
-const commands = checkoutActor({}, { takesPayments: true }).commands as any;
+const commands = checkoutActor({} as never, { takesPayments: true }).commands as any;
 const asked = {
   accountId: 'acct_1',
   userId: 'usr_1',
@@ -97,7 +97,7 @@ test('a deposit is sent to the wallet once, in the turn that finds it paid; nobo
   assert.equal(story.state!.status, 'paid');
   for (const kind of ['ended', 'mismatched'])
     assert.deepEqual(opened(deposit).tell('look', null).tell('looked', done({ kind })).turn.messages, []);
-  const elsewhere = checkoutActor({}, { takesPayments: false }).commands as any;
+  const elsewhere = checkoutActor({} as never, { takesPayments: false }).commands as any;
   const { state } = elsewhere.open(null, deposit, new Turn('cs_1'));
   assert.throws(() => elsewhere.pay(state, null, new Turn('cs_1')), { code: 'conflict' });
 });

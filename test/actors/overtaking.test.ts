@@ -23,7 +23,7 @@ const definitions: Record<string, any> = {
   agent: agentActor(toolbox, {} as never),
   card: cardActor,
   issued_card: issuedCardActor(null, silentLog),
-  renewal: renewalActor({}),
+  renewal: renewalActor({} as never),
   task: taskActor({ plan: null as never }),
   wallet: walletActor,
 };

@@ -104,7 +104,11 @@ class World {
     if (effect === undefined) return;
     this.processor.nowMs = this.nowMs;
     const run = () =>
-      this.effects[effect.name]!.run(effect.input, { actorId: 'cs_1', effectId: effect.id, signal: new AbortController().signal });
+      this.effects[effect.name as keyof typeof this.effects]!.run(effect.input, {
+        actorId: 'cs_1',
+        effectId: effect.id,
+        signal: new AbortController().signal,
+      });
     let outcome: EffectOutcome = { kind: 'failed', message: new AppError('unavailable', 'away').message };
     if (how !== 'fails') {
       if (how === 'twice') await run();
@@ -112,7 +116,7 @@ class World {
       if (how !== 'fails after acting') outcome = { kind: 'done', value };
     }
     this.pending.splice(this.pending.indexOf(effect), 1);
-    const { outcome: command } = this.effects[effect.name]!;
+    const { outcome: command } = this.effects[effect.name as keyof typeof this.effects]!;
     this.tell(command, { effectId: effect.id, outcome, tookMs: 1 });
   }
 

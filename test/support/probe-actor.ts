@@ -73,6 +73,7 @@ export type ProbeContract = {
     state(input: null): ProbeState | null;
     fail(input: { how: 'refuse' | 'throw' }): null;
   };
+  effects: { work(input: object): unknown; mail(input: object): unknown };
 };
 export const probe = actorRef<ProbeContract>('probe');
 
@@ -156,7 +157,7 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
       return { state: { ...(state ?? blank(ctx.id)), value: (state?.value ?? 0) + n }, reply: 'not this' };
     },
     answer(state, { key, reply, refuse }, ctx) {
-      ctx.answer(key, refuse ? new AppError('conflict', 'Refused later') : reply);
+      ctx.answer('defer', key, refuse ? new AppError('conflict', 'Refused later') : reply);
       return { state: { ...(state ?? blank(ctx.id)), text: `answered ${key}` }, reply: null };
     },
     begin(state, { effect, input, account }, ctx) {

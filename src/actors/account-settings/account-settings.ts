@@ -24,7 +24,11 @@ export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSetti
   queries: { get: (state) => settingsOf(state) },
 });
 
-function change(state: AccountSettingsRow | null, changes: Partial<Settings>, ctx: TurnContext): Turn<AccountSettingsRow, Settings> {
+function change(
+  state: AccountSettingsRow | null,
+  changes: Partial<Settings>,
+  ctx: TurnContext<AccountSettingsContract>,
+): Turn<AccountSettingsRow, Settings> {
   const before = settingsOf(state);
   const reply = { ...before, ...changes };
   const { timezone } = reply;

@@ -3,7 +3,7 @@
  * cannot exceed the limits together. Files tell it of every change by a message of the same commit; now and then it is held against the files.
  */
 import { AccountStorage, type AccountStorageRow } from '../../storage/entities/account.ts';
-import type { ActorDefinition, EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
+import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../runtime/define-actor.ts';
 import { countAgainMs, countEveryMs } from './count.ts';
 import { accountStorageInputs } from './inputs.ts';
 import { type AccountStorageContract, accountStorage, type Reservation, type StorageUse } from './messages.ts';
@@ -15,7 +15,7 @@ type State = AccountStorageRow | null;
 const reservedForMs = 600_000;
 
 export function accountStorageActor(
-  effects: Record<'count', EffectDefinition>,
+  effects: EffectsOf<AccountStorageContract>,
 ): ActorDefinition<AccountStorageRow, AccountStorageContract> {
   return {
     ref: accountStorage,
@@ -27,7 +27,11 @@ export function accountStorageActor(
   };
 }
 
-function reserve(state: State, { contentKey, fileId, sizeBytes, replacesBytes, limits }: Reservation, ctx: TurnContext): Turn<State, null> {
+function reserve(
+  state: State,
+  { contentKey, fileId, sizeBytes, replacesBytes, limits }: Reservation,
+  ctx: TurnContext<AccountStorageContract>,
+): Turn<State, null> {
   const row = present(state, ctx);
   if (row.reserved.some((one) => one.contentKey === contentKey)) return { state, reply: null };
   const reserved = row.reserved.filter(({ untilMs }) => untilMs > ctx.nowMs);
@@ -44,13 +48,17 @@ function release(state: State, { contentKey }: { contentKey: string }): Turn<Sta
   return { state: state === null ? state : without(state, contentKey), reply: null };
 }
 
-function changed(state: State, input: { contentKey: string | null } & StorageUse, ctx: TurnContext): Turn<State, null> {
+function changed(
+  state: State,
+  input: { contentKey: string | null } & StorageUse,
+  ctx: TurnContext<AccountStorageContract>,
+): Turn<State, null> {
   const row = without(present(state, ctx), input.contentKey);
   const next = { ...row, bytes: row.bytes + input.bytes, files: row.files + input.files };
   return { state: countedNow(next, countEveryMs, ctx), reply: null };
 }
 
-function recount(state: State, _input: null, ctx: TurnContext): Turn<State, null> {
+function recount(state: State, _input: null, ctx: TurnContext<AccountStorageContract>): Turn<State, null> {
   return { state: countedNow(present(state, ctx), countAgainMs, ctx), reply: null };
 }
 
@@ -63,13 +71,13 @@ function counted(state: State, { outcome }: EffectResult<StorageUse>): Turn<Stat
   return { state: { ...state, bytes: Math.max(0, state.bytes + bytes), files: Math.max(0, state.files + files) }, reply: null };
 }
 
-function countedNow(row: AccountStorageRow, everyMs: number, ctx: TurnContext): AccountStorageRow {
+function countedNow(row: AccountStorageRow, everyMs: number, ctx: TurnContext<AccountStorageContract>): AccountStorageRow {
   if (row.countedAt !== null && ctx.nowMs - row.countedAt < everyMs) return row;
   ctx.run('count', {});
   return { ...row, countedAt: ctx.nowMs };
 }
 
-function present(state: State, { id }: TurnContext): AccountStorageRow {
+function present(state: State, { id }: TurnContext<AccountStorageContract>): AccountStorageRow {
   return state ?? { id, bytes: 0, files: 0, reserved: [], countedAt: null };
 }
 

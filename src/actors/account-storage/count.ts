@@ -4,8 +4,8 @@
  */
 import { shardOf } from '../../cluster/address.ts';
 import type { Database } from '../../storage/database.ts';
-import type { EffectDefinition } from '../runtime/define-actor.ts';
-import { accountStorage, type StorageUse } from './messages.ts';
+import type { EffectsOf } from '../runtime/define-actor.ts';
+import { type AccountStorageContract, accountStorage, type StorageUse } from './messages.ts';
 
 /** How often it is held against the files, at the next change. */
 export const countEveryMs = 3_600_000;
@@ -23,7 +23,7 @@ const text = `select f.bytes - coalesce(a.bytes, 0) - m.bytes as bytes, f.files 
       from message where shard = $2 and kind = $3 and actor_id = $1 and command = 'changed') m
     left join account_storage a on a.id = $1`;
 
-export function storageEffects({ database }: { database: Pick<Database, 'read'> }): Record<'count', EffectDefinition> {
+export function storageEffects({ database }: { database: Pick<Database, 'read'> }): EffectsOf<AccountStorageContract> {
   return {
     count: {
       outcome: 'counted',

@@ -31,6 +31,9 @@ export type AccountStorageContract = {
     /** What is used, and what is kept for contents on their way. */
     used(input: null): StorageUse;
   };
+  effects: {
+    count(input: Record<string, never>): StorageUse;
+  };
 };
 
 export const accountStorage = actorRef<AccountStorageContract>('account_storage');

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../errors.ts';
 import { AccountWebhooks, type AccountWebhooksRow } from '../../storage/entities/webhook.ts';
-import type { ActorDefinition, EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
+import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../runtime/define-actor.ts';
 import { type CreateWebhook, webhook } from '../webhook/messages.ts';
 import { countAgainMs, countEveryMs } from './count.ts';
 import { accountWebhooksInputs } from './inputs.ts';
@@ -14,7 +14,7 @@ type State = AccountWebhooksRow | null;
 type Entry = AccountWebhooksRow['entries'][number];
 
 export function accountWebhooksActor(
-  effects: Record<'count', EffectDefinition>,
+  effects: EffectsOf<AccountWebhooksContract>,
 ): ActorDefinition<AccountWebhooksRow, AccountWebhooksContract> {
   return {
     ref: accountWebhooks,
@@ -26,7 +26,11 @@ export function accountWebhooksActor(
   };
 }
 
-function add(state: State, { webhookId, create }: { webhookId: string; create: CreateWebhook }, ctx: TurnContext): Turn<State, null> {
+function add(
+  state: State,
+  { webhookId, create }: { webhookId: string; create: CreateWebhook },
+  ctx: TurnContext<AccountWebhooksContract>,
+): Turn<State, null> {
   const entries = state?.entries ?? [];
   if (entries.some(({ id }) => id === webhookId)) return { state, reply: null };
   if (entries.length >= maxWebhooks) throw new AppError('conflict', `An account has ${maxWebhooks} webhooks at most: delete one`);
@@ -36,19 +40,23 @@ function add(state: State, { webhookId, create }: { webhookId: string; create: C
   return { state: countedNow({ ...present(state, ctx), entries: next }, countEveryMs, ctx), reply: null };
 }
 
-function move(state: State, { webhookId, url }: { webhookId: string; url: string }, ctx: TurnContext): Turn<State, null> {
+function move(
+  state: State,
+  { webhookId, url }: { webhookId: string; url: string },
+  ctx: TurnContext<AccountWebhooksContract>,
+): Turn<State, null> {
   const others = (state?.entries ?? []).filter(({ id }) => id !== webhookId);
   const next = withEntry(others, { id: webhookId, origin: new URL(url).origin });
   return { state: countedNow({ ...present(state, ctx), entries: next }, countEveryMs, ctx), reply: null };
 }
 
-function removed(state: State, { webhookId }: { webhookId: string }, ctx: TurnContext): Turn<State, null> {
+function removed(state: State, { webhookId }: { webhookId: string }, ctx: TurnContext<AccountWebhooksContract>): Turn<State, null> {
   if (state === null) return { state, reply: null };
   const entries = state.entries.filter(({ id }) => id !== webhookId);
   return { state: countedNow({ ...state, entries }, countEveryMs, ctx), reply: null };
 }
 
-function recount(state: State, _input: null, ctx: TurnContext): Turn<State, null> {
+function recount(state: State, _input: null, ctx: TurnContext<AccountWebhooksContract>): Turn<State, null> {
   return { state: countedNow(present(state, ctx), countAgainMs, ctx), reply: null };
 }
 
@@ -61,11 +69,11 @@ function counted(state: State, { outcome }: EffectResult<CountedWebhooks>): Turn
   return { state: { ...state, entries: [...others, ...wrong] }, reply: null };
 }
 
-function present(state: State, { id }: TurnContext): AccountWebhooksRow {
+function present(state: State, { id }: TurnContext<AccountWebhooksContract>): AccountWebhooksRow {
   return state ?? { id, entries: [], countedAt: null };
 }
 
-function countedNow(row: AccountWebhooksRow, everyMs: number, ctx: TurnContext): AccountWebhooksRow {
+function countedNow(row: AccountWebhooksRow, everyMs: number, ctx: TurnContext<AccountWebhooksContract>): AccountWebhooksRow {
   if (row.countedAt !== null && ctx.nowMs - row.countedAt < everyMs) return row;
   ctx.run('count', {});
   return { ...row, countedAt: ctx.nowMs };

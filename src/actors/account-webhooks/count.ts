@@ -1,7 +1,7 @@
 /** Holds the register of an account's webhooks against the webhooks: nodes of a version that knew no register have told it nothing. */
 import type { Database } from '../../storage/database.ts';
-import type { EffectDefinition } from '../runtime/define-actor.ts';
-import type { CountedWebhooks } from './messages.ts';
+import type { EffectsOf } from '../runtime/define-actor.ts';
+import type { AccountWebhooksContract, CountedWebhooks } from './messages.ts';
 
 export const countEveryMs = 3_600_000;
 /** Where one more was refused, the register may be wrong: it is counted anew, no more often than this. */
@@ -14,7 +14,7 @@ const text = `with entry as (select e->>'id' as id, e->>'origin' as origin from 
     (select coalesce(json_agg(e.id), '[]') from entry e where not exists (select from present p where p.id = e.id)
       and not exists (select from message m where m.kind = 'webhook' and m.actor_id = e.id)) as gone`;
 
-export function accountWebhooksEffects({ database }: { database: Pick<Database, 'read'> }): Record<'count', EffectDefinition> {
+export function accountWebhooksEffects({ database }: { database: Pick<Database, 'read'> }): EffectsOf<AccountWebhooksContract> {
   return {
     count: {
       outcome: 'counted',

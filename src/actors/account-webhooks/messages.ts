@@ -23,6 +23,9 @@ export type AccountWebhooksContract = {
     counted(input: EffectResult<CountedWebhooks>): null;
   };
   queries: Record<never, never>;
+  effects: {
+    count(input: Record<string, never>): CountedWebhooks;
+  };
 };
 
 export const accountWebhooks = actorRef<AccountWebhooksContract>('account_webhooks');

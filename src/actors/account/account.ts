@@ -13,7 +13,7 @@ import { isUpgrade, type Plan, unlimited } from '../../plans.ts';
 import { Account, type AccountRow, AgentUsage } from '../../storage/entities/account.ts';
 import type { WaitingFor } from '../../storage/entities/work.ts';
 import { emailAddress } from '../email-address/messages.ts';
-import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { task } from '../task/messages.ts';
 import { accountInputs } from './inputs.ts';
 import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
@@ -30,7 +30,7 @@ export const maxWaitingTasks = 10_000;
 const admittedPerTurn = 500;
 const tellAgainMs = 1_000;
 
-export function accountActor(effects: Record<'startedTasks', EffectDefinition>): ActorDefinition<AccountRow, AccountContract> {
+export function accountActor(effects: EffectsOf<AccountContract>): ActorDefinition<AccountRow, AccountContract> {
   return defineActor<AccountRow, AccountContract>({
     ref,
     entity: Account,
@@ -151,7 +151,7 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
         }
         const { ids, areAll } = outcome.value;
         for (const id of ids) ctx.send(task, id, 'planLimit', limitOf(account));
-        if (!areAll) ctx.run('startedTasks', { after: ids.at(-1) });
+        if (!areAll) ctx.run('startedTasks', { after: ids.at(-1)! });
         return account;
       }),
 
@@ -169,15 +169,15 @@ export function accountActor(effects: Record<'startedTasks', EffectDefinition>):
   });
 }
 
-function changing<I>(of: (account: AccountRow, input: I, ctx: TurnContext) => AccountRow) {
-  return (state: State, input: I, ctx: TurnContext): Turn<AccountRow, void> => ({
+function changing<I>(of: (account: AccountRow, input: I, ctx: TurnContext<AccountContract>) => AccountRow) {
+  return (state: State, input: I, ctx: TurnContext<AccountContract>): Turn<AccountRow, void> => ({
     state: change(state, ctx, (account) => of(account, input, ctx)),
     reply: undefined,
   });
 }
 
 /** Begins the period that it is by now, makes the change, and does what follows from it. */
-function change(state: State, ctx: TurnContext, of: (account: AccountRow) => AccountRow): AccountRow {
+function change(state: State, ctx: TurnContext<AccountContract>, of: (account: AccountRow) => AccountRow): AccountRow {
   const before = state ?? newAccount(ctx);
   const current = inPeriodOf(ctx.nowMs, before);
   if (current !== before) scheduleNextPeriod(current, ctx);
@@ -192,7 +192,7 @@ function change(state: State, ctx: TurnContext, of: (account: AccountRow) => Acc
 }
 
 /** Tells tasks that wait to begin why they do: those that came after `after`, a page in each turn. Who has left was the first in line. */
-function tellWaiting(account: AccountRow, after: string, ctx: TurnContext): void {
+function tellWaiting(account: AccountRow, after: string, ctx: TurnContext<AccountContract>): void {
   const { waiting } = account.taskPlaces;
   const waitingFor = whyTasksWait(account);
   const from = waiting.indexOf(after) + 1;
@@ -202,7 +202,7 @@ function tellWaiting(account: AccountRow, after: string, ctx: TurnContext): void
 }
 
 /** While a limit is reached, the task is told of that. */
-function tellLacking(account: AccountRow, place: string, ctx: TurnContext): void {
+function tellLacking(account: AccountRow, place: string, ctx: TurnContext<AccountContract>): void {
   if (account.limitReached) return;
   ctx.send(task, taskOfPlace(place), 'placeLacking', { place, allowed: limitsFor(account).concurrentAgents });
 }
@@ -213,7 +213,7 @@ function limitOf(account: AccountRow): { reached: boolean; limit: WaitingFor | n
   return { reached: limit !== null, limit };
 }
 
-function tellOfLimit(account: AccountRow, ctx: TurnContext): AccountRow {
+function tellOfLimit(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
   const limitReached = limitIsReached(account);
   if (limitReached === account.limitReached) return account;
   ctx.run('startedTasks', { after: '' });
@@ -221,7 +221,7 @@ function tellOfLimit(account: AccountRow, ctx: TurnContext): AccountRow {
 }
 
 /** Gives the places there are. */
-function giveOut(account: AccountRow, ctx: TurnContext): AccountRow {
+function giveOut(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
   if (account.limitReached) return account;
   const limits = limitsFor(account);
   const tasks = admit(account.taskPlaces, limits.concurrentTasks, admittedPerTurn);
@@ -233,7 +233,7 @@ function giveOut(account: AccountRow, ctx: TurnContext): AccountRow {
   return { ...account, taskPlaces: tasks.places, agentPlaces: agents.places };
 }
 
-function newAccount(ctx: TurnContext): AccountRow {
+function newAccount(ctx: TurnContext<AccountContract>): AccountRow {
   const { startsAtMs, endsAtMs } = periodAt(ctx.nowMs, ctx.nowMs);
   const account: AccountRow = {
     id: ctx.id,
@@ -266,6 +266,6 @@ function mayHaveOneMoreKey(account: AccountRow): void {
   throw new AppError('plan_required', `The account has ${account.apiKeys} API keys and ${allowed}: revoke one, or change the plan`);
 }
 
-function scheduleNextPeriod(account: AccountRow, ctx: TurnContext): void {
+function scheduleNextPeriod(account: AccountRow, ctx: TurnContext<AccountContract>): void {
   ctx.schedule('period', account.periodEndsAt, 'beginPeriod', {});
 }

@@ -1,11 +1,11 @@
 /** What accounts look for between their turns: their tasks that have started. They are many, so they stand in the tasks' own rows alone. */
 import type { Database } from '../../storage/database.ts';
-import type { EffectDefinition } from '../runtime/define-actor.ts';
-import type { StartedTasks } from './messages.ts';
+import type { EffectsOf } from '../runtime/define-actor.ts';
+import type { AccountContract, StartedTasks } from './messages.ts';
 
 export const tasksPerPage = 500;
 
-export function accountEffects({ database }: { database: Database }): Record<'startedTasks', EffectDefinition> {
+export function accountEffects({ database }: { database: Database }): EffectsOf<AccountContract> {
   return {
     startedTasks: {
       outcome: 'tellTasks',

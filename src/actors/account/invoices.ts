@@ -5,7 +5,7 @@ import { toMajor } from '../../money.ts';
 import type { AccountRow, Subscription } from '../../storage/entities/account.ts';
 import { Invoice, type InvoiceRow } from '../../storage/entities/checkout.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
-import type { ChangePlan, PeriodPaid } from './messages.ts';
+import type { AccountContract, ChangePlan, PeriodPaid } from './messages.ts';
 import { billFor, isOver, type Settled, settled, termLine, unused } from './subscription.ts';
 
 /**
@@ -15,7 +15,7 @@ import { billFor, isOver, type Settled, settled, termLine, unused } from './subs
 export function upgraded(
   account: AccountRow,
   { paymentId, amountMinor, processorId, ...offer }: ChangePlan,
-  ctx: TurnContext,
+  ctx: TurnContext<AccountContract>,
 ): AccountRow | null {
   const next: AccountRow = { ...account, plan: offer.plan, pendingPlan: null };
   const due = billFor(account, offer, ctx.nowMs);
@@ -35,7 +35,7 @@ export function waitingFor(account: AccountRow, { plan, billingPeriod }: ChangeP
 }
 
 /** Pays for the term that begins, where one has ended. */
-export function renewed(account: AccountRow, ctx: TurnContext): AccountRow {
+export function renewed(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
   const { id, plan, subscription, periodStartsAt } = account;
   if (subscription === null || !isOver(subscription, periodStartsAt)) return account;
   const bill = billFor(account, { plan, billingPeriod: subscription.nextBillingPeriod }, ctx.nowMs);
@@ -44,7 +44,11 @@ export function renewed(account: AccountRow, ctx: TurnContext): AccountRow {
 }
 
 /** Paid by the processor for the term it names. */
-export function withPaidTerm(account: AccountRow, { paymentId, amountMinor, ...term }: PeriodPaid, ctx: TurnContext): AccountRow {
+export function withPaidTerm(
+  account: AccountRow,
+  { paymentId, amountMinor, ...term }: PeriodPaid,
+  ctx: TurnContext<AccountContract>,
+): AccountRow {
   const subscription = { ...term, nextBillingPeriod: term.billingPeriod, priceMinor: amountMinor };
   const { lines } = settled([termLine(subscription, subscription.startsAtMs)]);
   const next: AccountRow = { ...account, plan: term.plan, pendingPlan: null };
@@ -56,7 +60,7 @@ function paid(
   subscription: Subscription,
   { lines, amountMinor, creditMinor }: Settled,
   paymentId: string,
-  ctx: TurnContext,
+  ctx: TurnContext<AccountContract>,
 ): AccountRow {
   const { plan, billingPeriod, startsAtMs: periodStart, paidUntilMs: periodEnd } = subscription;
   const id = ctx.newId(idPrefixes.invoice);

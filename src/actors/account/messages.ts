@@ -99,6 +99,9 @@ export type AccountContract = {
     /** Whether one more task may wait. */
     hasRoom(input: null): boolean;
   };
+  effects: {
+    startedTasks(input: { after: string }): StartedTasks;
+  };
 };
 
 export const account = actorRef<AccountContract>('account');

@@ -3,6 +3,7 @@
  * unless a person has paused the agent or must decide first. So pause, resume, guidance, approval, a crash and a move are all the same:
  * the next step starts from what is recorded.
  */
+
 import { idPrefixes } from '../../ids.ts';
 import type { ModelMessage } from '../../providers/model/port.ts';
 import type { AgentType, Toolbox, ToolOutcome } from '../../providers/tools/port.ts';
@@ -11,6 +12,7 @@ import { AgentStep } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { withApproval, withoutPending } from '../task/approvals.ts';
 import { task } from '../task/messages.ts';
+import type { AgentContract } from './messages.ts';
 import { emit, narrowed, report, shown } from './state.ts';
 
 /** Below this autonomy a person decides about what cannot be taken back. */
@@ -18,7 +20,7 @@ const fullAutonomy = 100;
 /** An agent that has had this many model turns is stopped: it would go on for ever. */
 const maxTurns = 200;
 
-export function advance(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow {
+export function advance(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   if (agent.status === 'paused' || agent.effectId !== null) return agent;
   if (agent.phase === 'calling') return nextCall(agent, ctx, toolbox);
   if (agent.phase === 'ready') return askForTurn(agent, ctx);
@@ -26,7 +28,7 @@ export function advance(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): Ag
   return agent;
 }
 
-function askForTurn(agent: AgentRow, ctx: TurnContext): AgentRow {
+function askForTurn(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   if (agent.turn >= maxTurns) return end(agent, ctx, 'error', `The agent gave up after ${maxTurns} model turns without coming to an end`);
   let next = narrowed(agent);
   for (const text of agent.guidance) next = record(next, ctx, { role: 'user', text: `A person says: ${text}` });
@@ -34,7 +36,7 @@ function askForTurn(agent: AgentRow, ctx: TurnContext): AgentRow {
   return { ...next, guidance: [], phase: 'asking', place: 'none', status: 'thinking', currentTool: null, updatedAt: ctx.nowMs };
 }
 
-function nextCall(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow {
+function nextCall(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const [call] = agent.calls;
   if (call === undefined) return advance({ ...agent, phase: 'ready' }, ctx, toolbox);
   if (call.name === 'finish') return finishCall(agent, call, ctx, toolbox);
@@ -52,19 +54,19 @@ function nextCall(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow
 }
 
 /** It gave its place back while it waited for a person or another agent, or has been stopped. */
-function askToGoOn(agent: AgentRow, ctx: TurnContext): AgentRow {
+function askToGoOn(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id, wants: 'calls' });
   return { ...agent, phase: 'queued', place: 'none', updatedAt: ctx.nowMs };
 }
 
-function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext): AgentRow {
+function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentContract>): AgentRow {
   emit(ctx, agent, 'agent.action', { tool: call.name, call_id: call.id, arguments: shown(call.arguments) });
   return agent;
 }
 
 /** What the answer asked for after `finish` is not done; each call is told so, because a conversation with a call unanswered goes nowhere. */
 
-function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext, toolbox: Toolbox): AgentRow {
+function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const { summary } = call.arguments as { summary: string };
   let next = callDone(agent, ctx, { result: { finished: agent.guidance.length === 0 }, isError: false });
   while (next.calls.length > 0) next = callDone(next, ctx, { result: { error: 'Not done: finish was called before it.' }, isError: true });
@@ -72,7 +74,7 @@ function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext, toolbo
 }
 
 /** Closing words end the agent, unless a person has said something it has not heard, or it still owes the task its output.json. */
-function close(agent: AgentRow, ctx: TurnContext): AgentRow {
+function close(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   if (agent.guidance.length > 0) return askForTurn({ ...agent, result: null }, ctx);
   if (agent.outputSchema === null) return end(agent, ctx, 'complete', agent.result);
   return { ...agent, status: 'thinking', updatedAt: ctx.nowMs, effectId: ctx.run('checkOutput', {}) };
@@ -83,7 +85,7 @@ function needsApproval(agent: AgentRow, call: PendingCall, toolbox: Toolbox): bo
 }
 
 /** Waits for a person: with a new approval for the call at work, or for the one that is pending already. */
-function waitFor(agent: AgentRow, ctx: TurnContext, pending: Approval | null): AgentRow {
+function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Approval | null): AgentRow {
   const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
   const waiting: AgentRow = { ...agent, status: 'waiting', currentTool: call.name, updatedAt: ctx.nowMs };
   if (pending !== null) return waiting;
@@ -107,13 +109,13 @@ function waitFor(agent: AgentRow, ctx: TurnContext, pending: Approval | null): A
 }
 
 /** Adds an entry to the agent's history; each is stored once. */
-export function record(agent: AgentRow, ctx: TurnContext, entry: ModelMessage): AgentRow {
+export function record(agent: AgentRow, ctx: TurnContext<AgentContract>, entry: ModelMessage): AgentRow {
   ctx.append(AgentStep, { agentId: agent.id, step: agent.steps, entry, createdAt: ctx.nowMs });
   return { ...agent, steps: agent.steps + 1 };
 }
 
 /** Records the result of the call at work and takes it off the list. */
-export function callDone(agent: AgentRow, ctx: TurnContext, { result, isError }: ToolOutcome): AgentRow {
+export function callDone(agent: AgentRow, ctx: TurnContext<AgentContract>, { result, isError }: ToolOutcome): AgentRow {
   const [call, ...calls] = agent.calls as [PendingCall, ...PendingCall[]];
   // The model's own call stands in the history with its own arguments: it must hear what was done instead.
   const heard = call.edited ? { approved_with_arguments: call.arguments, result } : result;
@@ -123,7 +125,12 @@ export function callDone(agent: AgentRow, ctx: TurnContext, { result, isError }:
 }
 
 /** Ends the agent, and what runs for it. `words` are its closing words, or what went wrong. */
-export function end(agent: AgentRow, ctx: TurnContext, status: 'complete' | 'error' | 'cancelled', words: string | null): AgentRow {
+export function end(
+  agent: AgentRow,
+  ctx: TurnContext<AgentContract>,
+  status: 'complete' | 'error' | 'cancelled',
+  words: string | null,
+): AgentRow {
   if (agent.effectId?.startsWith(idPrefixes.effect)) ctx.cancel(agent.effectId);
   const ended: AgentRow = {
     ...agent,

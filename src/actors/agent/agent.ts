@@ -8,8 +8,8 @@ import { Agent, type AgentRow } from '../../storage/entities/work.ts';
 import {
   type ActorDefinition,
   defineActor,
-  type EffectDefinition,
   type EffectOutcome,
+  type EffectsOf,
   type Turn,
   type TurnContext,
 } from '../runtime/define-actor.ts';
@@ -23,14 +23,11 @@ import { action, alive, emit, existing, newAgent, progressAfter, report, reportC
 type State = AgentRow | null;
 
 /** The definition of agents, with the effects that reach models and tools (`effects.ts`) and the tools they are offered. */
-export function agentActor(
-  toolbox: Toolbox,
-  effects: Record<'model' | 'tool' | 'checkOutput', EffectDefinition>,
-): ActorDefinition<AgentRow, AgentContract> {
+export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>): ActorDefinition<AgentRow, AgentContract> {
   /** Starts what follows, and tells the task what it must show from now on. `before` is the agent as the task was last told of it. */
-  const proceed = (before: AgentRow, agent: AgentRow, ctx: TurnContext): AgentRow =>
+  const proceed = (before: AgentRow, agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow =>
     reportChange(ctx, before, advance(agent, ctx, toolbox));
-  const go = (before: AgentRow, agent: AgentRow, ctx: TurnContext) => nothing(proceed(before, agent, ctx));
+  const go = (before: AgentRow, agent: AgentRow, ctx: TurnContext<AgentContract>) => nothing(proceed(before, agent, ctx));
   const nothing = (state: State): Turn<State, undefined> => ({ state, reply: undefined });
   /** An effect's outcome counts only while the agent waits for just that effect. */
   const awaits = (state: State, effectId: string): state is AgentRow =>
@@ -178,7 +175,7 @@ const noTurn = { tokens: 0, costMillicents: 0, model: null };
 /** Messages of people that may wait for the next model turn; none is dropped for a newer one. */
 const maxGuidance = 50;
 
-function unpaused(agent: AgentRow, ctx: TurnContext): AgentRow {
+function unpaused(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   const status = agent.phase === 'new' ? 'idle' : agent.phase === 'calling' || agent.phase === 'queued' ? 'acting' : 'thinking';
   return { ...agent, status, updatedAt: ctx.nowMs };
 }

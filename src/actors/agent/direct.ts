@@ -14,14 +14,14 @@ import type { AgentRow, Approval, PendingCall } from '../../storage/entities/wor
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { withApproval } from '../task/approvals.ts';
 import { callDone } from './advance.ts';
-import type { Approve, DirectedBy } from './messages.ts';
+import type { AgentContract, Approve, DirectedBy } from './messages.ts';
 import { emit, existing, narrowed, report } from './state.ts';
 
 /** An edge of an older version does not say who asks, and lets in whoever holds `agents.write`. */
 export const unknownDirector: DirectedBy = { id: null, via: 'session', mode: 'live', scopes: null };
 
 /** The agent after the decision, before it goes on; its task is told. Refused with `not_found`, `forbidden`, `conflict`, or `invalid` for arguments that do not fit. */
-export function decide(state: AgentRow | null, input: Approve, ctx: TurnContext, toolbox: Toolbox): AgentRow {
+export function decide(state: AgentRow | null, input: Approve, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const agent = existing(state);
   const { approvalId, approved, reason, by = unknownDirector } = input;
   const approval = decidable(agent, approvalId, by, toolbox);
@@ -62,7 +62,7 @@ export function decidable(agent: AgentRow, approvalId: string, by: DirectedBy, t
   return approval;
 }
 
-function rejected(agent: AgentRow, reason: string | null, by: DirectedBy, ctx: TurnContext): AgentRow {
+function rejected(agent: AgentRow, reason: string | null, by: DirectedBy, ctx: TurnContext<AgentContract>): AgentRow {
   const error = `A person rejected this: ${reason ?? 'no reason given'}. Do not do it again; revise your approach.`;
   const told = callDone(agent, ctx, { result: { error }, isError: true });
   return reason === null ? told : { ...told, guideScopes: withGuide(told, by) };

@@ -8,8 +8,8 @@ import type { AgentMail, AgentType, Purse, Toolbox, WorkspaceAccess } from '../.
 import type { Database } from '../../storage/database.ts';
 import type { AgentRow } from '../../storage/entities/work.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
-import type { EffectDefinition } from '../runtime/define-actor.ts';
-import { agent as agentRef } from './messages.ts';
+import type { EffectsOf } from '../runtime/define-actor.ts';
+import { type AgentContract, agent as agentRef } from './messages.ts';
 import { checkOutput } from './output.ts';
 
 export type AgentServices = {
@@ -33,7 +33,7 @@ const maxOutputTokens = 8_000;
 /** The tool's own time limit comes first and is told to the agent; this one only catches a tool that ignores it. */
 const toolTimeoutMs = 15 * 60_000;
 
-export function agentEffects(services: AgentServices): Record<'model' | 'tool' | 'checkOutput', EffectDefinition> {
+export function agentEffects(services: AgentServices): EffectsOf<AgentContract> {
   const { model, toolbox, workspace, purse, mail, compute, log } = services;
   const load = async (id: string): Promise<AgentRow> => {
     const agent = await services.actors.query(agentRef, id, 'get', null);

@@ -68,6 +68,11 @@ export type AgentContract = {
     /** The approval, if the caller may decide about it; refused as `approve` is, whatever became of it. */
     decidable(input: { approvalId: string; by: DirectedBy }): Approval;
   };
+  effects: {
+    model(input: { turn: number }): ModelReply;
+    tool(input: { callId: string; name: string; arguments: unknown }): ToolOutcome;
+    checkOutput(input: Record<string, never>): { problem: string | null };
+  };
 };
 
 export const agent = actorRef<AgentContract>('agent');

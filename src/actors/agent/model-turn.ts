@@ -1,10 +1,12 @@
 /** What a model's answer makes of an agent: its calls in order, or its end; and when an agent that gets nowhere is stopped. */
+
 import { missingScope } from '../../authority.ts';
 import type { ModelReply, ToolCall } from '../../providers/model/port.ts';
 import { type AgentType, notAllowed, type Toolbox } from '../../providers/tools/port.ts';
 import type { AgentRow, PendingCall } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { callDone, end, record } from './advance.ts';
+import type { AgentContract } from './messages.ts';
 import { emit } from './state.ts';
 
 /** Answers in a row without a usable call or text, and turns in a row with just the same calls, before the agent is stopped. */
@@ -14,7 +16,7 @@ const maxRepeats = 5;
 const maxCallsPerTurn = 20;
 
 /** Takes the answer into the history. The agent comes back in phase `calling`, `ready` for another turn, `closing`, or ended. */
-export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext, toolbox: Toolbox): AgentRow {
+export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const toolCalls = uniqueIds(reply.toolCalls.slice(0, maxCallsPerTurn), agent.turn);
   let next = record(agent, ctx, { role: 'assistant', text: reply.text, toolCalls });
   emit(ctx, next, 'agent.thinking', { turn: agent.turn, text: reply.text.slice(0, 8_000), tools: toolCalls.map((call) => call.name) });
@@ -32,7 +34,7 @@ export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext, 
 }
 
 /** Refuses what no tool can take, each with a result that tells the model why; what is left is done in order. */
-function checkCalls(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentRow {
+function checkCalls(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const usable: PendingCall[] = [];
   const refused: { call: PendingCall; message: string }[] = [];
   for (const call of agent.calls) {
@@ -66,7 +68,7 @@ function checkCalls(agent: AgentRow, ctx: TurnContext, toolbox: Toolbox): AgentR
   );
 }
 
-function emptyAnswer(agent: AgentRow, ctx: TurnContext): AgentRow {
+function emptyAnswer(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   const badTurns = agent.badTurns + 1;
   if (badTurns >= maxBadTurns) return end(agent, ctx, 'error', `The model answered with nothing, ${maxBadTurns} times in a row`);
   const next = record(agent, ctx, { role: 'user', text: 'Your answer was empty. Call a tool, or call finish with your closing words.' });
@@ -74,7 +76,7 @@ function emptyAnswer(agent: AgentRow, ctx: TurnContext): AgentRow {
 }
 
 /** @param problem what is wrong with output.json, null when it is right */
-export function outputChecked(agent: AgentRow, problem: string | null, ctx: TurnContext): AgentRow {
+export function outputChecked(agent: AgentRow, problem: string | null, ctx: TurnContext<AgentContract>): AgentRow {
   if (problem === null) {
     // A paused agent ends when it is resumed, one that was told something meanwhile goes on: both by way of `closing`.
     const mayEnd = agent.status !== 'paused' && agent.guidance.length === 0;

@@ -6,7 +6,7 @@ import { grantedByBoth } from '../../scopes.ts';
 import type { AgentRow, AgentStatus } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
 import { type AgentReport, task } from '../task/messages.ts';
-import type { AgentAction, CreateAgent } from './messages.ts';
+import type { AgentAction, AgentContract, CreateAgent } from './messages.ts';
 
 export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRow {
   return {
@@ -71,7 +71,7 @@ export function action(agent: AgentRow, status: AgentStatus, message: string): A
 }
 
 /** Events of an agent belong to its task's history. */
-export function emit(ctx: TurnContext, agent: AgentRow, type: string, data: object = {}): void {
+export function emit(ctx: TurnContext<AgentContract>, agent: AgentRow, type: string, data: object = {}): void {
   ctx.emit({
     accountId: agent.accountId,
     type,
@@ -89,7 +89,11 @@ export function isAtWork(agent: AgentRow): boolean {
  * Tells the task what it shows of this agent, and what else it must know. What it has worked is told together with a model turn, when it
  * rests, and at its end: with every tool call would be often.
  */
-export function report(ctx: TurnContext, agent: AgentRow, news: Partial<Pick<AgentReport, 'turn' | 'approval' | 'rests'>> = {}): AgentRow {
+export function report(
+  ctx: TurnContext<AgentContract>,
+  agent: AgentRow,
+  news: Partial<Pick<AgentReport, 'turn' | 'approval' | 'rests'>> = {},
+): AgentRow {
   const { id: agentId, status, currentTool, progress, result, error, workedMs, reportedMs } = agent;
   const shown = { agentId, status, currentTool, progress, result, error };
   const isDue = workedMs > reportedMs && (news.turn != null || news.rests === true || agent.phase === 'ended');
@@ -99,7 +103,7 @@ export function report(ctx: TurnContext, agent: AgentRow, news: Partial<Pick<Age
 }
 
 /** Reports where the task shows something else of the agent as it was before, or gets back the place of one that has nothing in flight. */
-export function reportChange(ctx: TurnContext, before: AgentRow, after: AgentRow): AgentRow {
+export function reportChange(ctx: TurnContext<AgentContract>, before: AgentRow, after: AgentRow): AgentRow {
   if (after.place !== 'none' && !isAtWork(after)) return report(ctx, { ...after, place: 'none' }, { rests: true });
   const isSame =
     before.status === after.status &&

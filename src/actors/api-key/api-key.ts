@@ -15,7 +15,7 @@ export const apiKeyActor = defineActor<ApiKeyRow, ApiKeyContract>({
   queries: { facts: (state) => (state?.status === 'active' ? factsOf(state) : null) },
 });
 
-function create(state: ApiKeyRow | null, input: CreateApiKey, ctx: TurnContext): Turn<ApiKeyRow, ApiKeyFacts> {
+function create(state: ApiKeyRow | null, input: CreateApiKey, ctx: TurnContext<ApiKeyContract>): Turn<ApiKeyRow, ApiKeyFacts> {
   if (state !== null) return { state, reply: factsOf(state) };
   const { accountId } = input;
   if (livesBeside(accountId, ctx)) ctx.jointly(account, accountId, 'addApiKey', {});
@@ -24,7 +24,7 @@ function create(state: ApiKeyRow | null, input: CreateApiKey, ctx: TurnContext):
   return { state: made, reply: factsOf(made) };
 }
 
-function revoke(state: ApiKeyRow | null, { accountId }: { accountId: string }, ctx: TurnContext): Turn<ApiKeyRow, null> {
+function revoke(state: ApiKeyRow | null, { accountId }: { accountId: string }, ctx: TurnContext<ApiKeyContract>): Turn<ApiKeyRow, null> {
   if (state?.status !== 'active' || state.accountId !== accountId) throw new AppError('not_found', 'API key not found');
   if (livesBeside(accountId, ctx)) ctx.jointly(account, accountId, 'apiKeyEnded', {});
   else ctx.send(account, accountId, 'apiKeyEnded', {});
@@ -32,11 +32,11 @@ function revoke(state: ApiKeyRow | null, { accountId }: { accountId: string }, c
 }
 
 /** Not so for a key that an earlier version of this service made. */
-function livesBeside(accountId: string, { id }: TurnContext): boolean {
+function livesBeside(accountId: string, { id }: TurnContext<ApiKeyContract>): boolean {
   return shardOf(apiKey.kind, id) === shardOf(account.kind, accountId);
 }
 
-function touch(state: ApiKeyRow | null, _input: null, ctx: TurnContext): Turn<ApiKeyRow | null, null> {
+function touch(state: ApiKeyRow | null, _input: null, ctx: TurnContext<ApiKeyContract>): Turn<ApiKeyRow | null, null> {
   const isRecent = state?.lastUsedAt != null && ctx.nowMs - state.lastUsedAt < touchIntervalMs;
   if (state?.status !== 'active' || isRecent) return { state, reply: null };
   return { state: { ...state, lastUsedAt: ctx.nowMs }, reply: null };

@@ -33,7 +33,7 @@ export const cardActor = defineActor<CardRow, CardContract>({
   queries: { get: (state) => state },
 });
 
-function create(state: CardRow | null, input: NewCard, ctx: TurnContext): Turn<CardRow, CardRow> {
+function create(state: CardRow | null, input: NewCard, ctx: TurnContext<CardContract>): Turn<CardRow, CardRow> {
   if (state !== null) return { state, reply: state };
   // A node of an earlier version knows live cards alone, and names no mode.
   const { mode = 'live' } = input;
@@ -52,7 +52,7 @@ function create(state: CardRow | null, input: NewCard, ctx: TurnContext): Turn<C
   return { state: made, reply: made };
 }
 
-function authorize(state: CardRow | null, input: Authorize, ctx: TurnContext): Turn<CardRow, CardAuthorizationRow> {
+function authorize(state: CardRow | null, input: Authorize, ctx: TurnContext<CardContract>): Turn<CardRow, CardAuthorizationRow> {
   const known = existing(state);
   const refusal = ownRefusal(known, input.amountMinor) ?? walletRefusal(known, input, ctx);
   if (refusal !== null) return { state: known, reply: decided(known, input, refusal, ctx) };
@@ -68,7 +68,11 @@ function ownRefusal({ status, spentMinor, spendLimitMinor }: CardRow, amountMino
 }
 
 /** null: the wallet has paid. */
-function walletRefusal(of: CardRow, { authorizationId, amountMinor, merchant }: Authorize, ctx: TurnContext): DeclineReason | null {
+function walletRefusal(
+  of: CardRow,
+  { authorizationId, amountMinor, merchant }: Authorize,
+  ctx: TurnContext<CardContract>,
+): DeclineReason | null {
   const about = { transferId: transferOf(authorizationId), reference: authorizationId, description: merchant };
   const decision = ctx.jointly(wallet, walletIdOf(of), 'payNow', { ...about, amountMinor, to: 'cards' });
   return decision.kind === 'declined' ? decision.reason : null;
@@ -79,7 +83,7 @@ function decided(
   of: CardRow,
   { authorizationId, amountMinor, merchant }: Authorize,
   declineReason: DeclineReason | null,
-  ctx: TurnContext,
+  ctx: TurnContext<CardContract>,
 ): CardAuthorizationRow {
   const status = declineReason === null ? 'approved' : 'declined';
   const { id: cardId, accountId, mode } = of;
@@ -91,7 +95,7 @@ function decided(
   return authorization;
 }
 
-function become(state: CardRow | null, status: CardRow['status'], ctx: TurnContext): Turn<CardRow, CardRow> {
+function become(state: CardRow | null, status: CardRow['status'], ctx: TurnContext<CardContract>): Turn<CardRow, CardRow> {
   const known = existing(state);
   if (known.status === 'cancelled') throw new AppError('conflict', 'The card is cancelled');
   if (known.status === status) throw new AppError('conflict', `The card is ${status} already`);
@@ -101,19 +105,23 @@ function become(state: CardRow | null, status: CardRow['status'], ctx: TurnConte
   return { state: changed, reply: changed };
 }
 
-function issuerFollows(state: CardRow | null, { status }: { status: CardRow['status'] }, ctx: TurnContext): Turn<CardRow | null, void> {
+function issuerFollows(
+  state: CardRow | null,
+  { status }: { status: CardRow['status'] },
+  ctx: TurnContext<CardContract>,
+): Turn<CardRow | null, void> {
   if (state !== null && state.status !== status) ctx.send(issuedCard, ctx.id, 'follow', { status: state.status });
   return { state, reply: undefined };
 }
 
 /** Tells of it, also to an issuer elsewhere. */
-function withStatus(known: CardRow, status: CardRow['status'], why: object, ctx: TurnContext): CardRow {
+function withStatus(known: CardRow, status: CardRow['status'], why: object, ctx: TurnContext<CardContract>): CardRow {
   if (status !== 'active') tell(known, `card.${status}`, why, ctx);
   if (known.issuerCardId !== null) ctx.send(issuedCard, known.id, 'follow', { status });
   return { ...known, status };
 }
 
-function tell({ id, accountId, mode, currency }: CardRow, type: string, data: object, ctx: TurnContext): void {
+function tell({ id, accountId, mode, currency }: CardRow, type: string, data: object, ctx: TurnContext<CardContract>): void {
   ctx.emit({ accountId, type, data: { card_id: id, mode, currency, ...data } });
 }
 

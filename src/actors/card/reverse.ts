@@ -5,10 +5,10 @@ import { CardReversal, type CardReversalRow } from '../../storage/entities/issui
 import type { CardRow } from '../../storage/entities/money.ts';
 import type { Turn, TurnContext } from '../runtime/define-actor.ts';
 import { wallet, walletIdOf } from '../wallet/messages.ts';
-import type { Reversal } from './messages.ts';
+import type { CardContract, Reversal } from './messages.ts';
 
 /** A card that its limit had frozen stays so until it is unfrozen. */
-export function reverse(state: CardRow | null, input: Reversal, ctx: TurnContext): Turn<CardRow, void> {
+export function reverse(state: CardRow | null, input: Reversal, ctx: TurnContext<CardContract>): Turn<CardRow, void> {
   if (state === null) throw new AppError('not_found', 'Card not found');
   const { transferId, authorizationId, amountMinor, merchant, reason, authorizedAtMs } = input;
   const { id: cardId, accountId, mode, currency } = state;

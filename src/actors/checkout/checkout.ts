@@ -21,8 +21,8 @@ import { renewal } from '../renewal/messages.ts';
 import {
   type ActorDefinition,
   defineActor,
-  type EffectDefinition,
   type EffectResult,
+  type EffectsOf,
   type Turn,
   type TurnContext,
 } from '../runtime/define-actor.ts';
@@ -58,7 +58,7 @@ const lookedAtForMs = 30 * 86_400_000;
 
 /** @param takesPayments whether a payment processor takes what is due */
 export function checkoutActor(
-  effects: Record<string, EffectDefinition>,
+  effects: EffectsOf<CheckoutContract>,
   { takesPayments }: { takesPayments: boolean },
 ): ActorDefinition<CheckoutRow, CheckoutContract> {
   const open = takesPayments ? openAtProcessor : openHere;
@@ -88,13 +88,13 @@ export function checkoutActor(
   });
 }
 
-function openHere(state: State, input: OpenCheckout, ctx: TurnContext): Turn<CheckoutRow, CheckoutRow> {
+function openHere(state: State, input: OpenCheckout, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   const opened = state ?? newCheckout(input, 'open', ctx);
   return { state: opened, reply: opened };
 }
 
 /** What has a price is paid at the processor; what needs a person, or costs nothing, is decided on a page of this service. */
-function openAtProcessor(state: State, input: OpenCheckout, ctx: TurnContext): Turn<CheckoutRow, CheckoutRow> {
+function openAtProcessor(state: State, input: OpenCheckout, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state === null && input.lines.length === 0) return openHere(state, input, ctx);
   if (state?.status === 'opening') ctx.defer(openedKey);
   // The processor had no page: whoever asks once more begins anew.
@@ -116,20 +116,24 @@ function openAtProcessor(state: State, input: OpenCheckout, ctx: TurnContext): T
   return { state: opening, reply: opening };
 }
 
-function opened(state: State, { outcome }: EffectResult<{ sessionId: string; url: string }>, ctx: TurnContext): Turn<State, null> {
+function opened(
+  state: State,
+  { outcome }: EffectResult<{ sessionId: string; url: string }>,
+  ctx: TurnContext<CheckoutContract>,
+): Turn<State, null> {
   if (state?.status !== 'opening') return { state, reply: null };
   if (outcome.kind !== 'done') {
-    ctx.answer(openedKey, noAnswer());
+    ctx.answer('open', openedKey, noAnswer());
     return { state: { ...state, status: 'failed' }, reply: null };
   }
   const { sessionId, url: pageUrl } = outcome.value;
   const next: CheckoutRow = { ...state, status: 'open', sessionId, pageUrl };
   lookLater(next, ctx);
-  ctx.answer(openedKey, next);
+  ctx.answer('open', openedKey, next);
   return { state: next, reply: null };
 }
 
-function look(state: State, _input: null, ctx: TurnContext): Turn<CheckoutRow, CheckoutRow> {
+function look(state: State, _input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state === null) throw new AppError('not_found', 'Checkout not found');
   if (state.status === 'opening') throw new AppError('unavailable', 'The page is not known yet', { retryAfterS: 5 });
   if (!isUndecidedThere(state)) return { state, reply: state };
@@ -138,27 +142,27 @@ function look(state: State, _input: null, ctx: TurnContext): Turn<CheckoutRow, C
   return { state, reply: state };
 }
 
-function lookAgain(state: State, _input: object, ctx: TurnContext): Turn<State, null> {
+function lookAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state !== null && isUndecidedThere(state)) lookNow(state, ctx);
   return { state, reply: null };
 }
 
-function looked(state: State, { outcome }: EffectResult<PageFound>, ctx: TurnContext): Turn<State, null> {
+function looked(state: State, { outcome }: EffectResult<PageFound>, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state === null || !isUndecidedThere(state)) {
-    if (state !== null) ctx.answer(lookedKey, state);
+    if (state !== null) ctx.answer('look', lookedKey, state);
     return { state, reply: null };
   }
   if (outcome.kind !== 'done') {
     lookLater(state, ctx);
-    ctx.answer(lookedKey, noAnswer());
+    ctx.answer('look', lookedKey, noAnswer());
     return { state, reply: null };
   }
   const next = found(state, outcome.value, ctx);
-  ctx.answer(lookedKey, next);
+  ctx.answer('look', lookedKey, next);
   return { state: next, reply: null };
 }
 
-function found(state: CheckoutRow, page: PageFound, ctx: TurnContext): CheckoutRow {
+function found(state: CheckoutRow, page: PageFound, ctx: TurnContext<CheckoutContract>): CheckoutRow {
   const decidedAt = ctx.nowMs;
   switch (page.kind) {
     case 'open':
@@ -185,13 +189,13 @@ function found(state: CheckoutRow, page: PageFound, ctx: TurnContext): CheckoutR
 }
 
 /** Of a page that was opened before there was a processor, what costs nothing. */
-function payNothing(state: State, input: null, ctx: TurnContext): Turn<CheckoutRow, CheckoutRow> {
+function payNothing(state: State, input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state?.status === 'open' && state.amountMinor > 0)
     throw new AppError('conflict', 'This is paid elsewhere by now. Ask for a new page.');
   return payHere(state, input, ctx);
 }
 
-function payHere(state: State, _input: null, ctx: TurnContext): Turn<CheckoutRow, CheckoutRow> {
+function payHere(state: State, _input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state?.status === 'paying' && state.sessionId === null) {
     ctx.defer(paidKey);
     return { state, reply: state };
@@ -205,12 +209,12 @@ function payHere(state: State, _input: null, ctx: TurnContext): Turn<CheckoutRow
   return { state: paying, reply: paying };
 }
 
-function cancel(state: State, _input: null, ctx: TurnContext): Turn<CheckoutRow, CheckoutRow> {
+function cancel(state: State, _input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   const cancelled: CheckoutRow = { ...undecided(state, ctx), status: 'cancelled', decidedAt: ctx.nowMs };
   return { state: cancelled, reply: cancelled };
 }
 
-function contact(state: State, input: ContactRequest, ctx: TurnContext): Turn<CheckoutRow, CheckoutRow> {
+function contact(state: State, input: ContactRequest, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   const current = undecided(state, ctx);
   if (planPriceMinor(current.plan, current.billingPeriod) !== null) throw new AppError('conflict', 'This plan is paid, not asked for');
   const { accountId, plan } = current;
@@ -221,16 +225,16 @@ function contact(state: State, input: ContactRequest, ctx: TurnContext): Turn<Ch
 }
 
 /** What surely was not sent can be sent again. */
-function told(state: State, { outcome }: EffectResult, ctx: TurnContext): Turn<State, null> {
+function told(state: State, { outcome }: EffectResult, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state === null || outcome.kind !== 'failed') {
-    ctx.answer(toldKey, state);
+    if (state !== null) ctx.answer('contact', toldKey, state);
     return { state, reply: null };
   }
-  ctx.answer(toldKey, new AppError('unavailable', 'The message could not be sent; try again shortly', { retryAfterS: 30 }));
+  ctx.answer('contact', toldKey, new AppError('unavailable', 'The message could not be sent; try again shortly', { retryAfterS: 30 }));
   return { state: { ...state, status: 'open', decidedAt: null }, reply: null };
 }
 
-function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: TurnContext): Turn<State, null> {
+function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state?.status !== 'paying' || state.plan === null) return { state, reply: null };
   if (outcome.kind !== 'done') {
     const triedForMs = ctx.nowMs - state.decidedAt!;
@@ -240,7 +244,7 @@ function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: Tu
   }
   const { change, renewedBy, paidUntilMs } = outcome.value;
   if (change.kind === 'dearer') {
-    ctx.answer(paidKey, new AppError('conflict', 'The price has changed meanwhile, and nothing was charged. Ask for a new page.'));
+    ctx.answer('pay', paidKey, new AppError('conflict', 'The price has changed meanwhile, and nothing was charged. Ask for a new page.'));
     return { state: { ...state, status: 'cancelled' }, reply: null };
   }
   if (change.kind === 'waiting' && state.payer !== null) {
@@ -253,16 +257,16 @@ function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: Tu
   if (payer !== null && paidUntilMs !== null)
     ctx.send(renewal, ctx.id, 'begin', { accountId: state.accountId, plan, billingPeriod, payer, paidUntilMs });
   const paid: CheckoutRow = { ...state, status: 'paid' };
-  ctx.answer(paidKey, paid);
+  ctx.answer('pay', paidKey, paid);
   return { state: paid, reply: null };
 }
 
-function subscribeAgain(state: State, _input: object, ctx: TurnContext): Turn<State, null> {
+function subscribeAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state?.status === 'paying' && state.plan !== null) subscribe(state, ctx);
   return { state, reply: null };
 }
 
-function returned(state: State, { outcome }: EffectResult, ctx: TurnContext): Turn<State, null> {
+function returned(state: State, { outcome }: EffectResult, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state?.status !== 'returning') return { state, reply: null };
   if (outcome.kind === 'done') return { state: { ...state, status: 'returned' }, reply: null };
   const triedForMs = ctx.nowMs - state.decidedAt!;
@@ -271,20 +275,20 @@ function returned(state: State, { outcome }: EffectResult, ctx: TurnContext): Tu
   return { state, reply: null };
 }
 
-function returnAgain(state: State, _input: object, ctx: TurnContext): Turn<State, null> {
+function returnAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state?.status === 'returning') ctx.run('giveBack', state.payer!);
   return { state, reply: null };
 }
 
-function subscribe({ accountId, plan, billingPeriod, amountMinor, sessionId }: PlanCheckoutRow, ctx: TurnContext): void {
+function subscribe({ accountId, plan, billingPeriod, amountMinor, sessionId }: PlanCheckoutRow, ctx: TurnContext<CheckoutContract>): void {
   ctx.run('subscribe', { accountId, plan, billingPeriod, amountMinor, isRenewed: sessionId !== null } satisfies Subscribe);
 }
 
-function lookNow({ sessionId, amountMinor, status, expiresAt }: CheckoutRow, ctx: TurnContext): void {
+function lookNow({ sessionId, amountMinor, status, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
   ctx.run('look', { sessionId: sessionId!, amountMinor, close: status === 'open' && ctx.nowMs >= expiresAt } satisfies LookAtPage);
 }
 
-function lookLater({ createdAt, expiresAt }: CheckoutRow, ctx: TurnContext): void {
+function lookLater({ createdAt, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
   const ageMs = ctx.nowMs - createdAt;
   if (ageMs >= lookedAtForMs) return;
   const dueMs = ctx.nowMs + growingPauseMs(ageMs, firstLookMs, maxLookMs);
@@ -300,7 +304,7 @@ function isUndecidedThere({ sessionId, status }: CheckoutRow): boolean {
   return sessionId !== null && (status === 'open' || status === 'waiting');
 }
 
-function newCheckout({ ownPage: _, ...input }: OpenCheckout, status: 'opening' | 'open', ctx: TurnContext): CheckoutRow {
+function newCheckout({ ownPage: _, ...input }: OpenCheckout, status: 'opening' | 'open', ctx: TurnContext<CheckoutContract>): CheckoutRow {
   const { id, nowMs } = ctx;
   const none = { sessionId: null, pageUrl: null, payer: null, decidedAt: null };
   const row: InferEntity<typeof Checkout> = { ...input, ...none, id, status, createdAt: nowMs, expiresAt: nowMs + checkoutLifeMs };
@@ -315,7 +319,7 @@ function atLeast(leastMinor: number, input: OpenCheckout): OpenCheckout {
   return { ...input, amountMinor: leastMinor, lines };
 }
 
-function undecided(state: State, ctx: TurnContext): PlanCheckoutRow {
+function undecided(state: State, ctx: TurnContext<CheckoutContract>): PlanCheckoutRow {
   if (state === null) throw new AppError('not_found', 'Checkout not found');
   if (state.sessionId !== null || state.plan === null)
     throw new AppError('conflict', 'The payment processor decides this checkout on its own page');

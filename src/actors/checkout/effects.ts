@@ -7,8 +7,8 @@ import { type Payer, type PaymentPage, type PaymentProcessor, paymentCurrency } 
 import type { PlanCheckoutRow } from '../../storage/entities/checkout.ts';
 import { account } from '../account/messages.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
-import type { EffectContext, EffectDefinition } from '../runtime/define-actor.ts';
-import type { ContactRequest, PageFound, Subscribed } from './messages.ts';
+import type { EffectContext, EffectsOf } from '../runtime/define-actor.ts';
+import type { CheckoutContract, ContactRequest, PageFound, Subscribed } from './messages.ts';
 
 export type CheckoutEffectParts = {
   actors: Pick<ActorSystem, 'ask' | 'query'>;
@@ -34,7 +34,7 @@ export function checkoutEffects({
   processor,
   onMismatch,
   log,
-}: CheckoutEffectParts): Record<string, EffectDefinition> {
+}: CheckoutEffectParts): EffectsOf<CheckoutContract> {
   const overNetwork = { repeatable: () => true, timeoutMs: 60_000, lane: 'vital' } as const;
   return {
     openPage: {

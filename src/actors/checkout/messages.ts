@@ -1,8 +1,10 @@
 /** What can be asked of a checkout: somebody is about to change an account's plan, or to pay into its wallet. */
+
 import type { PageStanding, Payer } from '../../providers/payments/port.ts';
 import type { CheckoutRow } from '../../storage/entities/checkout.ts';
 import type { PlanChange } from '../account/messages.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
+import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
 
 /** What processors take at once, in cents. What is more than due of a plan is kept as credit. */
 export const paymentBounds = { leastMinor: 50, mostMinor: 99_999_999 };
@@ -52,6 +54,13 @@ export type CheckoutContract = {
   queries: {
     /** null: there is none. */
     get(input: null): CheckoutRow | null;
+  };
+  effects: {
+    openPage(input: OpenPage): { sessionId: string; url: string };
+    look(input: LookAtPage): PageFound;
+    tellSales(input: TellSales): unknown;
+    giveBack(input: Payer): unknown;
+    subscribe(input: Subscribe): Subscribed;
   };
 };
 

@@ -34,7 +34,7 @@ export const emailAddressActor = defineActor<EmailAddressRow, EmailAddressContra
   idleTimeoutMs: 30_000,
 });
 
-function register(state: EmailAddressRow | null, input: Register, ctx: TurnContext): Turn<EmailAddressRow, Holder> {
+function register(state: EmailAddressRow | null, input: Register, ctx: TurnContext<EmailAddressContract>): Turn<EmailAddressRow, Holder> {
   const { registrationId, email, name, passwordHash } = input;
   const held = state === null ? null : holderOf(state);
   if (held !== null) {
@@ -50,16 +50,17 @@ function register(state: EmailAddressRow | null, input: Register, ctx: TurnConte
 function created(
   state: EmailAddressRow | null,
   { registrationId, part }: { registrationId: string; part: 'account' | 'user' },
-  ctx: TurnContext,
+  ctx: TurnContext<EmailAddressContract>,
 ): Turn<EmailAddressRow | null, null> {
   const { unfinished } = state ?? {};
   if (unfinished == null || !isRegistration(unfinished) || state!.registrationId !== registrationId) return { state, reply: null };
   const missing = unfinished.missing.filter((name) => name !== part);
   if (missing.length > 0) return { state: { ...state!, unfinished: { ...unfinished, missing } }, reply: null };
-  return finish(state!, holderOf(state!), ctx);
+  ctx.answer('register', state!.registrationId, holderOf(state!)!);
+  return finish(state!, ctx);
 }
 
-function move(state: EmailAddressRow | null, input: Move, ctx: TurnContext): Turn<EmailAddressRow, boolean> {
+function move(state: EmailAddressRow | null, input: Move, ctx: TurnContext<EmailAddressContract>): Turn<EmailAddressRow, boolean> {
   const { moveId, userId, accountId, email, emailVersion } = input;
   const held = state === null ? null : holderOf(state);
   if (held !== null && held.userId !== userId) throw taken();
@@ -69,17 +70,18 @@ function move(state: EmailAddressRow | null, input: Move, ctx: TurnContext): Tur
     return { state: state!, reply: true };
   }
   // Whoever waits for an earlier move is told that it did not come to that.
-  if (earlier != null) ctx.answer(state!.registrationId, false);
+  if (earlier != null) ctx.answer('move', state!.registrationId, false);
   return { state: claim(state, { userId, accountId }, moveId, { email, emailVersion }, ctx), reply: true };
 }
 
 function moved(
   state: EmailAddressRow | null,
   { moveId, done }: { moveId: string; done: boolean },
-  ctx: TurnContext,
+  ctx: TurnContext<EmailAddressContract>,
 ): Turn<EmailAddressRow | null, null> {
   if (state?.unfinished == null || state.registrationId !== moveId) return { state, reply: null };
-  return finish(done ? state : given(state), done, ctx);
+  ctx.answer('move', state.registrationId, done);
+  return finish(done ? state : given(state), ctx);
 }
 
 function release(state: EmailAddressRow | null, { userId }: { userId: string }): Turn<EmailAddressRow | null, null> {
@@ -91,7 +93,7 @@ function release(state: EmailAddressRow | null, { userId }: { userId: string }):
 function complete(
   state: EmailAddressRow | null,
   { registrationId, attempt }: { registrationId: string; attempt: number },
-  ctx: TurnContext,
+  ctx: TurnContext<EmailAddressContract>,
 ): Turn<EmailAddressRow | null, null> {
   if (state?.unfinished == null || state.registrationId !== registrationId) return { state, reply: null };
   askForMissing(state, ctx);
@@ -102,7 +104,11 @@ function complete(
   return { state, reply: null };
 }
 
-function forgotPassword(state: EmailAddressRow | null, _input: null, ctx: TurnContext): Turn<EmailAddressRow | null, null> {
+function forgotPassword(
+  state: EmailAddressRow | null,
+  _input: null,
+  ctx: TurnContext<EmailAddressContract>,
+): Turn<EmailAddressRow | null, null> {
   const holder = state === null || state.unfinished != null ? null : holderOf(state);
   if (holder !== null) ctx.send(user, holder.userId, 'offerReset', { email: ctx.id });
   return { state, reply: null };
@@ -114,7 +120,7 @@ function claim(
   holder: Holder,
   registrationId: string,
   unfinished: UnfinishedRegistration | UnfinishedMove,
-  ctx: TurnContext,
+  ctx: TurnContext<EmailAddressContract>,
 ): EmailAddressRow {
   const claimed: EmailAddressRow = { id: ctx.id, ...holder, registrationId, unfinished, createdAt: state?.createdAt ?? ctx.nowMs };
   askForMissing(claimed, ctx);
@@ -123,13 +129,12 @@ function claim(
   return claimed;
 }
 
-function finish(state: EmailAddressRow, answer: unknown, ctx: TurnContext): Turn<EmailAddressRow, null> {
+function finish(state: EmailAddressRow, ctx: TurnContext<EmailAddressContract>): Turn<EmailAddressRow, null> {
   ctx.unschedule(completeTimer);
-  ctx.answer(state.registrationId, answer);
   return { state: { ...state, unfinished: null }, reply: null };
 }
 
-function askForMissing({ registrationId, accountId, userId, unfinished }: EmailAddressRow, ctx: TurnContext): void {
+function askForMissing({ registrationId, accountId, userId, unfinished }: EmailAddressRow, ctx: TurnContext<EmailAddressContract>): void {
   if (!isRegistration(unfinished!)) {
     ctx.send(user, userId!, 'moveTo', { moveId: registrationId, claimedBy: ctx.id, ...unfinished! });
     return;

@@ -65,7 +65,7 @@ export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
   });
 }
 
-function issue(state: State, input: CardAtIssuer, ctx: TurnContext): Turn<IssuedCardRow, IssuedByNow> {
+function issue(state: State, input: CardAtIssuer, ctx: TurnContext<IssuedCardContract>): Turn<IssuedCardRow, IssuedByNow> {
   if (state?.status === 'made') return { state, reply: madeOf(state) };
   ctx.defer(madeKey);
   const reply = { issuerCardId: '', last4: '', numberHash: '' };
@@ -80,7 +80,7 @@ function issue(state: State, input: CardAtIssuer, ctx: TurnContext): Turn<Issued
   return { state: asked, reply };
 }
 
-function making(state: State, { outcome }: EffectResult<Making>, ctx: TurnContext): Turn<State, null> {
+function making(state: State, { outcome }: EffectResult<Making>, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
   if (state?.status !== 'making') return { state, reply: null };
   if (outcome.kind !== 'done') {
     if (ctx.nowMs - state.tryingSince! < makeWithinMs) return later(state, ctx);
@@ -91,16 +91,16 @@ function making(state: State, { outcome }: EffectResult<Making>, ctx: TurnContex
   const made: IssuedCardRow = { ...state, status: 'made', issuerCardId, last4, numberHash, tryingSince: null };
   const { accountId, name, currency, spendLimitMinor } = made;
   ctx.send(card, ctx.id, 'create', { accountId, mode: 'live', name, currency, spendLimitMinor, last4, numberHash, issuerCardId });
-  ctx.answer(madeKey, madeOf(made));
+  ctx.answer('issue', madeKey, madeOf(made));
   return { state: made, reply: null };
 }
 
-function refused(state: IssuedCardRow, why: string, ctx: TurnContext): Turn<State, null> {
-  ctx.answer(madeKey, new AppError('conflict', `The card was not made: ${why}`));
+function refused(state: IssuedCardRow, why: string, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
+  ctx.answer('issue', madeKey, new AppError('conflict', `The card was not made: ${why}`));
   return { state: { ...state, status: 'refused', refusal: why, tryingSince: null }, reply: null };
 }
 
-function follow(state: State, { status }: { status: CardRow['status'] }, ctx: TurnContext): Turn<State, void> {
+function follow(state: State, { status }: { status: CardRow['status'] }, ctx: TurnContext<IssuedCardContract>): Turn<State, void> {
   if (state?.status !== 'made' || state.wanted === 'cancelled') return { state, reply: undefined };
   const wanted = { ...state, wanted: status };
   // In whatever order it hears them, the card has the last word.
@@ -110,7 +110,7 @@ function follow(state: State, { status }: { status: CardRow['status'] }, ctx: Tu
   return { state: tell(wanted, ctx), reply: undefined };
 }
 
-function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ctx: TurnContext): Turn<State, null> {
+function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
   if (state === null) return { state, reply: null };
   if (outcome.kind !== 'done')
     return ctx.nowMs - state.tryingSince! < tellWithinMs ? later(state, ctx) : { state: { ...state, tryingSince: null }, reply: null };
@@ -118,27 +118,27 @@ function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ct
   return { state: told.told === told.wanted ? { ...told, tryingSince: null } : tell(told, ctx), reply: null };
 }
 
-function later(state: IssuedCardRow, ctx: TurnContext): Turn<State, null> {
+function later(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
   const pauseMs = growingPauseMs(ctx.nowMs - state.tryingSince!, firstRetryMs, maxRetryMs);
   ctx.schedule(retryTimer, ctx.nowMs + pauseMs, 'tryAgain', {});
   return { state, reply: null };
 }
 
-function tryAgain(state: State, _input: object, ctx: TurnContext): Turn<State, null> {
+function tryAgain(state: State, _input: object, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
   if (state?.status === 'making') make(state, ctx);
   else if (state?.status === 'made' && state.tryingSince !== null) {
     const { issuerCardId, wanted: status } = state;
-    ctx.run('tell', { issuerCardId, status });
+    ctx.run('tell', { issuerCardId: issuerCardId!, status });
   }
   return { state, reply: null };
 }
 
-function make({ accountId, name, currency, spendLimitMinor }: CardAtIssuer, ctx: TurnContext): void {
+function make({ accountId, name, currency, spendLimitMinor }: CardAtIssuer, ctx: TurnContext<IssuedCardContract>): void {
   ctx.run('make', { accountId, name, currency, spendLimitMinor });
 }
 
-function tell(state: IssuedCardRow, ctx: TurnContext): IssuedCardRow {
-  ctx.run('tell', { issuerCardId: state.issuerCardId, status: state.wanted });
+function tell(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): IssuedCardRow {
+  ctx.run('tell', { issuerCardId: state.issuerCardId!, status: state.wanted });
   return { ...state, tryingSince: ctx.nowMs };
 }
 

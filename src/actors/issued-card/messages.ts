@@ -24,6 +24,10 @@ export type IssuedCardContract = {
     tryAgain(input: object): null;
   };
   queries: { get(input: null): IssuedCardRow | null };
+  effects: {
+    make(input: CardAtIssuer): Making;
+    tell(input: { issuerCardId: string; status: CardRow['status'] }): CardRow['status'];
+  };
 };
 
 export const issuedCard = actorRef<IssuedCardContract>('issued_card');

@@ -84,7 +84,11 @@ export function issuerAuthorizationActor({ charge, look }: IssuerAuthorizationEf
   });
 }
 
-function request(state: State, { number, amountMinor, ...about }: Asked, ctx: TurnContext): Turn<State, Decision> {
+function request(
+  state: State,
+  { number, amountMinor, ...about }: Asked,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): Turn<State, Decision> {
   const before = state ?? newRow(about, ctx);
   const known = before.charges.find((charge) => charge.number === number);
   if (known !== undefined && known.outcome !== 'asked') return { state: before, reply: decisionOf(known) };
@@ -102,12 +106,16 @@ function request(state: State, { number, amountMinor, ...about }: Asked, ctx: Tu
   return { state: withCharge(before, { authorizationId, number, amountMinor }, ctx), reply };
 }
 
-function news(state: State, { approved, ...about }: CardAndMerchant & { approved: boolean }, ctx: TurnContext): Turn<State, void> {
+function news(
+  state: State,
+  { approved, ...about }: CardAndMerchant & { approved: boolean },
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): Turn<State, void> {
   if (state === null && !approved) return { state, reply: undefined };
   return { state: look(state ?? newRow(about, ctx), ctx), reply: undefined };
 }
 
-function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnContext): Turn<State, null> {
+function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
   if (state === null) return { state, reply: null };
   const decided = state.charges.find(({ authorizationId }) => authorizationId === decidedBy(outcome));
   if (outcome.kind !== 'done' || decided === undefined) {
@@ -120,13 +128,17 @@ function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnCont
   if (decided.outcome !== 'asked') return { state, reply: null };
   const { declineReason } = outcome.value;
   const now: Charge = { ...decided, outcome: declineReason === null ? 'approved' : 'declined', declineReason };
-  if (now.number !== null) ctx.answer(String(now.number), decisionOf(now));
+  if (now.number !== null) ctx.answer('request', String(now.number), decisionOf(now));
   const charges = state.charges.map((charge) => (charge === decided ? now : charge));
   const uncoveredMinor = state.uncoveredMinor + (now.number === null && declineReason !== null ? now.amountMinor : 0);
   return { state: settled({ ...state, charges, uncoveredMinor }, ctx), reply: null };
 }
 
-function looked(state: State, { effectId, outcome }: EffectResult<IssuerWord>, ctx: TurnContext): Turn<State, null> {
+function looked(
+  state: State,
+  { effectId, outcome }: EffectResult<IssuerWord>,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): Turn<State, null> {
   if (state === null || state.lookId !== effectId) return { state, reply: null };
   const { lookAgain, failedLooks, createdAt } = state;
   const rested: Row = { ...state, lookId: null, lookAgain: false };
@@ -143,28 +155,28 @@ function looked(state: State, { effectId, outcome }: EffectResult<IssuerWord>, c
   return { state: told, reply: null };
 }
 
-function chargeAgain(state: State, _input: object, ctx: TurnContext): Turn<State, null> {
+function chargeAgain(state: State, _input: object, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
   if (state === null) return { state, reply: null };
   for (const charge of state.charges.filter(isAsked)) run(state, charge, ctx);
   return { state, reply: null };
 }
 
-function lookNow(state: State, _input: object, ctx: TurnContext): Turn<State, null> {
+function lookNow(state: State, _input: object, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
   return { state: state === null ? null : look(state, ctx), reply: null };
 }
 
 /** What was said before the news is no answer to it. */
-function look(state: Row, ctx: TurnContext): Row {
+function look(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
   if (state.lookId !== null) return { ...state, lookAgain: true };
   return { ...state, lookId: ctx.run('look', {}) };
 }
 
-function lookLater(inMs: number, ctx: TurnContext): void {
+function lookLater(inMs: number, ctx: TurnContext<IssuerAuthorizationContract>): void {
   ctx.schedule(lookTimer, ctx.nowMs + inMs, 'look', {});
 }
 
 /** Makes what is booked what the issuer says, as far as it has said it. */
-function settled(state: Row, ctx: TurnContext): Row {
+function settled(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
   const due = dueMinor(state, ctx.nowMs);
   if (due === null) return state;
   const booked = bookedMinor(state.charges);
@@ -185,7 +197,7 @@ function giveBack(
   { cardId, merchant, word }: Row,
   { authorizationId, returnedMinor, atMs }: Charge,
   amountMinor: number,
-  ctx: TurnContext,
+  ctx: TurnContext<IssuerAuthorizationContract>,
 ): void {
   ctx.send(card, cardId, 'reverse', {
     transferId: derivedId(idPrefixes.transaction, authorizationId, String(returnedMinor)),
@@ -202,13 +214,21 @@ function reasonOf({ approved, status }: IssuerWord) {
   return status === 'reversed' || status === 'expired' ? status : ('captured_less' as const);
 }
 
-function withCharge(state: Row, asked: Pick<Charge, 'authorizationId' | 'number' | 'amountMinor'>, ctx: TurnContext): Row {
+function withCharge(
+  state: Row,
+  asked: Pick<Charge, 'authorizationId' | 'number' | 'amountMinor'>,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): Row {
   const charge: Charge = { ...asked, atMs: ctx.nowMs, outcome: 'asked', declineReason: null, returnedMinor: 0 };
   run(state, charge, ctx);
   return { ...state, charges: [...state.charges, charge] };
 }
 
-function run({ cardId, merchant }: Row, { authorizationId, number, amountMinor }: Charge, ctx: TurnContext): void {
+function run(
+  { cardId, merchant }: Row,
+  { authorizationId, number, amountMinor }: Charge,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): void {
   ctx.run('charge', { cardId, authorizationId, number, amountMinor, merchant });
 }
 
@@ -229,7 +249,7 @@ function isAsked({ outcome }: Charge): boolean {
   return outcome === 'asked';
 }
 
-function newRow(about: CardAndMerchant, ctx: TurnContext): Row {
+function newRow(about: CardAndMerchant, ctx: TurnContext<IssuerAuthorizationContract>): Row {
   const nothing = { charges: [], word: null, uncoveredMinor: 0, failedLooks: 0, lookId: null, lookAgain: false };
   return { id: ctx.id, ...about, ...nothing, createdAt: ctx.nowMs };
 }

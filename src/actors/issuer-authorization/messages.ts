@@ -32,6 +32,10 @@ export type IssuerAuthorizationContract = {
     look(input: object): null;
   };
   queries: { get(input: null): IssuerAuthorizationRow | null };
+  effects: {
+    look(input: Record<string, never>): IssuerWord;
+    charge(input: { cardId: string; authorizationId: string; number: number | null; amountMinor: number; merchant: string }): Charged;
+  };
 };
 
 export const issuerAuthorization = actorRef<IssuerAuthorizationContract>('issuer_authorization');

@@ -19,7 +19,11 @@ export const passwordResetActor = defineActor<ThrottleRow, PasswordResetContract
   idleTimeoutMs: 30_000,
 });
 
-function request(state: ThrottleRow | null, { addressId }: { addressId: string }, ctx: TurnContext): Turn<ThrottleRow | null, null> {
+function request(
+  state: ThrottleRow | null,
+  { addressId }: { addressId: string },
+  ctx: TurnContext<PasswordResetContract>,
+): Turn<ThrottleRow | null, null> {
   const times = state?.times ?? [];
   if (waitS(times, mailed, ctx.nowMs) > 0) return { state, reply: null };
   ctx.send(emailAddress, addressId, 'forgotPassword', null);

@@ -27,7 +27,7 @@ export const purchaseOrderActor = defineActor<PurchaseOrderRow, PurchaseOrderCon
   idleTimeoutMs: 60_000,
 });
 
-function create(state: State, input: CreateOrder, ctx: TurnContext): Turn<PurchaseOrderRow, PurchaseOrderRow> {
+function create(state: State, input: CreateOrder, ctx: TurnContext<PurchaseOrderContract>): Turn<PurchaseOrderRow, PurchaseOrderRow> {
   if (state !== null) {
     if (state.asking === ownApproval(state)) ctx.defer(state.asking);
     return { state, reply: state };
@@ -53,7 +53,11 @@ function create(state: State, input: CreateOrder, ctx: TurnContext): Turn<Purcha
   return askWallet(order, ownApproval(order), ctx);
 }
 
-function approve(state: State, { approvalId }: { approvalId: string }, ctx: TurnContext): Turn<PurchaseOrderRow, PurchaseOrderRow> {
+function approve(
+  state: State,
+  { approvalId }: { approvalId: string },
+  ctx: TurnContext<PurchaseOrderContract>,
+): Turn<PurchaseOrderRow, PurchaseOrderRow> {
   const order = existing(state);
   if (order.approvalId === approvalId) return { state: order, reply: order };
   if (order.asking === approvalId) {
@@ -63,7 +67,11 @@ function approve(state: State, { approvalId }: { approvalId: string }, ctx: Turn
   return askWallet(open(order), approvalId, ctx);
 }
 
-function reject(state: State, { reason }: { reason: string | null }, ctx: TurnContext): Turn<PurchaseOrderRow, PurchaseOrderRow> {
+function reject(
+  state: State,
+  { reason }: { reason: string | null },
+  ctx: TurnContext<PurchaseOrderContract>,
+): Turn<PurchaseOrderRow, PurchaseOrderRow> {
   const order = open(existing(state));
   const rejected: PurchaseOrderRow = { ...order, status: 'rejected', reason, paymentError: null, rejectedAt: ctx.nowMs };
   emit('order.rejected', rejected, ctx);
@@ -73,13 +81,18 @@ function reject(state: State, { reason }: { reason: string | null }, ctx: TurnCo
 function paymentDecided(
   state: State,
   { payment, decision }: { payment: Payment; decision: PaymentDecision },
-  ctx: TurnContext,
+  ctx: TurnContext<PurchaseOrderContract>,
 ): Turn<State, void> {
   return { state: state === null ? null : decided(state, payment.memo as string, decision, ctx), reply: undefined };
 }
 
 /** @param approvalId for which the wallet was asked */
-function decided(order: PurchaseOrderRow, approvalId: string, decision: PaymentDecision, ctx: TurnContext): PurchaseOrderRow {
+function decided(
+  order: PurchaseOrderRow,
+  approvalId: string,
+  decision: PaymentDecision,
+  ctx: TurnContext<PurchaseOrderContract>,
+): PurchaseOrderRow {
   if (order.asking === approvalId) {
     if (decision.kind === 'declined') return declined({ ...order, asking: null }, approvalId, decision.reason, ctx);
     const approved: PurchaseOrderRow = {
@@ -92,30 +105,39 @@ function decided(order: PurchaseOrderRow, approvalId: string, decision: PaymentD
     };
     emit('order.approved', approved, ctx);
     const next = decision.kind === 'paid' ? paid(approved, ctx) : { ...approved, paymentError: 'insufficient_funds' };
-    ctx.answer(approvalId, next);
+    ctx.answer('approve', approvalId, next);
     return next;
   }
   return order.status === 'approved' && decision.kind === 'paid' ? paid(order, ctx) : order;
 }
 
 /** It stays pending: a person may approve it later, when the limits allow it. */
-function declined(order: PurchaseOrderRow, approvalId: string, reason: PaymentRefusal, ctx: TurnContext): PurchaseOrderRow {
+function declined(
+  order: PurchaseOrderRow,
+  approvalId: string,
+  reason: PaymentRefusal,
+  ctx: TurnContext<PurchaseOrderContract>,
+): PurchaseOrderRow {
   if (approvalId !== ownApproval(order)) {
-    ctx.answer(approvalId, overLimit(reason));
+    ctx.answer('approve', approvalId, overLimit(reason));
     return order;
   }
   const next = { ...order, paymentError: reason };
-  ctx.answer(approvalId, next);
+  ctx.answer('approve', approvalId, next);
   return next;
 }
 
-function paid(order: PurchaseOrderRow, ctx: TurnContext): PurchaseOrderRow {
+function paid(order: PurchaseOrderRow, ctx: TurnContext<PurchaseOrderContract>): PurchaseOrderRow {
   const complete: PurchaseOrderRow = { ...order, status: 'complete', paymentError: null, completedAt: ctx.nowMs };
   emit('order.complete', complete, ctx);
   return complete;
 }
 
-function askWallet(order: PurchaseOrderRow, approvalId: string, ctx: TurnContext): Turn<PurchaseOrderRow, PurchaseOrderRow> {
+function askWallet(
+  order: PurchaseOrderRow,
+  approvalId: string,
+  ctx: TurnContext<PurchaseOrderContract>,
+): Turn<PurchaseOrderRow, PurchaseOrderRow> {
   const { id, amountMinor, vendor } = order;
   ctx.send(wallet, walletIdOf(order), 'pay', {
     transferId: transferOf(id),
@@ -160,7 +182,7 @@ function overLimit(reason: PaymentRefusal): AppError {
   return new AppError('invalid', issue.msg, { issues: [issue] });
 }
 
-function emit(type: string, order: PurchaseOrderRow, ctx: TurnContext): void {
+function emit(type: string, order: PurchaseOrderRow, ctx: TurnContext<PurchaseOrderContract>): void {
   const { id, accountId, mode, description, amountMinor, vendor, status, paymentError, reason } = order;
   ctx.emit({
     accountId,

@@ -4,8 +4,8 @@ import { type Log, warned } from '../../log.ts';
 import { planPriceMinor } from '../../plans.ts';
 import { type PaymentProcessor, paymentCurrency, type RenewalStanding } from '../../providers/payments/port.ts';
 import type { RenewalRow } from '../../storage/entities/renewal.ts';
-import type { EffectContext, EffectDefinition } from '../runtime/define-actor.ts';
-import type { Arranged } from './messages.ts';
+import type { EffectContext, EffectsOf } from '../runtime/define-actor.ts';
+import type { Arranged, RenewalContract } from './messages.ts';
 
 export type Arrange = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod' | 'payer' | 'arrangement'> & {
   paidUntilMs: number;
@@ -19,7 +19,7 @@ export type RenewalEffectParts = {
   log: Log;
 };
 
-export function renewalEffects({ processor, onMismatch, log }: RenewalEffectParts): Record<string, EffectDefinition> {
+export function renewalEffects({ processor, onMismatch, log }: RenewalEffectParts): EffectsOf<RenewalContract> {
   const common = { repeatable: () => true, timeoutMs: 60_000, lane: 'vital' } as const;
   return {
     arrange: {

@@ -1,7 +1,9 @@
 /** What can be asked of a renewal: what the payment processor charges for the terms after the first. */
+
 import type { Payer, RenewalStanding } from '../../providers/payments/port.ts';
 import type { RenewalRow } from '../../storage/entities/renewal.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
+import type { Arrange } from './effects.ts';
 
 export type BeginRenewal = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod'> & { payer: Payer; paidUntilMs: number };
 
@@ -29,6 +31,11 @@ export type RenewalContract = {
   queries: {
     /** null: there is none. */
     get(input: null): RenewalRow | null;
+  };
+  effects: {
+    arrange(input: Arrange): Arranged;
+    stop(input: { payer: Payer }): RenewalStanding[];
+    look(input: { processorId: string }): { processorId: string; standing: RenewalStanding };
   };
 };
 

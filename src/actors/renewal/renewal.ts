@@ -12,7 +12,7 @@ import { growingPauseMs } from '../../growing-pause.ts';
 import type { PaidTerm, RenewalStanding } from '../../providers/payments/port.ts';
 import { Renewal, type RenewalRow } from '../../storage/entities/renewal.ts';
 import { account } from '../account/messages.ts';
-import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import type { Arrange } from './effects.ts';
 import { renewalInputs } from './inputs.ts';
 import { type BeginRenewal, type RenewalContract, renewal } from './messages.ts';
@@ -30,7 +30,7 @@ const lookEveryMs = 24 * 3_600_000;
 const arrangedWithinMs = 3 * 86_400_000;
 const stoppedWithinMs = 30 * 86_400_000;
 
-export function renewalActor(effects: Record<string, EffectDefinition>): ActorDefinition<RenewalRow, RenewalContract> {
+export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefinition<RenewalRow, RenewalContract> {
   return defineActor<RenewalRow, RenewalContract>({
     ref: renewal,
     entity: Renewal,
@@ -80,6 +80,7 @@ export function renewalActor(effects: Record<string, EffectDefinition>): ActorDe
       looked: changing((row, { outcome }, ctx) => {
         const isAnswered = outcome.kind === 'done';
         ctx.answer(
+          'look',
           lookedKey,
           isAnswered ? null : new AppError('unavailable', 'The payment processor does not answer now', { retryAfterS: 5 }),
         );
@@ -100,27 +101,27 @@ export function renewalActor(effects: Record<string, EffectDefinition>): ActorDe
   });
 }
 
-function changing<I>(of: (row: RenewalRow, input: I, ctx: TurnContext) => RenewalRow) {
-  return (state: State, input: I, ctx: TurnContext): Turn<RenewalRow | null, null> => ({
+function changing<I>(of: (row: RenewalRow, input: I, ctx: TurnContext<RenewalContract>) => RenewalRow) {
+  return (state: State, input: I, ctx: TurnContext<RenewalContract>): Turn<RenewalRow | null, null> => ({
     state: state === null ? null : of(state, input, ctx),
     reply: null,
   });
 }
 
-function begun({ paidUntilMs, ...input }: BeginRenewal, ctx: TurnContext): RenewalRow {
+function begun({ paidUntilMs, ...input }: BeginRenewal, ctx: TurnContext<RenewalContract>): RenewalRow {
   const none = { arrangement: 1, processorId: null, failingSince: null };
   const row: RenewalRow = { ...input, ...none, id: ctx.id, paidUntil: paidUntilMs, status: 'arranging', createdAt: ctx.nowMs };
   return arrange(row, ctx);
 }
 
 /** What replaces it was told by another checkout than what begins it, so there is no order between the two. */
-function neverBegun(accountId: string, ctx: TurnContext): RenewalRow {
+function neverBegun(accountId: string, ctx: TurnContext<RenewalContract>): RenewalRow {
   const nobody = { customer: '', method: '', payment: '' };
   const none = { arrangement: 0, processorId: null, failingSince: null, paidUntil: ctx.nowMs, createdAt: ctx.nowMs };
   return { ...none, id: ctx.id, accountId, plan: 'free', billingPeriod: 'monthly', payer: nobody, status: 'over' };
 }
 
-function changed(row: RenewalRow, offer: Pick<RenewalRow, 'plan' | 'billingPeriod'>, ctx: TurnContext): RenewalRow {
+function changed(row: RenewalRow, offer: Pick<RenewalRow, 'plan' | 'billingPeriod'>, ctx: TurnContext<RenewalContract>): RenewalRow {
   const { status } = row;
   if (status === 'over') return row;
   const waits = status === 'arranging' || status === 'stopping';
@@ -131,7 +132,7 @@ function changed(row: RenewalRow, offer: Pick<RenewalRow, 'plan' | 'billingPerio
 }
 
 /** Its outcome sets the timer again: until then nothing else is begun. */
-function arrange(row: RenewalRow, ctx: TurnContext): RenewalRow {
+function arrange(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
   ctx.unschedule('goOn');
   const { accountId, plan, billingPeriod, payer, paidUntil: paidUntilMs, arrangement } = row;
   ctx.run('arrange', { accountId, plan, billingPeriod, payer, paidUntilMs, arrangement } satisfies Arrange);
@@ -139,22 +140,22 @@ function arrange(row: RenewalRow, ctx: TurnContext): RenewalRow {
 }
 
 /** @param waits whether an effect runs, or is to be tried again: its outcome goes on with what is wanted by then */
-function toStop(row: RenewalRow, waits: boolean, ctx: TurnContext): RenewalRow {
+function toStop(row: RenewalRow, waits: boolean, ctx: TurnContext<RenewalContract>): RenewalRow {
   return waits ? row : stop(row, ctx);
 }
 
-function stop(row: RenewalRow, ctx: TurnContext): RenewalRow {
+function stop(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
   ctx.unschedule('goOn');
   ctx.run('stop', { payer: row.payer });
   return row;
 }
 
-function renewing(row: RenewalRow, ctx: TurnContext): RenewalRow {
+function renewing(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
   ctx.schedule('goOn', Math.max(row.paidUntil + firstLookAfterMs, ctx.nowMs + lookEveryMs), 'goOn', {});
   return { ...row, status: 'renewing' };
 }
 
-function failing(row: RenewalRow, ctx: TurnContext): RenewalRow {
+function failing(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
   const failingSince = row.failingSince ?? ctx.nowMs;
   const known: RenewalRow = { ...row, failingSince };
   const unpaidForMs = ctx.nowMs - row.paidUntil;
@@ -164,12 +165,16 @@ function failing(row: RenewalRow, ctx: TurnContext): RenewalRow {
 }
 
 /** Tells the account of each term that it has not heard of. */
-function withPaid(row: RenewalRow, standings: RenewalStanding[], ctx: TurnContext): RenewalRow {
+function withPaid(row: RenewalRow, standings: RenewalStanding[], ctx: TurnContext<RenewalContract>): RenewalRow {
   const terms = standings.flatMap(({ plan, billingPeriod, paid }) => paid.map((term) => ({ plan, billingPeriod, ...term })));
   return terms.sort((a, b) => a.endsAtMs - b.endsAtMs).reduce((known, term) => withTerm(known, term, ctx), row);
 }
 
-function withTerm(row: RenewalRow, term: PaidTerm & Pick<RenewalRow, 'plan' | 'billingPeriod'>, ctx: TurnContext): RenewalRow {
+function withTerm(
+  row: RenewalRow,
+  term: PaidTerm & Pick<RenewalRow, 'plan' | 'billingPeriod'>,
+  ctx: TurnContext<RenewalContract>,
+): RenewalRow {
   if (row.status === 'over' || term.endsAtMs <= row.paidUntil) return row;
   const { plan, billingPeriod, paymentId, amountMinor, startsAtMs, endsAtMs: paidUntilMs } = term;
   const paid = { processorId: ctx.id, paymentId, plan, billingPeriod, amountMinor, startsAtMs, paidUntilMs };
@@ -177,7 +182,7 @@ function withTerm(row: RenewalRow, term: PaidTerm & Pick<RenewalRow, 'plan' | 'b
   return { ...row, paidUntil: paidUntilMs };
 }
 
-function ended(row: RenewalRow, ctx: TurnContext): RenewalRow {
+function ended(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
   ctx.send(account, row.accountId, 'subscriptionEnded', { processorId: ctx.id, paidUntilMs: row.paidUntil });
   return { ...row, status: 'over' };
 }

@@ -5,6 +5,7 @@
  */
 import type { EntitySchema, InferEntity } from '@mikro-orm/core';
 import type { TSchema } from 'typebox';
+import type { AppError } from '../../errors.ts';
 import type { IdPrefix } from '../../ids.ts';
 import type { AnyEntity } from '../../storage/database.ts';
 import type { DurableInputs } from './durable-input.ts';
@@ -13,6 +14,8 @@ import type { DurableInputs } from './durable-input.ts';
 export type Contract = {
   commands: Record<string, (input: any) => unknown>;
   queries: Record<string, (input: any) => unknown>;
+  /** What it awaits of the outside world: from the input of a run to the value of its outcome. */
+  effects?: Record<string, (input: any) => unknown>;
 };
 
 /** Names a kind of actor together with its contract, so that asking and sending are checked by the compiler. */
@@ -42,7 +45,7 @@ export type EffectResult<V = unknown> = { effectId: string; outcome: EffectOutco
 export type NewEvent = { accountId: string; type: string; taskId?: string; data: object };
 
 /** All a turn may do besides returning its state. Nothing here happens before the commit. */
-export interface TurnContext {
+export interface TurnContext<Own extends Contract = any> {
   /** The actor's own id. */
   readonly id: string;
   readonly nowMs: number;
@@ -68,18 +71,18 @@ export interface TurnContext {
     input: Parameters<C['commands'][K]>[0],
   ): ReturnType<C['commands'][K]>;
   /** Starts an effect of this actor's definition; its outcome arrives as the effect's `outcome` command. Returns the effect's id. */
-  run(effect: string, input: object): string;
+  run<E extends keyof Effects<Own> & string>(effect: E, input: Input<Effects<Own>[E]>): string;
   /** Ends an effect that runs; its outcome will not arrive. */
   cancel(effectId: string): void;
   /** Sets the timer of this name, or moves it; when it is due, `command` arrives with `input`. */
-  schedule(name: string, dueMs: number, command: string, input: object): void;
+  schedule<K extends keyof Own['commands'] & string>(name: string, dueMs: number, command: K, input: Input<Own['commands'][K]>): void;
   unschedule(name: string): void;
   /** Writes a row of a history or a list that belongs to this actor (inserted, or replaced by primary key; one of a read-only entity is never replaced: there already, it fails the turn). */
   append<E extends EntitySchema<any>>(entity: E, row: InferEntity<E>): void;
   /** Leaves the caller of this turn waiting: it is answered by a later turn's `answer` with the same key, or when its deadline has passed. */
   defer(key: string): void;
-  /** Answers who was left waiting under this key, after this turn's commit. Nobody waiting is no error. */
-  answer(key: string, reply: unknown): void;
+  /** Answers who was left waiting under this key by this command, after this turn's commit. Nobody waiting is no error. */
+  answer<K extends keyof Own['commands'] & string>(command: K, key: string, reply: Reply<Own['commands'][K]> | AppError): void;
 }
 
 export type EffectContext = {
@@ -90,14 +93,14 @@ export type EffectContext = {
   readonly signal: AbortSignal;
 };
 
-export type EffectDefinition = {
+export type EffectDefinition<I = any, V = unknown> = {
   /**
    * Awaits the outside world. A thrown `AppError` becomes the outcome `failed` with its message; anything else with a general one, and is logged:
    * `unknown` where it must not be repeated. `draining` is for another node to run.
    */
-  run(input: any, context: EffectContext): Promise<unknown>;
+  run(input: I, context: EffectContext): Promise<V>;
   /** May run again after a crash. When false for an input, a run that was interrupted, by its time limit too, is not repeated: its outcome is `unknown`. */
-  repeatable: (input: any) => boolean;
+  repeatable: (input: I) => boolean;
   timeoutMs: number;
   /** Whose places it needs; each lane has its own. `vital`: mails and money, which no work of agents may delay. Default: `tool`. */
   lane?: 'model' | 'tool' | 'vital';
@@ -111,6 +114,9 @@ export type EffectDefinition = {
   version?: number;
 };
 
+/** What an actor needs of the outside world, as its contract says. */
+export type EffectsOf<C extends Contract> = { [E in keyof Effects<C>]: EffectDefinition<Input<Effects<C>[E]>, Reply<Effects<C>[E]>> };
+type Effects<C> = C extends { effects: infer E } ? E : Record<never, never>;
 type Input<F> = F extends (input: infer I) => unknown ? I : never;
 type Reply<F> = F extends (input: any) => infer R ? R : never;
 
@@ -123,7 +129,7 @@ export type ActorDefinition<S extends object, C extends Contract> = {
     [K in keyof C['commands']]: (
       state: S | null,
       input: Input<C['commands'][K]>,
-      ctx: TurnContext,
+      ctx: TurnContext<C>,
     ) => Turn<S | null, Reply<C['commands'][K]>>;
   };
   /** Looks at the last committed state. */

@@ -137,7 +137,7 @@ export class TurnRecord implements TurnContext {
     this.deferred = key;
   }
 
-  answer(key: string, reply: unknown): void {
+  answer(_command: string, key: string, reply: unknown): void {
     (this.answers ??= []).push({ key, reply });
   }
 

@@ -15,7 +15,7 @@ export const sessionActor = defineActor<SessionRow, SessionContract>({
   },
 });
 
-function open(state: SessionRow | null, input: OpenSession, ctx: TurnContext): Turn<SessionRow, null> {
+function open(state: SessionRow | null, input: OpenSession, ctx: TurnContext<SessionContract>): Turn<SessionRow, null> {
   if (state !== null) return { state, reply: null };
   const times = { refreshExpiresAt: ctx.nowMs + refreshTokenLifeMs, createdAt: ctx.nowMs };
   return { state: { id: ctx.id, ...input, status: 'active', ...times }, reply: null };
@@ -24,7 +24,7 @@ function open(state: SessionRow | null, input: OpenSession, ctx: TurnContext): T
 function rotate(
   state: SessionRow | null,
   { presentedHash, nextHash }: { presentedHash: string; nextHash: string },
-  ctx: TurnContext,
+  ctx: TurnContext<SessionContract>,
 ): Turn<SessionRow | null, SessionOwner | null> {
   if (state?.status !== 'active') return { state, reply: null };
   if (presentedHash !== state.refreshHash) return { state: { ...state, status: 'revoked' }, reply: null };

@@ -1,16 +1,18 @@
 /** The agents of a task: taken on by the plan or by delegation, begun when those they come after have ended. */
+
 import { idPrefixes } from '../../ids.ts';
 import { type Granted, grantedByBoth } from '../../scopes.ts';
 import type { AgentSummary, TaskRow } from '../../storage/entities/work.ts';
 import { agent } from '../agent/messages.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
+import type { TaskContract } from './messages.ts';
 import type { Plan } from './plan.ts';
 
 type NewAgent = { id: string; type: string; title: string; prompt: string; after: string[]; delegatedBy: AgentSummary['delegatedBy'] };
 export type Delegated = { type: string; prompt: string; scopes: Granted };
 
 /** The plan's agents, created and not yet begun. The last one writes output.json where the task asks for it. */
-export function employ(task: TaskRow, plan: Plan, ctx: TurnContext): TaskRow {
+export function employ(task: TaskRow, plan: Plan, ctx: TurnContext<TaskContract>): TaskRow {
   const ids = plan.agents.map(() => ctx.newId(idPrefixes.agent));
   const agents = plan.agents.map((one, index) => {
     const last = index === plan.agents.length - 1;
@@ -21,7 +23,12 @@ export function employ(task: TaskRow, plan: Plan, ctx: TurnContext): TaskRow {
 }
 
 /** Creates and begins the agent that another one asks for, or tells it why not. */
-export function delegate(task: TaskRow, by: { agentId: string; callId: string }, asked: Delegated, ctx: TurnContext): TaskRow {
+export function delegate(
+  task: TaskRow,
+  by: { agentId: string; callId: string },
+  asked: Delegated,
+  ctx: TurnContext<TaskContract>,
+): TaskRow {
   const { type, prompt } = asked;
   if (task.agents.length >= task.config.max_agents) {
     const error = `The task may have ${task.config.max_agents} agents in all and has them. Do this yourself.`;
@@ -41,7 +48,7 @@ export function delegate(task: TaskRow, by: { agentId: string; callId: string },
 }
 
 /** Begins every agent that has not begun and whose predecessors have all ended. */
-export function beginReady(task: TaskRow, ctx: TurnContext): TaskRow {
+export function beginReady(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const byId = new Map(task.agents.map((one) => [one.id, one]));
   const agents = task.agents.map((one) => {
     const before = one.after.map((id) => byId.get(id)!);
@@ -65,7 +72,7 @@ function create(
   task: TaskRow,
   { id, type, title, prompt, after, delegatedBy }: NewAgent,
   writesOutput: boolean,
-  ctx: TurnContext,
+  ctx: TurnContext<TaskContract>,
 ): AgentSummary {
   const { id: taskId, accountId, workspaceId, config, mode, scopes, ownsWorkspace } = task;
   const outputSchema = writesOutput ? (config.output_schema ?? null) : null;

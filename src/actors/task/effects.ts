@@ -4,9 +4,9 @@ import { AppError } from '../../errors.ts';
 import type { Model, ModelReply } from '../../providers/model/port.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
-import type { EffectDefinition } from '../runtime/define-actor.ts';
+import type { EffectsOf } from '../runtime/define-actor.ts';
 import { budgetIsSpent } from './grants.ts';
-import { task as taskRef } from './messages.ts';
+import { type TaskContract, task as taskRef } from './messages.ts';
 import { type Planned, planRequest, type ReadPlan, readPlan } from './plan.ts';
 
 /** A model that answers no plan is told why and asked again this often. */
@@ -14,7 +14,7 @@ const maxTries = 3;
 const planTimeoutMs = 10 * 60_000;
 const maxFilesShown = 200;
 
-export function taskEffects(services: { model: Model; database: Database; actors: ActorSystem }): Record<'plan', EffectDefinition> {
+export function taskEffects(services: { model: Model; database: Database; actors: ActorSystem }): EffectsOf<TaskContract> {
   return {
     plan: {
       outcome: 'planned',

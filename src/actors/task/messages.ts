@@ -63,6 +63,9 @@ export type TaskContract = {
     cancel(input: Record<string, never>): TaskRow;
   };
   queries: { get(input: null): TaskRow | null };
+  effects: {
+    plan(input: Record<string, never>): Planned;
+  };
 };
 
 export const task = actorRef<TaskContract>('task');

@@ -3,7 +3,7 @@ import { unrecordedScopes } from '../../authority.ts';
 import { derivedId, idPrefixes } from '../../ids.ts';
 import type { DeliverableRow, TaskRow } from '../../storage/entities/work.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
-import type { CreateTask, DeliveredFile } from './messages.ts';
+import type { CreateTask, DeliveredFile, TaskContract } from './messages.ts';
 
 export function newTask(id: string, input: CreateTask & { workspaceId: string; ownsWorkspace: boolean }, nowMs: number): TaskRow {
   return {
@@ -38,6 +38,6 @@ export function deliverableOf(task: TaskRow, file: DeliveredFile, nowMs: number)
   return { ...file, id, taskId: task.id, accountId: task.accountId, createdAt: nowMs };
 }
 
-export function emit(ctx: TurnContext, task: TaskRow, type: string, data: object = {}): void {
+export function emit(ctx: TurnContext<TaskContract>, task: TaskRow, type: string, data: object = {}): void {
   ctx.emit({ accountId: task.accountId, type, taskId: task.id, data: { task_id: task.id, status: task.status, ...data } });
 }

@@ -7,7 +7,7 @@ import { idPrefixes } from '../../ids.ts';
 import { type AgentSummary, Deliverable, Task, type TaskRow } from '../../storage/entities/work.ts';
 import { account } from '../account/messages.ts';
 import { agent } from '../agent/messages.ts';
-import { type ActorDefinition, defineActor, type EffectDefinition, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../runtime/define-actor.ts';
 import { workspace } from '../workspace/messages.ts';
 import { withApproval, withoutPending } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
@@ -20,7 +20,7 @@ import { knowingWhy } from './waiting.ts';
 type State = TaskRow | null;
 type TaskCommands = ActorDefinition<TaskRow, TaskContract>['commands'];
 
-export function taskActor(effects: Record<'plan', EffectDefinition>): ActorDefinition<TaskRow, TaskContract> {
+export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<TaskRow, TaskContract> {
   return defineActor<TaskRow, TaskContract>({
     ref,
     entity: Task,
@@ -176,7 +176,7 @@ function usage(one: AgentSummary, turn: { tokens: number; model: string | null }
 }
 
 /** The account is told with each model turn; the agent's next one waits until that is counted. */
-function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, ctx: TurnContext): TaskRow {
+function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, ctx: TurnContext<TaskContract>): TaskRow {
   const tokens = turn?.tokens ?? 0;
   const one = task.agents.find((other) => other.id === agentId);
   if (one === undefined || (tokens === 0 && work === null)) return task;
@@ -187,7 +187,7 @@ function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, c
 }
 
 /** Tells who delegated, and starts those that waited for this agent. */
-function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
+function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   const one = task.agents.find((other) => other.id === agentId);
   if (one?.delegatedBy) {
     const { agentId: by, callId } = one.delegatedBy;
@@ -204,7 +204,7 @@ function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext): TaskRow {
 }
 
 /** What follows from the agents' states for the task's own: it ends, pauses, goes on. */
-function settle(task: TaskRow, ctx: TurnContext): TaskRow {
+function settle(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const working = live(task);
   if (working.length === 0) return conclude(task, ctx);
   const allPaused = working.every((one) => one.status === 'paused');
@@ -217,7 +217,7 @@ function settle(task: TaskRow, ctx: TurnContext): TaskRow {
 }
 
 /** All agents have ended: one that completed makes the task complete, unless the output.json that was asked for is missing. */
-function conclude(task: TaskRow, ctx: TurnContext): TaskRow {
+function conclude(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const owing = task.agents.find((one) => one.owesOutput && one.status !== 'complete');
   if (owing === undefined && task.agents.some((one) => one.status === 'complete')) {
     const complete = ended(task, 'complete', ctx);
@@ -229,13 +229,13 @@ function conclude(task: TaskRow, ctx: TurnContext): TaskRow {
   return fail(task, ctx, errors.length > 0 ? errors.join('; ') : 'All agents were cancelled');
 }
 
-function fail(task: TaskRow, ctx: TurnContext, error: string): TaskRow {
+function fail(task: TaskRow, ctx: TurnContext<TaskContract>, error: string): TaskRow {
   const failed = ended({ ...task, error: error.slice(0, 4_000) }, 'failed', ctx);
   emit(ctx, failed, 'task.failed', { error: failed.error });
   return failed;
 }
 
-function ended(task: TaskRow, status: 'complete' | 'failed' | 'cancelled', ctx: TurnContext): TaskRow {
+function ended(task: TaskRow, status: 'complete' | 'failed' | 'cancelled', ctx: TurnContext<TaskContract>): TaskRow {
   const [places, asked] = [true, false].map((held) => Object.values(task.places).flatMap((one) => (one.held === held ? [one.name] : [])));
   const started = task.status !== 'pending';
   ctx.send(account, task.accountId, 'taskEnded', { taskId: task.id, started, places: places!, asked, returnsPlaces: true });

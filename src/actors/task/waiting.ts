@@ -1,13 +1,15 @@
 /** Why a task waits, where the account's plan is the reason: found out after every turn of the task, shown by it, and told by an event. */
+
 import { isoTimestamp } from '../../clock.ts';
 import type { TaskRow, WaitingFor } from '../../storage/entities/work.ts';
 import type { Turn, TurnContext } from '../runtime/define-actor.ts';
+import type { TaskContract } from './messages.ts';
 import { emit } from './state.ts';
 
 /** What callers see of it: fields of the task, and of the event `task.waiting`. */
 export type WaitingView = { waiting_for: 'concurrency' | 'plan_limit' | null; waiting_message: string | null };
 
-type Command = (state: TaskRow | null, input: any, ctx: TurnContext) => Turn<TaskRow | null, any>;
+type Command = (state: TaskRow | null, input: any, ctx: TurnContext<TaskContract>) => Turn<TaskRow | null, any>;
 
 /** The same commands; after each the task knows why it waits. */
 export function knowingWhy<C extends Record<string, Command>>(commands: C): C {
@@ -30,7 +32,7 @@ export function waitingView({ waitingFor, pauseReason }: Pick<TaskRow, 'waitingF
   return { waiting_for: null, waiting_message: null };
 }
 
-function saying(before: WaitingFor | null, task: TaskRow, ctx: TurnContext): TaskRow {
+function saying(before: WaitingFor | null, task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const waitingFor = waitingNow(task);
   const next = waitingFor === task.waitingFor ? task : { ...task, waitingFor };
   if (waitingFor === null || (before?.kind === waitingFor.kind && before.of === waitingFor.of)) return next;

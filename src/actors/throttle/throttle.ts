@@ -22,7 +22,7 @@ export const throttleActor = defineActor<ThrottleRow, ThrottleContract>({
 function judge(
   state: ThrottleRow | null,
   { rule, failed }: { rule: ThrottleRule; failed: boolean },
-  ctx: TurnContext,
+  ctx: TurnContext<ThrottleContract>,
 ): Turn<ThrottleRow | null, number> {
   const times = state?.times ?? [];
   const wait = waitS(times, rule, ctx.nowMs);
@@ -30,7 +30,7 @@ function judge(
   return { state: failed ? countedTimes(ctx.id, times, rule, ctx.nowMs) : state, reply: 0 };
 }
 
-function forget(state: ThrottleRow | null, _input: null, ctx: TurnContext): Turn<ThrottleRow | null, null> {
+function forget(state: ThrottleRow | null, _input: null, ctx: TurnContext<ThrottleContract>): Turn<ThrottleRow | null, null> {
   if (state === null || state.times.length === 0) return { state, reply: null };
   return { state: { ...state, times: [], forgetAt: ctx.nowMs }, reply: null };
 }

@@ -5,10 +5,12 @@
  * The user's row alone says which of the claimed addresses counts. An address is released after the turn that gives it up, so at every moment
  * each address that the row names is claimed for this user.
  */
+
 import { AppError } from '../../errors.ts';
 import type { UserRow } from '../../storage/entities/identity.ts';
 import { emailAddress, emailAddressId } from '../email-address/messages.ts';
 import type { Turn, TurnContext } from '../runtime/define-actor.ts';
+import type { UserContract } from './messages.ts';
 import { mailNotice, openVerifications, verificationLifeMs, withVerification } from './verifications.ts';
 
 const dropTimer = 'pending email';
@@ -16,7 +18,7 @@ const dropTimer = 'pending email';
 export function update(
   state: UserRow | null,
   { name, email }: { name?: string | null; email?: string },
-  ctx: TurnContext,
+  ctx: TurnContext<UserContract>,
 ): Turn<UserRow, boolean> {
   if (state === null) throw new AppError('not_found', 'User not found');
   if (email !== undefined && emailAddressId(email) !== emailAddressId(state.email)) return { state, reply: false };
@@ -28,7 +30,7 @@ export function update(
 export function moveTo(
   state: UserRow | null,
   { moveId, claimedBy, email, emailVersion }: { moveId: string; claimedBy: string; email: string; emailVersion: number },
-  ctx: TurnContext,
+  ctx: TurnContext<UserContract>,
 ): Turn<UserRow | null, null> {
   const pending = state?.pendingEmail == null ? null : emailAddressId(state.pendingEmail.email);
   const isOwn = state !== null && emailAddressId(state.email) === claimedBy;
@@ -48,7 +50,7 @@ export function moveTo(
 export function verifyEmail(
   state: UserRow | null,
   { verificationId }: { verificationId: string },
-  ctx: TurnContext,
+  ctx: TurnContext<UserContract>,
 ): Turn<UserRow | null, boolean> {
   const open = state === null ? [] : openVerifications(state, ctx.nowMs);
   const verified = open.find(({ id }) => id === verificationId);
@@ -67,14 +69,18 @@ export function verifyEmail(
   return { state: { ...state!, ...moved, verifications: [], resets: [] }, reply: true };
 }
 
-export function dropPendingEmail(state: UserRow | null, { email }: { email: string }, ctx: TurnContext): Turn<UserRow | null, null> {
+export function dropPendingEmail(
+  state: UserRow | null,
+  { email }: { email: string },
+  ctx: TurnContext<UserContract>,
+): Turn<UserRow | null, null> {
   const pending = state?.pendingEmail;
   if (pending == null || pending.email !== email || ctx.nowMs < pending.expiresAt) return { state, reply: null };
   return { state: withoutPendingEmail(state!, ctx), reply: null };
 }
 
 /** The user without the address that waits, which is free for anybody then. */
-export function withoutPendingEmail(state: UserRow, ctx: TurnContext): UserRow {
+export function withoutPendingEmail(state: UserRow, ctx: TurnContext<UserContract>): UserRow {
   if (state.pendingEmail == null) return state;
   const pending = emailAddressId(state.pendingEmail.email);
   ctx.unschedule(dropTimer);

@@ -1,6 +1,10 @@
 /** What can be asked of a user. Secrets come as hashes or encrypted. */
+
 import type { SecondFactor } from '../../storage/entities/identity.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
+import type { KeyRevocation } from './key-revocation.ts';
+import type { MailedReset } from './resets.ts';
+import type { VerificationMail } from './verifications.ts';
 
 export type CreateUser = {
   registrationId: string;
@@ -94,6 +98,11 @@ export type UserContract = {
     secondFactor(input: null): Pick<SecondFactor, 'status' | 'sealed'> | null;
     /** Whether the reset can still be used. */
     canReset(input: { resetId: string; nowMs: number }): boolean;
+  };
+  effects: {
+    mailReset(input: MailedReset): unknown;
+    mailVerification(input: VerificationMail): unknown;
+    revokeKeys(input: KeyRevocation): unknown;
   };
 };
 

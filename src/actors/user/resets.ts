@@ -1,4 +1,5 @@
 /** Ways to a new password: each is mailed, good once and for an hour. The token in the mail is made where it is sent, and kept nowhere. */
+
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
 import type { MailProvider } from '../../providers/mail/port.ts';
@@ -8,6 +9,7 @@ import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../runti
 import { throttle, throttleId } from '../throttle/messages.ts';
 import { withoutPendingEmail } from './email-change.ts';
 import type { KeyRevocation, KeysRevoked } from './key-revocation.ts';
+import type { UserContract } from './messages.ts';
 
 export const resetLifeMs = 3_600_000;
 const maxResets = 5;
@@ -15,7 +17,7 @@ const maxAttempts = 5;
 const firstRetryMs = 15_000;
 const mailTimeoutMs = 60_000;
 
-type MailedReset = { to: string; resetId: string; expiresAtMs: number; attempt: number };
+export type MailedReset = { to: string; resetId: string; expiresAtMs: number; attempt: number };
 type MailResult = { sent: boolean; resetId: string; attempt: number };
 
 export type ResetMailOptions = {
@@ -46,14 +48,18 @@ export function resetMail({ mail, resetToken, publicUrl }: ResetMailOptions): Ef
   };
 }
 
-export function offerReset(state: UserRow | null, { email }: { email: string }, ctx: TurnContext): Turn<UserRow | null, null> {
+export function offerReset(
+  state: UserRow | null,
+  { email }: { email: string },
+  ctx: TurnContext<UserContract>,
+): Turn<UserRow | null, null> {
   if (state === null || emailAddressId(state.email) !== email) return { state, reply: null };
   const reset = { id: ctx.newId(idPrefixes.request), expiresAt: ctx.nowMs + resetLifeMs };
   mailIt(state, reset, 1, ctx);
   return { state: { ...state, resets: [...openResets(state, ctx.nowMs), reset].slice(-maxResets) }, reply: null };
 }
 
-export function resetMailed(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext): Turn<UserRow | null, null> {
+export function resetMailed(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext<UserContract>): Turn<UserRow | null, null> {
   if (outcome.kind !== 'done') return { state, reply: null };
   const { sent, resetId, attempt } = outcome.value as MailResult;
   if (sent || attempt >= maxAttempts) return { state, reply: null };
@@ -64,7 +70,7 @@ export function resetMailed(state: UserRow | null, { outcome }: EffectResult, ct
 export function mailReset(
   state: UserRow | null,
   { resetId, attempt }: { resetId: string; attempt: number },
-  ctx: TurnContext,
+  ctx: TurnContext<UserContract>,
 ): Turn<UserRow | null, null> {
   const reset = state === null ? undefined : openResets(state, ctx.nowMs).find(({ id }) => id === resetId);
   if (reset !== undefined) mailIt(state!, reset, attempt, ctx);
@@ -74,7 +80,7 @@ export function mailReset(
 export function resetPassword(
   state: UserRow | null,
   { resetId, passwordHash, revokeKeys = false }: { resetId: string; passwordHash: string; revokeKeys?: boolean },
-  ctx: TurnContext,
+  ctx: TurnContext<UserContract>,
 ): Turn<UserRow | null, { keysRevoked: number } | false> {
   if (state === null || !canReset(state, { resetId, nowMs: ctx.nowMs })) return { state, reply: false };
   // Whoever reads the mail is no guesser: the wrong passwords that led here are forgotten.
@@ -90,10 +96,10 @@ export function resetPassword(
   return { state: next, reply: { keysRevoked: 0 } };
 }
 
-export function keysRevoked(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext): Turn<UserRow | null, null> {
+export function keysRevoked(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext<UserContract>): Turn<UserRow | null, null> {
   if (outcome.kind !== 'done') return { state, reply: null };
   const { resetId, revoked } = outcome.value as KeysRevoked;
-  ctx.answer(`keys ${resetId}`, { keysRevoked: revoked });
+  ctx.answer('resetPassword', `keys ${resetId}`, { keysRevoked: revoked });
   return { state, reply: null };
 }
 
@@ -105,7 +111,7 @@ function openResets({ resets }: UserRow, nowMs: number): PasswordReset[] {
   return resets.filter(({ expiresAt }) => nowMs < expiresAt);
 }
 
-function mailIt(state: UserRow, { id, expiresAt }: PasswordReset, attempt: number, ctx: TurnContext): void {
+function mailIt(state: UserRow, { id, expiresAt }: PasswordReset, attempt: number, ctx: TurnContext<UserContract>): void {
   ctx.run('mailReset', { to: state.email, resetId: id, expiresAtMs: expiresAt, attempt } satisfies MailedReset);
 }
 

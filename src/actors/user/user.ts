@@ -48,7 +48,7 @@ export const userActor = (effects: UserMails & { revokeKeys: EffectDefinition })
     effects,
   });
 
-function create(state: UserRow | null, input: CreateUser, ctx: TurnContext): Turn<UserRow, null> {
+function create(state: UserRow | null, input: CreateUser, ctx: TurnContext<UserContract>): Turn<UserRow, null> {
   const { registrationId, claimedBy, accountId, email, name, passwordHash } = input;
   ctx.send(emailAddress, claimedBy, 'created', { registrationId, part: 'user' });
   if (state !== null) return { state, reply: null };

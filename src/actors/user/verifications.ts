@@ -1,10 +1,12 @@
 /** Mails that verify an e-mail address: each is good once and for a day. The token in the mail is made where it is sent, and kept nowhere. */
+
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
 import type { MailProvider } from '../../providers/mail/port.ts';
 import type { UserRow, Verification } from '../../storage/entities/identity.ts';
 import { emailAddressId } from '../email-address/messages.ts';
 import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../runtime/define-actor.ts';
+import type { UserContract } from './messages.ts';
 
 export const verificationLifeMs = 24 * 3_600_000;
 const maxVerifications = 5;
@@ -14,7 +16,7 @@ const mailTimeoutMs = 60_000;
 
 /** `notice` tells the old address of a change, and holds no token. */
 type About = 'registration' | 'change' | 'notice';
-type VerificationMail = { about: About; to: string; id: string; expiresAtMs: number; newEmail: string; attempt: number };
+export type VerificationMail = { about: About; to: string; id: string; expiresAtMs: number; newEmail: string; attempt: number };
 type MailResult = { sent: boolean; mail: VerificationMail };
 
 export type VerificationMailOptions = {
@@ -51,7 +53,7 @@ export function verificationMail({ mail, verificationToken, publicUrl }: Verific
 }
 
 /** The user after a verification of the address is on its way to it. */
-export function withVerification(state: UserRow, email: string, about: 'registration' | 'change', ctx: TurnContext): UserRow {
+export function withVerification(state: UserRow, email: string, about: 'registration' | 'change', ctx: TurnContext<UserContract>): UserRow {
   const verification = { id: ctx.newId(idPrefixes.request), email, expiresAt: ctx.nowMs + verificationLifeMs };
   send({ about, to: email, id: verification.id, expiresAtMs: verification.expiresAt, newEmail: email, attempt: 1 }, ctx);
   const verifications = [...openVerifications(state, ctx.nowMs), verification].slice(-maxVerifications);
@@ -59,11 +61,11 @@ export function withVerification(state: UserRow, email: string, about: 'registra
 }
 
 /** Tells the user's present address that another one is to take its place. */
-export function mailNotice({ email: to }: UserRow, newEmail: string, moveId: string, ctx: TurnContext): void {
+export function mailNotice({ email: to }: UserRow, newEmail: string, moveId: string, ctx: TurnContext<UserContract>): void {
   send({ about: 'notice', to, id: moveId, expiresAtMs: 0, newEmail, attempt: 1 }, ctx);
 }
 
-export function mailVerificationAgain(state: UserRow | null, _input: null, ctx: TurnContext): Turn<UserRow | null, boolean> {
+export function mailVerificationAgain(state: UserRow | null, _input: null, ctx: TurnContext<UserContract>): Turn<UserRow | null, boolean> {
   if (state === null) return { state, reply: false };
   const pending = state.pendingEmail?.email;
   if (pending === undefined && state.emailVerified) return { state, reply: false };
@@ -71,7 +73,11 @@ export function mailVerificationAgain(state: UserRow | null, _input: null, ctx: 
   return { state: next, reply: true };
 }
 
-export function verificationMailed(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext): Turn<UserRow | null, null> {
+export function verificationMailed(
+  state: UserRow | null,
+  { outcome }: EffectResult,
+  ctx: TurnContext<UserContract>,
+): Turn<UserRow | null, null> {
   if (outcome.kind !== 'done') return { state, reply: null };
   const { sent, mail } = outcome.value as MailResult;
   if (sent || mail.attempt >= maxAttempts) return { state, reply: null };
@@ -80,7 +86,11 @@ export function verificationMailed(state: UserRow | null, { outcome }: EffectRes
   return { state, reply: null };
 }
 
-export function mailVerification(state: UserRow | null, input: { mail: object }, ctx: TurnContext): Turn<UserRow | null, null> {
+export function mailVerification(
+  state: UserRow | null,
+  input: { mail: object },
+  ctx: TurnContext<UserContract>,
+): Turn<UserRow | null, null> {
   const mail = input.mail as VerificationMail;
   const isDue =
     state !== null &&
@@ -95,7 +105,7 @@ export function openVerifications({ verifications }: UserRow, nowMs: number): Ve
   return verifications.filter(({ expiresAt }) => nowMs < expiresAt);
 }
 
-function send(mail: VerificationMail, ctx: TurnContext): void {
+function send(mail: VerificationMail, ctx: TurnContext<UserContract>): void {
   ctx.run('mailVerification', mail);
 }
 

@@ -1,7 +1,7 @@
 /** The one way into the ledger: a transfer between a wallet and one of the books around it in the same mode, as two entries that sum to zero. */
 import { type Book, LedgerEntry, type LedgerEntryRow } from '../../storage/entities/money.ts';
 import type { TurnContext } from '../runtime/define-actor.ts';
-import { walletOwner } from './messages.ts';
+import { type WalletContract, walletOwner } from './messages.ts';
 
 export type Transfer = {
   transferId: string;
@@ -13,7 +13,7 @@ export type Transfer = {
 };
 
 /** In the books of the account and mode of the wallet whose turn this is. The database refuses the turn where the transfer was booked before. */
-export function bookTransfer({ amountMinor, against, ...about }: Transfer, ctx: TurnContext): void {
+export function bookTransfer({ amountMinor, against, ...about }: Transfer, ctx: TurnContext<WalletContract>): void {
   const owner = walletOwner(ctx.id);
   const enter = (book: Book, minor: number) => {
     const entry: LedgerEntryRow = {

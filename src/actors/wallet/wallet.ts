@@ -72,7 +72,7 @@ export const walletActor = defineActor<WalletRow, WalletContract>({
   },
 });
 
-function deposit(state: State, input: Deposit, ctx: TurnContext): Turn<State, Deposited> {
+function deposit(state: State, input: Deposit, ctx: TurnContext<WalletContract>): Turn<State, Deposited> {
   const { transferId, amountMinor, source } = input;
   const before = state ?? newWallet(ctx);
   if (before.balanceMinor + amountMinor > maxMinor) throw new AppError('conflict', 'The wallet cannot hold so much');
@@ -86,7 +86,7 @@ function deposit(state: State, input: Deposit, ctx: TurnContext): Turn<State, De
   return { state: after, reply: { ...input, balanceMinor: after.balanceMinor, createdAtMs: ctx.nowMs } };
 }
 
-function pay(state: State, payment: Payment, ctx: TurnContext): Turn<State, void> {
+function pay(state: State, payment: Payment, ctx: TurnContext<WalletContract>): Turn<State, void> {
   const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
   const decision = decide(now, payment);
   tell(payment, decision, ctx);
@@ -96,7 +96,7 @@ function pay(state: State, payment: Payment, ctx: TurnContext): Turn<State, void
   return { state: { ...counted, waiting: [...counted.waiting, payment] }, reply: undefined };
 }
 
-function payNow(state: State, payment: PaymentNow, ctx: TurnContext): Turn<State, DecidedNow> {
+function payNow(state: State, payment: PaymentNow, ctx: TurnContext<WalletContract>): Turn<State, DecidedNow> {
   const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
   const reason = refusal(now, payment.amountMinor);
   if (reason !== null) return { state, reply: { kind: 'declined', reason } };
@@ -115,7 +115,7 @@ function decide(now: WalletRow, { amountMinor }: Payment): PaymentDecision {
 }
 
 /** Pays what waits, in order, as far as the money goes. What is too large for it lets smaller ones pass. */
-function payWaiting(now: WalletRow, ctx: TurnContext): WalletRow {
+function payWaiting(now: WalletRow, ctx: TurnContext<WalletContract>): WalletRow {
   let after = now;
   const waiting = now.waiting.filter((payment) => {
     if (payment.amountMinor > availableMinor(after)) return true;
@@ -127,7 +127,7 @@ function payWaiting(now: WalletRow, ctx: TurnContext): WalletRow {
 }
 
 /** Never refused: the money is the account's. */
-function giveBack(state: State, { from, paidAtMs, ...transfer }: GivenBack, ctx: TurnContext): Turn<State, void> {
+function giveBack(state: State, { from, paidAtMs, ...transfer }: GivenBack, ctx: TurnContext<WalletContract>): Turn<State, void> {
   const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
   bookTransfer({ ...transfer, against: from }, ctx);
   const { amountMinor } = transfer;
@@ -135,7 +135,7 @@ function giveBack(state: State, { from, paidAtMs, ...transfer }: GivenBack, ctx:
   return { state: payWaiting(unspend(filled, amountMinor, localDay(paidAtMs, now.timezone)), ctx), reply: undefined };
 }
 
-function hold(state: State, { id, amountMinor, expiresAtMs }: Hold, ctx: TurnContext): Turn<State, HoldResult> {
+function hold(state: State, { id, amountMinor, expiresAtMs }: Hold, ctx: TurnContext<WalletContract>): Turn<State, HoldResult> {
   const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
   if (Object.hasOwn(now.holds, id)) return { state, reply: { kind: 'held' } };
   const reason = refusal(now, amountMinor);
@@ -150,7 +150,7 @@ function hold(state: State, { id, amountMinor, expiresAtMs }: Hold, ctx: TurnCon
   return { state: after, reply: { kind: 'held' } };
 }
 
-function resolve(state: State, holdId: string, ctx: TurnContext, as: (held: WalletRow) => WalletRow): Turn<State, boolean> {
+function resolve(state: State, holdId: string, ctx: TurnContext<WalletContract>, as: (held: WalletRow) => WalletRow): Turn<State, boolean> {
   if (state === null || !Object.hasOwn(state.holds, holdId)) return { state, reply: false };
   const after = payWaiting(as(onDayOf(state, ctx.nowMs)), ctx);
   awaitExpiry(after, ctx);
@@ -161,7 +161,7 @@ function captured(
   held: WalletRow,
   holdId: string,
   { transferId, to, reference, description }: Pick<Payment, 'transferId' | 'to' | 'reference' | 'description'>,
-  ctx: TurnContext,
+  ctx: TurnContext<WalletContract>,
 ): WalletRow {
   const { amountMinor } = held.holds[holdId]!;
   bookTransfer({ transferId, amountMinor: -amountMinor, against: to, reference, description }, ctx);
@@ -169,7 +169,7 @@ function captured(
   return { ...after, balanceMinor: after.balanceMinor - amountMinor };
 }
 
-function freed(held: WalletRow, holdId: string, status: 'released' | 'expired', ctx: TurnContext): WalletRow {
+function freed(held: WalletRow, holdId: string, status: 'released' | 'expired', ctx: TurnContext<WalletContract>): WalletRow {
   const { amountMinor, day } = held.holds[holdId]!;
   return unspend(withoutHold(held, holdId, { status, transferId: null }, ctx), amountMinor, day);
 }
@@ -178,7 +178,7 @@ function withoutHold(
   held: WalletRow,
   holdId: string,
   outcome: { status: 'captured' | 'released' | 'expired'; transferId: string | null },
-  ctx: TurnContext,
+  ctx: TurnContext<WalletContract>,
 ): WalletRow {
   const { [holdId]: resolved, ...holds } = held.holds;
   const { amountMinor, createdAtMs } = resolved!;
@@ -186,7 +186,7 @@ function withoutHold(
   return { ...held, holds, heldMinor: held.heldMinor - amountMinor, updatedAt: ctx.nowMs };
 }
 
-function expireHolds(state: State, _input: Record<string, never>, ctx: TurnContext): Turn<State, void> {
+function expireHolds(state: State, _input: Record<string, never>, ctx: TurnContext<WalletContract>): Turn<State, void> {
   if (state === null) return { state, reply: undefined };
   let after = onDayOf(state, ctx.nowMs);
   for (const [id, { expiresAtMs }] of Object.entries(state.holds)) if (expiresAtMs <= ctx.nowMs) after = freed(after, id, 'expired', ctx);
@@ -195,18 +195,22 @@ function expireHolds(state: State, _input: Record<string, never>, ctx: TurnConte
   return { state: after, reply: undefined };
 }
 
-function changeLimits(state: State, limits: Partial<SpendingLimits>, ctx: TurnContext): Turn<State, Spending> {
+function changeLimits(state: State, limits: Partial<SpendingLimits>, ctx: TurnContext<WalletContract>): Turn<State, Spending> {
   const after = { ...onDayOf(state ?? newWallet(ctx), ctx.nowMs), ...limits };
   return { state: after, reply: spendingOf(after) };
 }
 
 /** Books a payment whose amount counts already. */
-function paid(now: WalletRow, { transferId, amountMinor, to, reference, description }: PaymentNow, ctx: TurnContext): WalletRow {
+function paid(
+  now: WalletRow,
+  { transferId, amountMinor, to, reference, description }: PaymentNow,
+  ctx: TurnContext<WalletContract>,
+): WalletRow {
   bookTransfer({ transferId, amountMinor: -amountMinor, against: to, reference, description }, ctx);
   return { ...now, balanceMinor: now.balanceMinor - amountMinor, updatedAt: ctx.nowMs };
 }
 
-function tell(payment: Payment, decision: PaymentDecision, ctx: TurnContext): void {
+function tell(payment: Payment, decision: PaymentDecision, ctx: TurnContext<WalletContract>): void {
   ctx.send(payerRef(payment.payer.kind), payment.payer.id, 'paymentDecided', { payment, decision });
 }
 
@@ -214,12 +218,12 @@ function record(
   id: string,
   amountMinor: number,
   about: { status: InferEntity<typeof WalletHold>['status']; transferId: string | null; createdAt?: number; resolvedAt: number | null },
-  ctx: TurnContext,
+  ctx: TurnContext<WalletContract>,
 ): void {
   ctx.append(WalletHold, { ...walletOwner(ctx.id), id, amountMinor, createdAt: ctx.nowMs, ...about });
 }
 
-function awaitExpiry({ holds }: WalletRow, ctx: TurnContext): void {
+function awaitExpiry({ holds }: WalletRow, ctx: TurnContext<WalletContract>): void {
   const next = Math.min(...Object.values(holds).map(({ expiresAtMs }) => expiresAtMs));
   if (next === Infinity) ctx.unschedule(expiryTimer);
   else ctx.schedule(expiryTimer, next, 'expireHolds', {});
@@ -229,7 +233,7 @@ function availableMinor({ balanceMinor, heldMinor }: WalletRow): number {
   return balanceMinor - heldMinor;
 }
 
-function newWallet(ctx: TurnContext): WalletRow {
+function newWallet(ctx: TurnContext<WalletContract>): WalletRow {
   return {
     id: ctx.id,
     mode: walletOwner(ctx.id).mode,

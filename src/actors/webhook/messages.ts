@@ -1,8 +1,10 @@
 /** What can be asked of a webhook. Its secret comes and goes encrypted. */
+
 import type { Mode } from '../../mode.ts';
 import type { WebhookDeliveryRow, WebhookRow } from '../../storage/entities/webhook.ts';
 import { actorRef } from '../runtime/define-actor.ts';
 import type { SavedLane } from './lanes.ts';
+import type { Disabled } from './webhook.ts';
 
 export type CreateWebhook = {
   accountId: string;
@@ -73,6 +75,10 @@ export type WebhookContract = {
   queries: {
     /** null: there is none. */
     get(input: null): WebhookRow | null;
+  };
+  effects: {
+    tellUser(input: Disabled): unknown;
+    wake(input: Record<string, never>): unknown;
   };
 };
 

@@ -68,7 +68,7 @@ export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
   });
 }
 
-function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
+function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, WebhookRow> {
   if (state !== null) return { state, reply: state };
   const { nowMs } = ctx;
   const made: WebhookRow = {
@@ -91,7 +91,11 @@ function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext
   return afterChange(challenged(made, ctx), ctx);
 }
 
-function change(state: WebhookRow | null, { url, events, status, cursor }: ChangeWebhook, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
+function change(
+  state: WebhookRow | null,
+  { url, events, status, cursor }: ChangeWebhook,
+  ctx: TurnContext<WebhookContract>,
+): Turn<WebhookRow, WebhookRow> {
   const before = present(state);
   let next = { ...before };
   if (url !== undefined && url !== before.url) next = { ...next, url, run: next.run + 1 };
@@ -105,30 +109,34 @@ function change(state: WebhookRow | null, { url, events, status, cursor }: Chang
   return afterChange(next.status === 'active' && !isDelivering(next) ? challenged(next, ctx) : next, ctx);
 }
 
-function remove(state: WebhookRow | null, _input: null, ctx: TurnContext): Turn<WebhookRow, null> {
+function remove(state: WebhookRow | null, _input: null, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, null> {
   const gone: WebhookRow = { ...stopped(present(state)), status: 'deleted', secret: '', oldSecret: null, asked: [] };
   ctx.unschedule('challenge');
   ctx.send(accountWebhooks, gone.accountId, 'removed', { webhookId: ctx.id });
   return { ...afterChange(gone, ctx), reply: null };
 }
 
-function rotateSecret(state: WebhookRow | null, { secret }: { secret: string }, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
+function rotateSecret(
+  state: WebhookRow | null,
+  { secret }: { secret: string },
+  ctx: TurnContext<WebhookContract>,
+): Turn<WebhookRow, WebhookRow> {
   const old = present(state);
   return afterChange({ ...old, secret, oldSecret: old.secret, oldSecretExpiresAt: ctx.nowMs + oldSecretMs }, ctx);
 }
 
-function test(state: WebhookRow | null, _input: null, ctx: TurnContext): Turn<WebhookRow, DeliveryRecord> {
+function test(state: WebhookRow | null, _input: null, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, DeliveryRecord> {
   const id = ctx.newId('whd_');
   return ask(present(state), { ...untried, id, seq: 0, type: testType, createdAt: ctx.nowMs }, ctx);
 }
 
-function replay(state: WebhookRow | null, record: DeliveryRecord, ctx: TurnContext): Turn<WebhookRow, DeliveryRecord> {
+function replay(state: WebhookRow | null, record: DeliveryRecord, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, DeliveryRecord> {
   const known = present(state);
   if (known.asked.some(({ id }) => id === record.id)) return { state: known, reply: record };
   return ask(known, { ...record, status: 'pending', nextAttemptAt: null }, ctx);
 }
 
-function settle(state: WebhookRow | null, progress: Progress, ctx: TurnContext): Turn<WebhookRow | null, boolean> {
+function settle(state: WebhookRow | null, progress: Progress, ctx: TurnContext<WebhookContract>): Turn<WebhookRow | null, boolean> {
   if (state === null || state.status === 'deleted' || state.run !== progress.run) return { state, reply: false };
   const { cursor, lanes, deliveries, tried, disable } = progress;
   for (const record of deliveries) ctx.append(WebhookDelivery, { ...record, webhookId: ctx.id });
@@ -139,7 +147,11 @@ function settle(state: WebhookRow | null, progress: Progress, ctx: TurnContext):
   return { state: disabled(next, disable, ctx), reply: true };
 }
 
-function challenge(state: WebhookRow | null, { id, run, attempts, createdAt }: Challenge, ctx: TurnContext): Turn<WebhookRow | null, null> {
+function challenge(
+  state: WebhookRow | null,
+  { id, run, attempts, createdAt }: Challenge,
+  ctx: TurnContext<WebhookContract>,
+): Turn<WebhookRow | null, null> {
   if (state === null || state.status !== 'active' || state.run !== run || isDelivering(state)) return { state, reply: null };
   const asked = [...state.asked, { id, seq: 0, type: challengeType, attempts, createdAt }];
   return { ...afterChange({ ...state, asked }, ctx), reply: null };
@@ -164,18 +176,18 @@ function present(state: WebhookRow | null): WebhookRow {
 }
 
 /** Sends the address a challenge, whatever else waits to be sent. */
-function challenged(state: WebhookRow, ctx: TurnContext): WebhookRow {
+function challenged(state: WebhookRow, ctx: TurnContext<WebhookContract>): WebhookRow {
   const one = { id: ctx.newId('whd_'), seq: 0, type: challengeType, attempts: 0, createdAt: ctx.nowMs };
   return { ...state, asked: [...state.asked, one] };
 }
 
-function unchallenged(state: WebhookRow, ctx: TurnContext): WebhookRow {
+function unchallenged(state: WebhookRow, ctx: TurnContext<WebhookContract>): WebhookRow {
   ctx.unschedule('challenge');
   return { ...state, asked: state.asked.filter(({ type }) => type !== challengeType) };
 }
 
 /** Goes on where events waited, or tries again later, or gives up. */
-function afterChallenge(state: WebhookRow, { deliveries, tried }: Progress, ctx: TurnContext): WebhookRow {
+function afterChallenge(state: WebhookRow, { deliveries, tried }: Progress, ctx: TurnContext<WebhookContract>): WebhookRow {
   const answers = deliveries.filter(({ id, type }) => tried.includes(id) && (type === challengeType || type === testType));
   if (answers.some(({ status }) => status === 'delivered')) {
     const lanes = state.lanes.map((lane) => (lane.dueAt === null ? lane : { ...lane, dueAt: ctx.nowMs }));
@@ -191,7 +203,7 @@ function afterChallenge(state: WebhookRow, { deliveries, tried }: Progress, ctx:
   return state;
 }
 
-function disabled(state: WebhookRow, reason: Disabled['reason'], ctx: TurnContext): WebhookRow {
+function disabled(state: WebhookRow, reason: Disabled['reason'], ctx: TurnContext<WebhookContract>): WebhookRow {
   const { accountId, userId, url } = state;
   ctx.emit({ accountId, type: 'webhook.disabled', data: { webhook_id: ctx.id, reason } });
   ctx.run('tellUser', { userId, url, webhookId: ctx.id, reason } satisfies Disabled);
@@ -202,19 +214,19 @@ function stopped(state: WebhookRow): WebhookRow {
   return { ...state, status: 'disabled', lanes: [], run: state.run + 1 };
 }
 
-function afterChange(state: WebhookRow, ctx: TurnContext): Turn<WebhookRow, WebhookRow> {
+function afterChange(state: WebhookRow, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, WebhookRow> {
   ctx.run('wake', {});
   return { state, reply: state };
 }
 
-function ask(state: WebhookRow, record: DeliveryRecord, ctx: TurnContext): Turn<WebhookRow, DeliveryRecord> {
+function ask(state: WebhookRow, record: DeliveryRecord, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, DeliveryRecord> {
   if (state.asked.length >= maxAsked) throw new AppError('conflict', `${maxAsked} deliveries asked for by hand are waiting already`);
   const { id, seq, type, attempts, createdAt } = record;
   ctx.append(WebhookDelivery, { ...record, webhookId: ctx.id });
   return { ...afterChange({ ...state, asked: [...state.asked, { id, seq, type, attempts, createdAt }] }, ctx), reply: record };
 }
 
-type Disabled = { userId: string; url: string; webhookId: string; reason: 'failing' | 'gone' | 'unverified' };
+export type Disabled = { userId: string; url: string; webhookId: string; reason: 'failing' | 'gone' | 'unverified' };
 
 async function tellUser(actors: ActorSystem, mail: MailProvider, input: Disabled, effectId: string): Promise<null> {
   const profile = await actors.query(user, input.userId, 'profile', null);

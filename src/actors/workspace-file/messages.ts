@@ -1,7 +1,9 @@
 /** What can be asked of a file of a workspace. */
+
 import { derivedId, idPrefixes } from '../../ids.ts';
 import type { WorkspaceFileRow } from '../../storage/entities/work.ts';
 import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
+import type { Removal } from './workspace-file.ts';
 
 /** A content that is stored already and becomes the newest version. */
 export type PutFile = {
@@ -32,6 +34,9 @@ export type WorkspaceFileContract = {
   queries: {
     /** Null where there is no such file, or no longer. */
     describe(input: null): WorkspaceFileRow | null;
+  };
+  effects: {
+    removeContent(input: Removal): RemovalResult;
   };
 };
 

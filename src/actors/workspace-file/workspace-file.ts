@@ -25,7 +25,7 @@ import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContr
 const removeAgainAfterMs = 600_000;
 
 type Parts = { database: Database; files: Pick<FileStore, 'remove'> };
-type Removal = { contentKey: string; last: boolean };
+export type Removal = { contentKey: string; last: boolean };
 
 export function workspaceFileActor(parts: Parts): ActorDefinition<WorkspaceFileRow, WorkspaceFileContract> {
   return defineActor<WorkspaceFileRow, WorkspaceFileContract>({
@@ -49,7 +49,11 @@ export function workspaceFileActor(parts: Parts): ActorDefinition<WorkspaceFileR
   });
 }
 
-function put(state: WorkspaceFileRow | null, input: PutFile, ctx: TurnContext): Turn<WorkspaceFileRow, WorkspaceFileRow> {
+function put(
+  state: WorkspaceFileRow | null,
+  input: PutFile,
+  ctx: TurnContext<WorkspaceFileContract>,
+): Turn<WorkspaceFileRow, WorkspaceFileRow> {
   if (state !== null && state.contentKey === input.contentKey) return { state, reply: state };
   const { deliverFor, ...content } = input;
   const before = state?.status === 'present' ? state : null;
@@ -70,7 +74,11 @@ function put(state: WorkspaceFileRow | null, input: PutFile, ctx: TurnContext): 
   return { state: row, reply: row };
 }
 
-function remove(state: WorkspaceFileRow | null, wanted: { fileId: string } | null, ctx: TurnContext): Turn<WorkspaceFileRow, null> {
+function remove(
+  state: WorkspaceFileRow | null,
+  wanted: { fileId: string } | null,
+  ctx: TurnContext<WorkspaceFileContract>,
+): Turn<WorkspaceFileRow, null> {
   if (state?.status !== 'present' || (wanted !== null && wanted.fileId !== publicFileId(state)))
     throw new AppError('not_found', 'File not found');
   ctx.run('removeContent', { contentKey: state.contentKey, last: false } satisfies Removal);
@@ -80,7 +88,11 @@ function remove(state: WorkspaceFileRow | null, wanted: { fileId: string } | nul
 }
 
 /** @param gone the file that had the name before, which was deleted: it stays gone, also for those who kept its id */
-function firstVersion(gone: WorkspaceFileRow | null, { workspaceId, name }: Pick<PutFile, 'workspaceId' | 'name'>, ctx: TurnContext) {
+function firstVersion(
+  gone: WorkspaceFileRow | null,
+  { workspaceId, name }: Pick<PutFile, 'workspaceId' | 'name'>,
+  ctx: TurnContext<WorkspaceFileContract>,
+) {
   const generation = (gone?.generation ?? 0) + 1;
   const fileId = gone === null ? null : derivedId(idPrefixes.file, workspaceId, name, String(generation));
   return { fileId, generation, version: 1, createdAt: ctx.nowMs };
@@ -97,7 +109,7 @@ function nextVersion({ fileId, generation, version, createdAt }: WorkspaceFileRo
 function contentRemoved(
   state: WorkspaceFileRow | null,
   { outcome }: EffectResult<RemovalResult>,
-  ctx: TurnContext,
+  ctx: TurnContext<WorkspaceFileContract>,
 ): Turn<WorkspaceFileRow | null, null> {
   if (outcome.kind === 'done' && outcome.value.again) {
     const { contentKey } = outcome.value;
@@ -109,7 +121,7 @@ function contentRemoved(
 function removeAgain(
   state: WorkspaceFileRow | null,
   { contentKey }: { contentKey: string },
-  ctx: TurnContext,
+  ctx: TurnContext<WorkspaceFileContract>,
 ): Turn<WorkspaceFileRow | null, null> {
   ctx.run('removeContent', { contentKey, last: true } satisfies Removal);
   return { state, reply: null };

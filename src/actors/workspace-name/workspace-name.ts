@@ -21,7 +21,7 @@ export const workspaceNameActor = defineActor<WorkspaceNameRow, WorkspaceNameCon
 function create(
   state: WorkspaceNameRow | null,
   { workspaceId, accountId, name, description }: CreateNamedWorkspace,
-  ctx: TurnContext,
+  ctx: TurnContext<WorkspaceNameContract>,
 ): Turn<WorkspaceNameRow, WorkspaceRow> {
   if (state !== null && state.workspaceId !== workspaceId)
     throw new AppError('conflict', `A workspace named ${JSON.stringify(name)} exists already`);
@@ -35,8 +35,8 @@ function create(
 function created(
   state: WorkspaceNameRow | null,
   input: { workspace: WorkspaceRow },
-  ctx: TurnContext,
+  ctx: TurnContext<WorkspaceNameContract>,
 ): Turn<WorkspaceNameRow | null, null> {
-  ctx.answer(input.workspace.id, input.workspace);
+  ctx.answer('create', input.workspace.id, input.workspace);
   return { state, reply: null };
 }

@@ -16,7 +16,7 @@ export const workspaceActor = defineActor<WorkspaceRow, WorkspaceContract>({
 function create(
   state: WorkspaceRow | null,
   { accountId, name, description, claimedBy }: CreateWorkspace,
-  ctx: TurnContext,
+  ctx: TurnContext<WorkspaceContract>,
 ): Turn<WorkspaceRow, WorkspaceRow> {
   const row =
     state ??

@@ -29,7 +29,7 @@ async function start(t: TestContext, planning: () => Promise<void>) {
   };
   // The newest of the node: it is another after a restart.
   const database = { read: (query) => node.database.read(query) } as Database;
-  const actors = [accountActor(accountEffects({ database })), taskActor({ plan })] as unknown as AnyActor[];
+  const actors = [accountActor(accountEffects({ database })), taskActor({ plan } as never)] as unknown as AnyActor[];
   const node = await testRuntime(actors, { clock: { nowMs: () => Date.now() + offsetMs } });
   t.after(() => node.close());
   const config = { max_agents: 1, autonomy_level: 100, auto_deploy: false, deploy_target: null };
