@@ -13,7 +13,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, machineClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { FenceControl } from '../storage/commit-lane.ts';
@@ -42,6 +42,7 @@ export type SingleNodeOptions = {
   watchMs?: number;
   /** Whether an earlier owner that did not release its shards may still run on another machine. Default true. */
   mayHaveRivals?: boolean;
+  /** The machine's own, which goes on while it is suspended. Another one only for tests. */
   clock?: Clock;
   /** Called once, when another node has the database: this one is of no use any more. */
   onTakenOver?: (error: AppError) => void;
@@ -74,7 +75,7 @@ export class SingleNode implements Placement {
     this.owner = `${nodeName}/${randomUUID()}`;
     this.log = log;
     this.options = { readLeaseMs: 300, watchMs: 1_000, mayHaveRivals: true, ...options };
-    const { lockWaitMs: waitMs, readLeaseMs: leaseMs, clock = systemClock } = this.options;
+    const { lockWaitMs: waitMs, readLeaseMs: leaseMs, clock = machineClock } = this.options;
     this.fence = {
       owner: this.owner,
       epochOf: (shard) => this.epochOf(shard),
