@@ -65,6 +65,8 @@ export const faults: readonly Fault[] = [
   { name: 'postgres silent', fits: always, run: (stage) => postgresSilent(stage, stage.random.between(500, 4_000)) },
   { name: 'postgres slow', fits: always, run: (stage) => slow(stage, 'postgresLink', stage.random.between(20, 100)) },
   { name: 'rows locked', fits: always, run: lockRows },
+  { name: 'PostgreSQL out of reach of one node (cut)', fits: severalNodes, run: (stage) => withoutPostgres(stage, 'cut') },
+  { name: 'PostgreSQL out of reach of one node (silent)', fits: severalNodes, run: (stage) => withoutPostgres(stage, 'silence') },
   { name: 'node cut off', fits: severalNodes, run: (stage) => cutOff(stage, 'cut') },
   { name: 'node unheard', fits: severalNodes, run: (stage) => cutOff(stage, 'silence') },
   { name: 'cluster in two parts', fits: ({ cluster }) => cluster.redis !== null && cluster.up.length > 3, run: inTwoParts },
@@ -283,6 +285,17 @@ function cutOff(stage: Stage, manner: 'cut' | 'silence'): Promise<string> {
     await pause(forMs);
     heal();
     return `${manner === 'cut' ? 'cut off' : 'unheard'} for ${forMs} ms`;
+  });
+}
+
+function withoutPostgres(stage: Stage, manner: 'cut' | 'silence'): Promise<string> {
+  return onNode(stage, async (node) => {
+    // From less than it takes to be noticed to longer than it takes until the others have everything.
+    const forMs = stage.random.between(500, 8_000);
+    const heal = stage.cluster.withoutPostgres(node, manner);
+    await pause(forMs);
+    heal();
+    return `${node.name} without PostgreSQL (${manner}) for ${forMs} ms`;
   });
 }
 

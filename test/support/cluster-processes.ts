@@ -36,6 +36,8 @@ export type ClusterOptions = {
   links?: boolean;
   /** Whether the clocks of nodes can be set while they run (`setClock`). */
   clocks?: boolean;
+  /** Whether each node has a way of its own to PostgreSQL, which can be hurt. As `links`, if not said. */
+  databaseLinks?: boolean;
   /** Of all nodes, over what the cluster sets. */
   env?: Record<string, string>;
 };
@@ -51,12 +53,15 @@ export class ClusterProcesses {
   readonly redisLink: Link | null;
   /** Of every node, by its name: the way others reach it. */
   readonly nodeLinks = new Map<string, Link>();
+  /** Of every node, by its name: its way to PostgreSQL. */
+  readonly databaseLinks = new Map<string, Link>();
   /** For whoever looks at what was kept, past the link. */
   readonly databaseUrl: () => string;
   private readonly env: Record<string, string>;
   private readonly folder: string;
   private readonly links: boolean;
   private readonly clocks: boolean;
+  private readonly hasDatabaseLinks: boolean;
   private readonly closing: Closing;
   private named = 0;
   private limitsLifted = false;
@@ -71,6 +76,7 @@ export class ClusterProcesses {
     folder: string;
     links: boolean;
     clocks: boolean;
+    hasDatabaseLinks: boolean;
     closing: Closing;
   }) {
     this.postgres = parts.postgres;
@@ -82,6 +88,7 @@ export class ClusterProcesses {
     this.folder = parts.folder;
     this.links = parts.links;
     this.clocks = parts.clocks;
+    this.hasDatabaseLinks = parts.hasDatabaseLinks;
     this.closing = parts.closing;
   }
 
@@ -92,6 +99,7 @@ export class ClusterProcesses {
     postgres: which = 'shared',
     links = true,
     clocks = false,
+    databaseLinks: hasDatabaseLinks = links,
     env = {},
   }: ClusterOptions): Promise<ClusterProcesses> {
     if (!clustered && nodes > 1) throw new Error('Several nodes need a Redis');
@@ -121,6 +129,7 @@ export class ClusterProcesses {
       folder: folder.path,
       links,
       clocks,
+      hasDatabaseLinks,
       closing,
     });
     try {
@@ -149,7 +158,8 @@ export class ClusterProcesses {
     await mkdir(dataDir, { recursive: true });
     const way = this.redisLink === null || !this.links ? {} : await this.openNodeLink(name);
     const clock = this.clocks ? settableClock(join(dataDir, 'clock')) : {};
-    const node = new NodeProcess(name, { ...this.env, ...way, ...clock, DATA_DIR: dataDir, ...env }, this.nodeLinks.get(name));
+    const database = this.hasDatabaseLinks ? await this.openDatabaseLink(name) : {};
+    const node = new NodeProcess(name, { ...this.env, ...way, ...clock, ...database, DATA_DIR: dataDir, ...env }, this.nodeLinks.get(name));
     this.nodes.push(node);
     return node;
   }
@@ -208,6 +218,12 @@ export class ClusterProcesses {
     return () => heals.forEach((heal) => heal());
   }
 
+  /** The node does not reach PostgreSQL; all else it does. */
+  withoutPostgres(node: NodeProcess, manner: 'cut' | 'silence'): Heal {
+    const link = this.databaseLinks.get(node.name)!;
+    return manner === 'cut' ? link.cut() : link.silence();
+  }
+
   /** What `from` says no longer reaches `to`; what `to` says still reaches `from`. */
   deafen(from: NodeProcess, to: NodeProcess): Heal {
     const heals = [
@@ -231,6 +247,14 @@ export class ClusterProcesses {
     } finally {
       await client.end();
     }
+  }
+
+  private async openDatabaseLink(name: string): Promise<Record<string, string>> {
+    const url = this.env.DATABASE_URL!;
+    const link = await Link.to(addressOf(url));
+    this.databaseLinks.set(name, link);
+    this.closing.push(() => link.close());
+    return { DATABASE_URL: link.through(url) };
   }
 
   private async openNodeLink(name: string): Promise<Record<string, string>> {
