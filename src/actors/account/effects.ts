@@ -1,4 +1,5 @@
 /** What accounts look for between their turns: their tasks that have started. They are many, so they stand in the tasks' own rows alone. */
+import Type from 'typebox';
 import type { Database } from '../../storage/database.ts';
 import type { EffectsOf } from '../runtime/define-actor.ts';
 import type { AccountContract, StartedTasks } from './messages.ts';
@@ -9,6 +10,7 @@ export function accountEffects({ database }: { database: Database }): EffectsOf<
   return {
     startedTasks: {
       outcome: 'tellTasks',
+      input: Type.Object({ after: Type.String() }),
       timeoutMs: 30_000,
       // Tasks go on using until they hear.
       isBrief: true,

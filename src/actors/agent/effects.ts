@@ -1,4 +1,5 @@
 /** What agents await between their turns: the model, tools, and the check of their output. */
+import Type from 'typebox';
 import type { Authority } from '../../authority.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -43,6 +44,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
   return {
     model: {
       outcome: 'modelled',
+      input: Type.Object({ turn: Type.Number() }),
       lane: 'model',
       timeoutMs: modelTimeoutMs,
       repeatable: () => true,
@@ -54,6 +56,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     },
     tool: {
       outcome: 'toolDone',
+      input: Type.Object({ callId: Type.String(), name: Type.String(), arguments: Type.Unknown() }),
       lane: 'tool',
       timeoutMs: toolTimeoutMs,
       repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),

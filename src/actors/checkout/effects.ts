@@ -1,4 +1,5 @@
 /** What a checkout awaits: the account, who answers requests for an offer, and the payment processor where there is one. */
+import Type from 'typebox';
 import { configured } from '../../configured.ts';
 import { type Log, warned } from '../../log.ts';
 import { type BillingPeriod, type Plan, planPriceMinor } from '../../plans.ts';
@@ -40,6 +41,15 @@ export function checkoutEffects({
     openPage: {
       ...overNetwork,
       outcome: 'opened',
+      input: Type.Object({
+        accountId: Type.String(),
+        amountMinor: Type.Integer(),
+        successUrl: Type.String(),
+        cancelUrl: Type.String(),
+        expiresAtMs: Type.Number(),
+        plan: Type.Union([Type.String(), Type.Null()]),
+        billingPeriod: Type.Union([Type.String(), Type.Null()]),
+      }),
       async run({ plan, billingPeriod, ...page }: OpenPage, { actorId: checkoutId, effectId }: EffectContext) {
         const term = plan && billingPeriod && { plan, billingPeriod, renewalMinor: planPriceMinor(plan, billingPeriod)! };
         return asked('no page', checkoutId, (of) => of.openPage({ ...page, checkoutId, term }, effectId));
@@ -48,6 +58,7 @@ export function checkoutEffects({
     look: {
       ...overNetwork,
       outcome: 'looked',
+      input: Type.Object({ sessionId: Type.String(), amountMinor: Type.Integer(), close: Type.Boolean() }),
       async run({ sessionId, amountMinor, close }: LookAtPage, { actorId }: EffectContext): Promise<PageFound> {
         const found = await asked('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.look(sessionId)));
         if (found.kind !== 'paid') return found;
@@ -69,6 +80,7 @@ export function checkoutEffects({
     giveBack: {
       ...overNetwork,
       outcome: 'returned',
+      input: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }),
       run: (payer: Payer, { actorId }: EffectContext) => asked('not given back', actorId, (of) => of.giveBack(payer, `${actorId}/return`)),
     },
     subscribe: {
@@ -77,6 +89,13 @@ export function checkoutEffects({
       isBrief: true,
       lane: 'vital',
       outcome: 'subscribed',
+      input: Type.Object({
+        accountId: Type.String(),
+        plan: Type.String(),
+        billingPeriod: Type.String(),
+        amountMinor: Type.Integer(),
+        isRenewed: Type.Boolean(),
+      }),
       async run({ accountId, isRenewed, ...offer }: Subscribe, { actorId }: EffectContext): Promise<Subscribed> {
         const wanted = { ...offer, paymentId: actorId, processorId: isRenewed ? actorId : null };
         const change = await actors.ask(account, accountId, 'changePlan', wanted, { commandId: actorId });
@@ -92,6 +111,13 @@ export function checkoutEffects({
       timeoutMs: 60_000,
       lane: 'vital',
       outcome: 'told',
+      input: Type.Object({
+        name: Type.String(),
+        email: Type.String(),
+        message: Type.String(),
+        accountId: Type.String(),
+        plan: Type.String(),
+      }),
     },
   };
 

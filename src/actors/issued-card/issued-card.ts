@@ -6,6 +6,7 @@
  * I2 One thing is told at a time, the newest: the issuer ends with what the card is. What is cancelled stays so.
  * I3 No number of a card comes here: the issuer tells it to the one request that shows it.
  */
+import Type from 'typebox';
 import { configured } from '../../configured.ts';
 import { AppError } from '../../errors.ts';
 import { growingPauseMs } from '../../growing-pause.ts';
@@ -48,6 +49,7 @@ export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
         timeoutMs: 30_000,
         lane: 'vital',
         outcome: 'making',
+        input: Type.Object({ accountId: Type.String(), name: Type.String(), currency: Type.String(), spendLimitMinor: Type.Integer() }),
       },
       tell: {
         run: ({ issuerCardId, status }: { issuerCardId: string; status: CardRow['status'] }, { actorId, signal }: EffectContext) =>
@@ -59,6 +61,7 @@ export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
         timeoutMs: 30_000,
         lane: 'vital',
         outcome: 'followed',
+        input: Type.Object({ issuerCardId: Type.String(), status: Type.String() }),
       },
     },
     idleTimeoutMs: 60_000,

@@ -8,6 +8,7 @@
  * A3 What is booked beyond what the issuer says goes back, once; what the issuer took beyond what is booked is charged, once, and where
  *    card or wallet refuse that, it stands as uncovered.
  */
+import Type from 'typebox';
 import { growingPauseMs } from '../../growing-pause.ts';
 import { derivedId, idPrefixes } from '../../ids.ts';
 import type { IssuerWord } from '../../issuer-word.ts';
@@ -71,6 +72,13 @@ export function issuerAuthorizationActor({ charge, look }: IssuerAuthorizationEf
         isBrief: true,
         lane: 'vital',
         outcome: 'charged',
+        input: Type.Object({
+          cardId: Type.String(),
+          authorizationId: Type.String(),
+          number: Type.Union([Type.Integer(), Type.Null()]),
+          amountMinor: Type.Integer(),
+          merchant: Type.String(),
+        }),
       },
       look: {
         run: (_input: object, { actorId, signal }: EffectContext) => look(actorId, signal),

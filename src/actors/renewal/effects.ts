@@ -1,4 +1,5 @@
 /** What a renewal awaits: the payment processor. Each effect ends what it is to replace before it begins anything, and may be repeated. */
+import Type from 'typebox';
 import { configured } from '../../configured.ts';
 import { type Log, warned } from '../../log.ts';
 import { planPriceMinor } from '../../plans.ts';
@@ -25,6 +26,14 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
     arrange: {
       ...common,
       outcome: 'arranged',
+      input: Type.Object({
+        accountId: Type.String(),
+        plan: Type.String(),
+        billingPeriod: Type.String(),
+        payer: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }),
+        arrangement: Type.Integer(),
+        paidUntilMs: Type.Number(),
+      }),
       run: ({ arrangement, paidUntilMs, ...order }: Arrange, { actorId }: EffectContext): Promise<Arranged> =>
         asked('arranged', actorId, async (of) => {
           const key = `${actorId}/${arrangement}`;
@@ -38,12 +47,14 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
     stop: {
       ...common,
       outcome: 'stopped',
+      input: Type.Object({ payer: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }) }),
       run: ({ payer }: Pick<RenewalRow, 'payer'>, { actorId }: EffectContext): Promise<RenewalStanding[]> =>
         asked('stopped', actorId, async (of) => (await of.stopRenewals(actorId, payer, null)).map((standing) => ours(standing, actorId))),
     },
     look: {
       ...common,
       outcome: 'looked',
+      input: Type.Object({ processorId: Type.String() }),
       run: ({ processorId }: { processorId: string }, { actorId }: EffectContext) =>
         asked('looked at', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),
     },

@@ -2,6 +2,7 @@
  * Ends all API keys of a user's account, where a new password is set by who fears that somebody else made some. Recorded with the new password, so
  * it is done once that is set, whatever dies meanwhile.
  */
+import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import type { Database } from '../../storage/database.ts';
 import { apiKey } from '../api-key/messages.ts';
@@ -49,5 +50,6 @@ export function keyRevocation(parts: KeyRevocationParts): EffectDefinition {
     timeoutMs,
     lane: 'vital',
     outcome: 'keysRevoked',
+    input: Type.Object({ accountId: Type.String(), resetId: Type.String() }),
   };
 }

@@ -1,5 +1,6 @@
 /** Ways to a new password: each is mailed, good once and for an hour. The token in the mail is made where it is sent, and kept nowhere. */
 
+import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
 import type { MailProvider } from '../../providers/mail/port.ts';
@@ -44,6 +45,7 @@ export function resetMail({ mail, resetToken, publicUrl }: ResetMailOptions): Ef
     repeatable: () => true,
     timeoutMs: mailTimeoutMs,
     outcome: 'resetMailed',
+    input: Type.Object({ to: Type.String(), resetId: Type.String(), expiresAtMs: Type.Number(), attempt: Type.Integer() }),
     lane: 'vital',
   };
 }

@@ -1,5 +1,6 @@
 /** Mails that verify an e-mail address: each is good once and for a day. The token in the mail is made where it is sent, and kept nowhere. */
 
+import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
 import type { MailProvider } from '../../providers/mail/port.ts';
@@ -49,6 +50,14 @@ export function verificationMail({ mail, verificationToken, publicUrl }: Verific
     timeoutMs: mailTimeoutMs,
     lane: 'vital',
     outcome: 'verificationMailed',
+    input: Type.Object({
+      about: Type.String(),
+      to: Type.String(),
+      id: Type.String(),
+      expiresAtMs: Type.Number(),
+      newEmail: Type.String(),
+      attempt: Type.Integer(),
+    }),
   };
 }
 

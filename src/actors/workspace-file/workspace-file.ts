@@ -2,6 +2,7 @@
  * One name in a workspace: the file that has it now, in its newest version, and how many files have had it. Contents are stored before they
  * are put here and removed after nothing needs them any more, so a row never speaks of bytes that are not there.
  */
+import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { derivedId, idPrefixes } from '../../ids.ts';
 import type { Database } from '../../storage/database.ts';
@@ -43,6 +44,7 @@ export function workspaceFileActor(parts: Parts): ActorDefinition<WorkspaceFileR
         repeatable: () => true,
         timeoutMs: 60_000,
         outcome: 'contentRemoved',
+        input: Type.Object({ contentKey: Type.String(), last: Type.Boolean() }),
       },
     },
     idleTimeoutMs: 60_000,
