@@ -1,6 +1,7 @@
 /** A node of three is killed, frozen, and cut off from PostgreSQL alone, under load: how long until each of its actors has answered at another node. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf } from '../src/cluster/address.ts';
+import { clusterTimings } from '../src/cluster/cluster-timings.ts';
 import { ClusterProcesses } from '../test/support/cluster-processes.ts';
 import type { NodeProcess } from '../test/support/node-process.ts';
 import { SteadyLooks, untilAnswered } from '../test/support/probes.ts';
@@ -18,6 +19,8 @@ const restMs = 500;
 type Harm = {
   what: string;
   limitMs: number;
+  /** How long the harmed node rightly answers; asked only then, and counted. */
+  answersForMs?: number;
   harm(node: NodeProcess, cluster: ClusterProcesses): Promise<void>;
   heal(node: NodeProcess): Promise<void>;
 };
@@ -32,6 +35,7 @@ let reachAgain = () => {};
 const withoutDatabase: Harm = {
   what: 'PostgreSQL out of reach',
   limitMs: 5_000,
+  answersForMs: clusterTimings.readLeaseMs,
   harm: async (node, cluster) => {
     reachAgain = cluster.withoutPostgres(node, 'silence');
   },
@@ -78,7 +82,9 @@ async function measure(cluster: ClusterProcesses, caller: Caller, ids: readonly 
     );
     await pause(restMs);
     const harmed = harm.harm(victim, cluster);
-    const answeredMs = await untilAnswered(caller, others, owned);
+    const { answersForMs = 0 } = harm;
+    await pause(answersForMs);
+    const answeredMs = (await untilAnswered(caller, others, owned)).map((ms) => ms + answersForMs);
     await harmed;
     await load.stop();
     everyActor.push(...answeredMs);
