@@ -46,6 +46,8 @@ export type ActorSystemOptions = {
 
 /** Asks without an answer: more than can be answered in the time that admission aims at. */
 const maxPending = 4_096;
+/** Who waits to look at state that the database has to confirm; beyond it they wait as others do. */
+const maxLookers = 10_000;
 const nobodyWaits = new AppError('overloaded', 'Nobody waits for it any more');
 
 export class ActorSystem {
@@ -61,6 +63,7 @@ export class ActorSystem {
   private readonly deferred = new DeferredCallers();
   private readonly commands: CommandsInFlight;
   private state: 'open' | 'draining' | 'closed' = 'open';
+  private lookers = 0;
 
   constructor(options: ActorSystemOptions) {
     this.options = options;
@@ -159,6 +162,8 @@ export class ActorSystem {
     const deadlineMs = monotonicMs() + defaultTimeoutMs;
     const trace = this.trace();
     const look = () => this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, trace));
+    const unsure = this.lookers < maxLookers ? this.unsureAtHand(kind, id) : null;
+    if (unsure !== null) return this.lookOnceSure(kind, id, name, input, unsure, look) as never;
     const { placement } = this.options;
     const shard = isActorId(id) ? shardOf(kind.name, id) : null;
     if (shard === null || placement.epochOf(shard) !== null || !this.pending.hasRoom) return look() as never;
@@ -233,6 +238,25 @@ export class ActorSystem {
     if (activation?.phase !== 'ready' || this.options.placement.confirmation() !== null) return null;
     activation.used = true;
     return activation;
+  }
+
+  /** Null unless the actor is in memory and only the database's word is missing. */
+  private unsureAtHand(kind: Kind, id: string): Promise<void> | null {
+    return kind.activations.get(id)?.phase === 'ready' ? this.options.placement.confirmation() : null;
+  }
+
+  /** No mailbox and no turn is needed for it, so however full they are, who looks is served. */
+  private async lookOnceSure(kind: Kind, id: string, name: string, input: unknown, unsure: Promise<void>, look: () => Promise<unknown>) {
+    this.lookers++;
+    try {
+      await unsure;
+    } finally {
+      this.lookers--;
+    }
+    const activation = kind.activations.get(id);
+    if (activation?.phase !== 'ready') return look();
+    activation.used = true;
+    return this.turns.look(kind, activation.committed, name, input);
   }
 
   /** What the caller does this for. */
