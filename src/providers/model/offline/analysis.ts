@@ -27,7 +27,7 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
   const gathered = gather(talk, orders, wishes.reportPath);
   if ('calls' in gathered) return { progress: gathered, material: null, reportPath: null, report: null };
   const none = { material: gathered, reportPath: null, report: null };
-  const answered = answerWishes(talk, wishes, gathered.tables);
+  const answered = answerWishes(talk, wishes, gathered.tables, gathered.joins);
   if ('calls' in answered) return { ...none, progress: answered };
   const problems = [
     ...gathered.absent,

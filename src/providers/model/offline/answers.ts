@@ -1,6 +1,7 @@
 /** Figures asked for by name: taken from the profile where it has them, else computed in the sandbox. */
 
 import { nameTokens } from '../../tools/table/column-role.ts';
+import type { JoinProfile } from '../../tools/table/join.ts';
 import type { ColumnProfile, Figures, TableProfile } from '../../tools/table/table-profile.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
 import { addsUp, exact, mainMeasure, markdownTable, round, safe } from './figure.ts';
@@ -14,10 +15,16 @@ export function answerWishes(
   talk: Conversation,
   wishes: Wishes,
   tables: TableProfile[],
+  joins: readonly JoinProfile[] = [],
 ): { calls: Call[] } | { answers: Answer[]; remarks: string[] } {
   const answers: Answer[] = [];
   const remarks: string[] = [];
   for (const wish of wishes.figures) {
+    const joined = joinedAnswer(wish, joins);
+    if (joined !== null) {
+      answers.push(joined);
+      continue;
+    }
     const outcomes = tables.map((table) => answerFigure(talk, wish, table));
     const calls = outcomes.flatMap((outcome) => ('call' in outcome ? [outcome.call] : []));
     if (calls.length > 0) return { calls };
@@ -31,6 +38,15 @@ export function answerWishes(
     if (found.length === 0 && tables.length > 0) remarks.push(`There is no group "${focus.value}" to focus on.`);
   }
   return { answers, remarks };
+}
+
+/** A figure by a group that only joined files give together; a file that has a column of that name may have other figures. */
+function joinedAnswer({ kind, column, by }: FigureWish, joins: readonly JoinProfile[]): Answer | null {
+  if (kind !== 'sum' || column !== null || by === null) return null;
+  const wanted = singular(by);
+  const said = joins.flatMap(({ remarks }) => remarks.filter((remark) => remark.kind === 'join_groups').map(({ text }) => safe(text)));
+  const lines = said.filter((text) => singular(/ × [^ ]{1,80} by ([^(]{1,80}) \(from /.exec(text)?.[1] ?? '') === wanted);
+  return lines.length === 0 ? null : { question: `By ${by}`, short: lines[0]!.replace(/\.$/, ''), lines: lines.slice(0, 2) };
 }
 
 /** Why no table has an answer; nothing where the report covers what was asked. */

@@ -4,6 +4,7 @@ import { looksLikeTable } from '../../tools/table/looks-like-table.ts';
 import type { TableProfile } from '../../tools/table/table-profile.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
 import { fileNamesIn, findMentions, tellMissing } from './file-mentions.ts';
+import { boundsIn } from './limits.ts';
 import type { Orders } from './orders.ts';
 import type { TextMaterial } from './report.ts';
 import { summarise } from './summary.ts';
@@ -39,6 +40,8 @@ const longestLead = 201;
 /** What this model writes itself is no material for it. */
 const ownFiles = /^(?:report|summary)\.md$|^analysis\.json$|^chart\.svg$|^output\.json$/i;
 const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson)$/i;
+/** Tables among which chains of three are looked for. */
+const mostChained = 4;
 const officeFile = /\.(?:pdf|docx?|xlsx?)$/i;
 const officeHint = '. Save it as text, Markdown or CSV and upload that';
 const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar|7z|exe|bin|wasm|parquet|sqlite|db)$/i;
@@ -125,7 +128,7 @@ function readFile(talk: Conversation, name: string, found: Gathered): Call[] {
     const past = talk.past.findLast(
       (call) => call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined,
     );
-    if (past === undefined) return [{ name: 'profile_table', args: { path: name } }];
+    if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn([talk.task, ...talk.guidance].join('\n')) } }];
     if (past.outcome === 'done' && isProfile(past.result)) {
       found.tables.push(past.result, ...past.result.nested);
       return [];
@@ -179,10 +182,36 @@ function joinTables(talk: Conversation, found: Gathered): Call[] {
   const pairs = names.flatMap((left, i) => names.slice(i + 1).map((right) => ({ path: left, compare_with: right })));
   const calls: Call[] = [];
   for (const args of pairs.slice(0, mostPairs)) {
-    const past = findCall(talk, 'profile_table', args);
+    const past = talk.past.findLast(
+      (call) =>
+        call.name === 'profile_table' &&
+        call.args.path === args.path &&
+        call.args.compare_with === args.compare_with &&
+        call.args.extended_by === undefined,
+    );
     if (past === undefined) calls.push({ name: 'profile_table', args });
     else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key))
       found.joins.push(past.result as unknown as JoinProfile);
+  }
+  return calls.length > 0 ? calls : chains(talk, found);
+}
+
+/** Where one table leads to another and this one to a third, the first is looked at by the third's columns. */
+function chains(talk: Conversation, found: Gathered): Call[] {
+  const linked = (one: string, other: string) =>
+    found.joins.some(({ left, right }) => (left === one && right === other) || (left === other && right === one));
+  const names = [...new Set(found.joins.flatMap(({ left, right }) => [left, right]))].slice(0, mostChained);
+  const calls: Call[] = [];
+  for (const path of names) {
+    for (const middle of names.filter((name) => linked(path, name))) {
+      for (const last of names.filter((name) => name !== path && linked(middle, name) && !linked(path, name))) {
+        const args = { path, compare_with: middle, extended_by: last };
+        const past = findCall(talk, 'profile_table', args);
+        if (past === undefined) calls.push({ name: 'profile_table', args });
+        else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key))
+          found.joins.push(past.result as unknown as JoinProfile);
+      }
+    }
   }
   return calls;
 }

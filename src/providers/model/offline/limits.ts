@@ -1,22 +1,29 @@
 /** "between 2 and 8 °C", "the limit is 6 kW": which values of a column are beyond what the task names, told only where the profile's figures prove it. */
 import { nameTokens } from '../../tools/table/column-role.ts';
+import type { Beyond } from '../../tools/table/remarks-missing.ts';
 import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
-import { countOf, exact, listed, safe } from './figure.ts';
+import { countOf, exact, listed, percent, safe } from './figure.ts';
 import type { Answer } from './report.ts';
 
-type Limit = { low: number | null; high: number | null; unit: string };
+type Limit = { low: number | null; high: number | null; unit: string; sentence: string };
 
 const figure = '(-?\\d{1,9}(?:[.,]\\d{1,4})?)';
 const unit = '(?: ?(°C|°F|%|[A-Za-zµ]{1,4}(?![\\p{L}])))?';
 const range = new RegExp(`(?<![\\p{L}])(?:between|from|zwischen|von) ${figure}${unit} (?:and|to|und|bis) ${figure}${unit}`, 'iu');
 const top = new RegExp(
-  `(?<![\\p{L}])(?:(?:limit|maximum|threshold|Grenzwert|Grenze|Höchstwert) (?:is |of |von |ist |liegt bei |: ?)?|(?:not (?:be )?(?:more than|above|over|exceed)|exceeds?|at most|höchstens|nicht über|nicht mehr als) )${figure}${unit}`,
+  `(?<![\\p{L}])(?:(?:limit|maximum|threshold|Grenzwert|Grenze|Höchstwert)(?: (?:value )?(?:for|on|für) [\\p{L}\\d_]{1,30}(?: [\\p{L}\\d_]{1,30})?)?:? (?:is |of |von |ist |are |liegt bei |: ?|= ?)?|(?<!of )(?:more|greater|longer|higher|larger|mehr|länger|höher) (?:than|als) |(?:above|over|exceed(?:s|ing)?|über) |(?:not (?:be )?(?:more than|above|over|exceed)|exceeds?|at most|höchstens|nicht über|nicht mehr als) )${figure}${unit}`,
   'iu',
 );
 const bottom = new RegExp(
-  `(?<![\\p{L}])(?:(?:minimum|Mindestwert) (?:is |of |von |ist )?|(?:not (?:be )?(?:less than|below|under)|at least|mindestens|nicht unter) )${figure}${unit}`,
+  `(?<![\\p{L}])(?:(?:minimum|Mindestwert)(?: (?:for|für) [\\p{L}\\d_]{1,30})? (?:is |of |von |ist )?|(?:less|lower|smaller|shorter|fewer|weniger|niedriger) (?:than|als) |(?:below|under|unter) |(?:not (?:be )?(?:less than|below|under)|at least|mindestens|nicht unter) )${figure}${unit}`,
   'iu',
 );
+/** The numbers that a table's values are to be held against, for the profile; nothing where the task names none. */
+export function boundsIn(task: string): { above?: number; below?: number } {
+  const limit = limitIn(task.slice(0, 8000));
+  return { ...(limit?.high == null ? {} : { above: limit.high }), ...(limit?.low == null ? {} : { below: limit.low }) };
+}
+
 const unitNames: Readonly<Record<string, readonly string[]>> = {
   '°C': ['c', 'celsius', 'temp', 'temperature', 'temperatur', 'grad'],
   '°F': ['f', 'fahrenheit', 'temp', 'temperature'],
@@ -28,9 +35,12 @@ export function limitAnswers(task: string, tables: readonly TableProfile[]): Ans
   const limit = limitIn(task.slice(0, 8000));
   if (limit === null) return [];
   return tables
-    .flatMap((table) =>
-      table.columns.filter((column) => column.numbers !== undefined && fits(column, limit, table)).map((column) => ({ table, column })),
-    )
+    .flatMap((table) => {
+      const numeric = table.columns.filter((column) => column.numbers !== undefined);
+      // A column that the task names is meant rather than all that carry the unit.
+      const named = numeric.filter((column) => isNamed(column, limit.sentence));
+      return (named.length > 0 ? named : numeric.filter((column) => fits(column, limit, table))).map((column) => ({ table, column }));
+    })
     .slice(0, 4)
     .map(({ table, column }) => answer(table, column, limit));
 }
@@ -41,11 +51,33 @@ function limitIn(task: string): Limit | null {
   if (both !== null) {
     const [low, high] = [number(both[1])!, number(both[3])!];
     // Years and days are periods, not limits.
-    if (low < high && !(low >= 1900 && high <= 2100)) return { low, high, unit: both[4] ?? both[2] ?? '' };
+    if (low < high && !(low >= 1900 && high <= 2100))
+      return { low, high, unit: both[4] ?? both[2] ?? '', sentence: sentenceAt(task, both.index) };
   }
   const [above, below] = [top.exec(task), bottom.exec(task)];
   if (above === null && below === null) return null;
-  return { low: number(below?.[1]), high: number(above?.[1]), unit: above?.[2] ?? below?.[2] ?? '' };
+  return {
+    low: number(below?.[1]),
+    high: number(above?.[1]),
+    unit: above?.[2] ?? below?.[2] ?? '',
+    sentence: sentenceAt(task, (above ?? below)!.index),
+  };
+}
+
+/** The clause with the limit, without the names of files. */
+function sentenceAt(task: string, at: number): string {
+  const from = Math.max(...['. ', '? ', '! ', '\n', '; '].map((end) => task.lastIndexOf(end, at)));
+  const ends = ['. ', '? ', '! ', '\n', '; '].map((end) => task.indexOf(end, at)).filter((end) => end >= 0);
+  return task
+    .slice(from + 1, Math.min(task.length, at + 300, ...ends))
+    .replace(/[^\s.]{1,200}\.(?:csv|tsv|jsonl?|ndjson|txt)(?![\p{L}\d])/giu, ' ');
+}
+
+function isNamed({ name }: ColumnProfile, task: string): boolean {
+  const words = task.toLowerCase().split(/[^\p{L}\p{N}%]+/u);
+  const tokens = nameTokens(name).filter((token) => token.length > 2);
+  const said = (token: string) => words.some((word) => word === token || word === `${token}s` || `${word}s` === token);
+  return tokens.length > 0 && (said(tokens[0]!) || tokens.every(said));
 }
 
 /** A column that carries the unit, in its values or in its name; without a unit, the only column of numbers. */
@@ -61,11 +93,20 @@ function answer(table: TableProfile, column: ColumnProfile, { low, high }: Limit
   const { min, max, outliers, count } = numbers;
   const name = safe(column.name);
   const said: string[] = [];
+  const counted = ({ limit, count: many, rows, groups }: NonNullable<Beyond['above']>, word: string) => {
+    const by = groups.length > 1 ? ` (${groups.map(safe).join(', ')})` : '';
+    const listing = `${rows.map(safe).join(', ')}${many > rows.length ? ' and more' : ''}`;
+    said.push(
+      `${name} is ${word} ${exact(limit)} in ${countOf(many, 'row')} of ${exact(count)}: ${listing}; that is ${percent(many, count)}${by}.`,
+    );
+  };
   const side = (beyond: (value: number) => boolean, word: string, limit: number, extreme: number, fenceInside: boolean) => {
     if (!beyond(extreme)) {
       said.push(`${name} is never ${word} ${exact(limit)} (${countOf(count, 'value')}; the nearest is ${exact(extreme)}).`);
       return;
     }
+    const found = word === 'above' ? column.beyond?.above : column.beyond?.below;
+    if (found !== undefined && found.limit === limit) return counted(found, word);
     const complete = fenceInside && !numbers.quantiles_estimated && outliers.count <= outliers.most_extreme.length;
     const rows = outliers.most_extreme.filter(({ value }) => beyond(value));
     said.push(

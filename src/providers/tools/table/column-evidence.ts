@@ -90,6 +90,10 @@ export class ColumnEvidence {
   #examples = { number: [] as string[], date: [] as string[], other: [] as string[] };
   dots = 0;
   commas = 0;
+  /** Some dates are written 31.12.2024, as where the comma is the decimal mark. */
+  get dottedDates(): boolean {
+    return [...this.#forms.keys()].some((form) => form.startsWith('DD.MM.'));
+  }
 
   constructor(distinctLimit: number) {
     this.#values = new FrequentValues(distinctLimit);

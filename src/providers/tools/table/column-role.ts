@@ -50,6 +50,8 @@ const levels = words(
   'balance saldo kontostand stand reading readings zählerstand meter counter cumulative running kumuliert level pegel odometer mileage_total open high low close adj_close adjusted vwap headcount population einwohner inventory_level',
 );
 const levelEndings = ['saldo', 'stand', 'balance', 'reading'];
+const portions = words('g mg ug µg ng mmol µmol mol cfu kbe');
+const volumes = words('l dl ml m3 kg 100ml');
 const rateUnits = new Set([
   '%',
   '‰',
@@ -111,6 +113,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   }
   if (rateUnits.has(unit)) return 'rate';
   if (tokens.includes('unit') && has(tokens, words('price cost preis amount value'))) return 'rate';
+  if (isConcentration(tokens) || (tokens.length > 1 && /^q\d{0,2}$/.test(tokens[0]!) && min >= 0 && max <= 10)) return 'rate';
   if (tokens.includes('per') || tokens.includes('pro') || tokens.includes('je') || name.includes('%')) return 'rate';
   if (
     levels.has(last) ||
@@ -124,11 +127,20 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   return tokens.some((token) => rates.has(token)) || endsWith(last, rateEndings) ? 'rate' : 'measure';
 }
 
+/** nitrate_mg_l, "lead (µg/l)": how much of something there is in a litre or a kilogram. */
+function isConcentration(tokens: readonly string[]): boolean {
+  return (
+    tokens.some((token, i) => i > 0 && volumes.has(token) && portions.has(tokens[i - 1]!)) ||
+    /^(?:mg|ug|µg|ng|mmol)(?:l|dl|m3|kg)$/.test(tokens.at(-1) ?? '')
+  );
+}
+
 /** Lower-case words of a column's name: unitPrice, unit_price and "Unit price" are the same. */
 export function nameTokens(name: string): string[] {
   return name
     .slice(0, 120)
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .replace(/\bp H\b/g, 'pH')
     .toLowerCase()
     .split(/[^\p{L}\p{N}%]+/u)
     .filter((token) => token !== '');

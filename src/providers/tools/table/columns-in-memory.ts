@@ -64,6 +64,16 @@ export class ColumnsInMemory {
     return label === '' ? `row ${this.row(at)}` : `row ${this.row(at)} (${label})`;
   }
 
+  /** "row 5 (INV-17)", and where nothing names the rows, by date and group: "row 5 (2024-03-01, Berg)". */
+  rowInWords(at: number): string {
+    if (this.#label !== undefined) return this.rowName(at);
+    const date = this.plans.find(({ reads }) => reads === 'date');
+    const group = this.plans.find(({ reads, type, values }) => reads === 'text' && type === 'text' && values.distinct > 1);
+    const parts = [date, group].flatMap((plan) => (plan === undefined ? [] : [cellText(this.texts(plan)[at]!, shownChars)]));
+    const told = parts.filter((text) => text !== '');
+    return told.length === 0 ? `row ${this.row(at)}` : `row ${this.row(at)} (${told.join(', ')})`;
+  }
+
   /** What tells the row from the others best: its name, else its date, else its number. */
   periodOrRow(at: number): string {
     const date = this.#label === undefined ? this.plans.find(({ reads }) => reads === 'date') : undefined;
@@ -89,11 +99,17 @@ export class ColumnsInMemory {
         values.distinct >= filled * 0.8 &&
         (type === 'text' || type === 'integer'),
     );
-    return naming.find(({ role, type }) => role !== 'identifier' && type === 'text') ?? naming[0];
+    const named = naming.filter((plan) => !isClock(this.texts(plan).find((text) => text !== '') ?? ''));
+    return named.find(({ role, type }) => role !== 'identifier' && type === 'text') ?? named[0];
   }
 }
 
 /** The number nearest to what was written, without the noise of binary fractions. */
 export function clean(value: number): number {
   return Number(value.toPrecision(12));
+}
+
+/** 07:45 names no row. */
+function isClock(text: string): boolean {
+  return /^\d{1,2}:\d{2}(?::\d{2})?$/.test(text);
 }

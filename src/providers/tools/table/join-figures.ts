@@ -1,23 +1,21 @@
 /** Figures that only two joined tables give: quantity × price, plan − actual, a measure by a group of the other table, values that differ. */
 import { cellText } from './cell.ts';
-import { type ColumnPlan, readNumber } from './column-evidence.ts';
-import { has, nameTokens } from './column-role.ts';
+import type { ColumnPlan } from './column-evidence.ts';
+import { nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { ExactSum } from './exact-sum.ts';
 import { countOf, exact, listed, percent } from './figure-text.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
+import { planAndActual } from './join-plan.ts';
+import { labelOf, longestKey, mainOf, quantities, type Side, table, written } from './join-side.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
 import { multiplied } from './profile.ts';
 import type { Remark } from './table-profile.ts';
 
 const shown = 12;
-const longestKey = 60;
 const mostGroups = 60;
 const fewestPairs = 8;
-const planWords = new Set('budget plan planned target soll ziel forecast goal expected quota limit'.split(' '));
-
-type Side = JoinSide & { plans: ColumnPlan[]; rows: JoinKey['leftRows'] };
 
 export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Remark[] {
   const a: Side = { ...left, plans: key.left, rows: key.leftRows };
@@ -25,7 +23,7 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Rema
   const products = [...product(a, b), ...product(b, a)];
   const differing = uniqueness(a.rows) > 0.95 && uniqueness(b.rows) > 0.95 ? differences(a, b) : [];
   return [
-    ...products.slice(0, 3),
+    ...products.slice(0, 6),
     ...(products.length > 0 || differing.length > 0 ? [] : planAndActual(a, b)),
     ...differing,
     ...enriched(a, b),
@@ -36,10 +34,9 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Rema
 
 /** The quantity of one table times the price of the other. */
 function product(a: Side, b: Side): Remark[] {
-  const quantity = quantities(a).filter((plan) => isQuantity(plan.name) && !isPrice(plan.name) && plan.role === 'measure');
-  const price = quantities(b).filter(({ name, unit, role }) => isPrice(name) && unit !== '%' && role === 'rate');
-  if (quantity.length === 0 || price.length === 0 || quantities(a).some(({ name }) => isPrice(name))) return [];
-  const [q, p] = [quantity[0]!, price.find(({ name }) => /sell|sale|retail|unit|list/i.test(name)) ?? price[0]!];
+  const pair = priced(a, b);
+  if (pair === null) return [];
+  const { q, p, name } = pair;
   const joined = [...table(a).quantities(), q, p];
   if (joined.some(({ units }) => units.size > 1)) return [];
   const sum = new ExactSum();
@@ -70,7 +67,6 @@ function product(a: Side, b: Side): Remark[] {
     if (byKey.has(key)) each.push({ key: written(a, own[0]!) + labelOf(a, own[0]!, b, other), value: clean(byKey.get(key)!) });
   }
   if (rows === 0) return [];
-  const name = `${q.name} × ${p.name}`;
   const ranked = each.toSorted((x, y) => y.value - x.value);
   const remarks: Remark[] = [
     {
@@ -88,7 +84,42 @@ function product(a: Side, b: Side): Remark[] {
       kind: 'join_product',
       text: `Not in this sum, because they have several different values of ${p.name}: ${listed(doubtful, shown)}.`,
     });
-  return [...remarks, ...grouped(a, b, (at, other) => pairProduct(a, q, at, b, p, other)?.value ?? Number.NaN, name)];
+  const figureAt = (at: number, other: number) => pairProduct(a, q, at, b, p, other)?.value ?? Number.NaN;
+  return [...remarks, ...grouped(a, b, figureAt, name), ...ownGroups(a, b, figureAt, name)];
+}
+
+/** A figure of both by the groups of the table whose rows are counted: quantity × price by warehouse. */
+function ownGroups(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Remark[] {
+  return grouped(a, b, figureAt, name, true, a);
+}
+
+/** The figures of a table by the columns that a third one adds to its partner; `added` are those columns. */
+export function chainFigures(key: JoinKey, left: JoinSide, right: JoinSide, added: ReadonlySet<ColumnPlan>): Remark[] {
+  const a: Side = { ...left, plans: key.left, rows: key.leftRows };
+  const b: Side = { ...right, plans: key.right, rows: key.rightRows };
+  const remarks: Remark[] = [];
+  const pair = priced(a, b);
+  if (pair !== null && uniqueness(b.rows) === 1)
+    remarks.push(
+      ...grouped(a, b, (at, other) => pairProduct(a, pair.q, at, b, pair.p, other)?.value ?? Number.NaN, pair.name, true, b, added),
+    );
+  const measure = mainOf(a);
+  if (measure !== undefined && uniqueness(b.rows) === 1)
+    remarks.push(...grouped(a, b, (at) => table(a).numbers(measure)[at]!, measure.name, true, b, added));
+  // Lines that lead to both: their quantity by the columns of the one and the price of the other.
+  const own = priced(b, b);
+  if (own !== null && (added.has(own.p) || added.has(own.q)) && uniqueness(a.rows) === 1)
+    remarks.push(...grouped(b, a, (at) => pairProduct(b, own.q, at, b, own.p, at)?.value ?? Number.NaN, own.name));
+  return remarks;
+}
+
+/** The quantity of one table and the price that goes with it. */
+function priced(a: Side, b: Side): { q: ColumnPlan; p: ColumnPlan; name: string } | null {
+  const q = quantities(a).find((plan) => isQuantity(plan.name) && !isPrice(plan.name) && plan.role === 'measure');
+  const prices = quantities(b).filter(({ name, unit, role }) => isPrice(name) && unit !== '%' && role === 'rate');
+  const p = prices.find(({ name }) => /sell|sale|retail|unit|list/i.test(name)) ?? prices[0];
+  if (q === undefined || p === undefined || (a !== b && quantities(a).some(({ name }) => isPrice(name)))) return null;
+  return { q, p, name: `${q.name} × ${p.name}` };
 }
 
 function pairProduct(
@@ -103,51 +134,6 @@ function pairProduct(
     table(a).rows.cells[at]![q.index] ?? null,
     table(b).rows.cells[other]![p.index] ?? null,
   ]);
-}
-
-/** Budget − spent and the like, by key. */
-function planAndActual(a: Side, b: Side): Remark[] {
-  const isPlan = (side: Side, plan: ColumnPlan) => has([...nameTokens(plan.name), ...nameTokens(side.name)], planWords);
-  const [x, y] = [mainOf(a), mainOf(b)];
-  if (x === undefined || y === undefined) return [];
-  const first = isPlan(a, x) ? { side: a, plan: x } : isPlan(b, y) ? { side: b, plan: y } : null;
-  const alike = nameTokens(x.name).at(-1) === nameTokens(y.name).at(-1);
-  if (first === null && !alike) return [];
-  const planned = first ?? { side: a, plan: x };
-  const actual = planned.side === a ? { side: b, plan: y } : { side: a, plan: x };
-  const [all, spent] = [sums(planned.side, planned.plan), sums(actual.side, actual.plan)];
-  const pn = planned.plan.name === actual.plan.name ? `${planned.plan.name} of ${planned.side.name}` : planned.plan.name;
-  const an = planned.plan.name === actual.plan.name ? `${actual.plan.name} of ${actual.side.name}` : actual.plan.name;
-  const total = (figures: Map<string, number>) => clean([...figures.values()].reduce((sum, value) => sum + value, 0));
-  const rows = [...all].map(([key, value]) => {
-    const own = clean(spent.get(key) ?? 0);
-    return { name: written(planned.side, planned.side.rows.get(key)![0]!), value: clean(value), own, left: clean(value - own) };
-  });
-  const over = rows.filter(({ left }) => left < 0).toSorted((r, s) => r.left - s.left);
-  const unplanned = [...spent].filter(([key]) => !all.has(key));
-  const each = rows.slice(0, shown).map(({ name, value, own, left }) => `${name} ${exact(value)} − ${exact(own)} = ${exact(left)}`);
-  const share = total(all) > 0 ? ` (${percent(total(spent), total(all))})` : '';
-  const common = clean(rows.reduce((sum, { own }) => sum + own, 0));
-  const remarks: Remark[] = [
-    {
-      kind: 'join_difference',
-      text: `${pn} is ${exact(total(all))} and ${an} ${exact(total(spent))}${share}: ${pn} − ${an} = ${exact(clean(total(all) - total(spent)))} in all${unplanned.length > 0 ? `, ${exact(clean(total(all) - common))} over the keys of ${planned.side.name}` : ''}.`,
-    },
-    { kind: 'join_difference', text: `By key: ${each.join('; ')}${rows.length > shown ? ' and more' : ''}.` },
-    {
-      kind: 'join_difference',
-      text:
-        over.length === 0
-          ? `No key has ${an} above ${pn}.`
-          : `${an} is above ${pn} for ${countOf(over.length, 'key')}: ${listed(over.slice(0, shown).map(({ name, left }) => `${name} by ${exact(-left)}`))}.`,
-    },
-  ];
-  if (unplanned.length > 0)
-    remarks.push({
-      kind: 'join_difference',
-      text: `${an} without any ${pn}: ${listed(unplanned.slice(0, shown).map(([key, value]) => `${written(actual.side, actual.side.rows.get(key)![0]!)} ${exact(clean(value))}`))}.`,
-    });
-  return remarks;
 }
 
 /** Columns of one name in both tables whose values differ for the same key. */
@@ -198,10 +184,20 @@ function enriched(a: Side, b: Side): Remark[] {
   return grouped(a, b, (at) => table(a).numbers(measure)[at]!, additive ? measure.name : `Mean ${measure.name}`, additive);
 }
 
-function grouped(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string, additive = true): Remark[] {
-  const groups = table(b).plans.filter(
+/** @param from whose columns are the groups, `only` among them where given */
+function grouped(
+  a: Side,
+  b: Side,
+  figureAt: (at: number, other: number) => number,
+  name: string,
+  additive = true,
+  from = b,
+  only?: ReadonlySet<ColumnPlan>,
+): Remark[] {
+  const groups = table(from).plans.filter(
     (plan) =>
-      !b.plans.includes(plan) &&
+      !from.plans.includes(plan) &&
+      (only?.has(plan) ?? true) &&
       plan.reads === 'text' &&
       (plan.type === 'text' || plan.role === 'code') &&
       plan.values.distinct >= 2 &&
@@ -210,14 +206,14 @@ function grouped(a: Side, b: Side, figureAt: (at: number, other: number) => numb
   );
   return groups.slice(0, 3).flatMap((plan): Remark[] => {
     const totals = new Map<string, { sum: number; rows: number }>();
+    const without = { sum: 0, rows: 0 };
     for (const [key, own] of a.rows) {
       const other = b.rows.get(key)?.[0];
       if (other === undefined) continue;
-      const group = table(b).texts(plan)[other]!;
-      if (group === '') continue;
-      const entry = totals.get(group) ?? { sum: 0, rows: 0 };
-      totals.set(group, entry);
       for (const at of own) {
+        const group = table(from).texts(plan)[from === b ? other : at]!;
+        const entry = group === '' ? without : (totals.get(group) ?? { sum: 0, rows: 0 });
+        if (group !== '') totals.set(group, entry);
         const value = figureAt(at, other);
         if (Number.isNaN(value)) continue;
         entry.sum += value;
@@ -227,12 +223,14 @@ function grouped(a: Side, b: Side, figureAt: (at: number, other: number) => numb
     if (!additive) for (const entry of totals.values()) entry.sum /= Math.max(entry.rows, 1);
     const ranked = [...totals].filter(([, { rows }]) => rows > 0).sort((x, y) => y[1].sum - x[1].sum);
     if (ranked.length < 2) return [];
-    const whole = ranked.reduce((sum, [, each]) => sum + each.sum, 0);
+    const whole = ranked.reduce((sum, [, each]) => sum + each.sum, without.sum);
+    const none =
+      additive && without.rows > 0 ? `; without a ${plan.name} ${exact(clean(without.sum))} (${countOf(without.rows, 'row')})` : '';
     const positive = additive && ranked.every(([, { sum }]) => sum >= 0) && whole > 0;
     return [
       {
         kind: 'join_groups',
-        text: `${name} by ${plan.name} (from ${b.name}): ${listed(
+        text: `${name} by ${plan.name} (from ${from.name}): ${listed(
           ranked
             .slice(0, shown)
             .map(
@@ -240,7 +238,7 @@ function grouped(a: Side, b: Side, figureAt: (at: number, other: number) => numb
                 `${group} ${exact(clean(sum))} (${positive ? `${percent(sum, whole)}, ` : ''}${countOf(rows, 'row')})`,
             ),
           shown,
-        )}.`,
+        )}${none}.`,
       },
     ];
   });
@@ -285,56 +283,4 @@ function correlation(pairs: readonly (readonly [number, number])[]): number {
     xy += (x - mx) * (y - my);
   }
   return xx > 0 && yy > 0 ? xy / Math.sqrt(xx * yy) : 0;
-}
-
-/** What a table is about: money first, then what adds up. */
-function mainOf(side: Side): ColumnPlan | undefined {
-  const plans = quantities(side).filter(({ role }) => role === 'measure');
-  return (
-    plans.find(({ name }) =>
-      /amount|revenue|sales|budget|plan|target|spent|cost|kosten|betrag|umsatz|total|actual|ist|soll|value/i.test(name),
-    ) ?? plans[0]
-  );
-}
-
-function quantities(side: Side): ColumnPlan[] {
-  return table(side)
-    .quantities()
-    .filter(({ units }) => units.size < 2);
-}
-
-function sums(side: Side, plan: ColumnPlan): Map<string, number> {
-  const numbers = table(side).numbers(plan);
-  const found = new Map<string, number>();
-  for (const [key, rows] of side.rows) {
-    const sum = new ExactSum();
-    let known = false;
-    for (const at of rows) {
-      if (Number.isNaN(numbers[at]!)) continue;
-      known = true;
-      sum.add(numbers[at]!, readNumber(plan, table(side).rows.cells[at]![plan.index] ?? null)?.decimals ?? 0);
-    }
-    if (known) found.set(key, sum.total());
-  }
-  return found;
-}
-
-function written(side: Side, at: number): string {
-  return side.plans.map((plan) => cellText(table(side).texts(plan)[at]!, longestKey)).join(' / ');
-}
-
-/** " (Bolt M4)", from whichever table names the key. */
-function labelOf(a: Side, at: number, b: Side, other: number): string {
-  for (const [side, row] of [
-    [a, at],
-    [b, other],
-  ] as const) {
-    const plan = table(side).labelPlan;
-    if (plan !== undefined && !side.plans.includes(plan)) return ` (${table(side).label(row)})`;
-  }
-  return '';
-}
-
-function table(side: Side): JoinSide['table'] {
-  return side.table;
 }

@@ -1,15 +1,18 @@
-/** Two tables joined, away from the event loop. The caller's source gives the first table when it is opened first and the second when it is opened next. */
+/** Two or three tables joined, away from the event loop. The caller's source gives the tables in their order, one each time it is opened. */
 import { Readable } from 'node:stream';
 import type { JobFunction } from '../../compute/port.ts';
 import { ToolError } from '../port.ts';
-import { type JoinProfile, joinTables } from './join.ts';
+import { type JoinProfile, joinChain, joinTables } from './join.ts';
 
-/** Both tables are held in memory as they are. */
+/** All tables are held in memory as they are. */
 const mostBytes = 16 * 1024 * 1024;
 
-const job: JobFunction<{ left: string; right: string }, JoinProfile> = async ({ left, right }, { open, signal }) => {
+const job: JobFunction<{ left: string; right: string; last?: string }, JoinProfile> = async ({ left, right, last }, { open, signal }) => {
   const [first, second] = [await readAll(await open(), left), await readAll(await open(), right)];
+  const third = last === undefined ? null : await readAll(await open(), last);
   const again = (bytes: Buffer) => async () => Readable.from([bytes]);
+  if (third !== null)
+    return joinChain({ name: left, open: again(first) }, { name: right, open: again(second) }, { name: last!, open: again(third) }, signal);
   return joinTables({ name: left, open: again(first) }, { name: right, open: again(second) }, signal);
 };
 export default job;

@@ -4,7 +4,7 @@ import { ToolError } from '../port.ts';
 import { cellText } from './cell.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import { countOf, exact, listed, rowList } from './figure-text.ts';
-import { joinFigures } from './join-figures.ts';
+import { chainFigures, joinFigures } from './join-figures.ts';
 import { findKey, type JoinKey, type JoinSide, uniqueness } from './join-key.ts';
 import { readRows } from './profile.ts';
 import type { Remark } from './table-profile.ts';
@@ -70,6 +70,57 @@ export async function joinTables(
     only_left: { count: onlyLeft.length, keys: onlyLeft.slice(0, keysShown) },
     only_right: { count: onlyRight.length, keys: onlyRight.slice(0, keysShown) },
     remarks,
+  };
+}
+
+/**
+ * What the first table gives by the columns of a third one that only the second leads to: stock × price by the supplier's country. Only these figures are
+ * told; `key` is null where the three are no chain.
+ */
+export async function joinChain(
+  left: { name: string; open: Opener },
+  middle: { name: string; open: Opener },
+  last: { name: string; open: Opener },
+  signal?: AbortSignal,
+): Promise<JoinProfile> {
+  const [a, b, c] = [await sideOf(left, signal), await sideOf(middle, signal), await sideOf(last, signal)];
+  const nothing: JoinProfile = {
+    left: left.name,
+    right: `${middle.name} with ${last.name}`,
+    key: null,
+    common_keys: 0,
+    only_left: { count: 0, keys: [] },
+    only_right: { count: 0, keys: [] },
+    remarks: [],
+  };
+  if ([a, b, c].some(({ table }) => table.count === 0)) return nothing;
+  const onward = findKey(b, c);
+  if (onward === null || uniqueness(onward.rightRows) < 1) return nothing;
+  const extended = extend(b, onward, c);
+  const key = findKey(a, { name: b.name, table: b.table });
+  if (key === null) return nothing;
+  const added = new Set(extended.table.plans.slice(b.table.plans.length));
+  const names = { left: key.left.map(({ name }) => name).join(' + '), right: key.right.map(({ name }) => name).join(' + ') };
+  return { ...nothing, key: names, remarks: chainFigures(key, a, extended, added) };
+}
+
+/** The rows of a table with the cells that the other table has for them beside their own. */
+function extend(side: JoinSide, key: JoinKey, other: JoinSide): JoinSide {
+  const width = Math.max(...side.table.rows.cells.map((cells) => cells.length), ...side.table.plans.map(({ index }) => index + 1));
+  const partner = new Map<number, number>();
+  for (const [folded, rows] of key.leftRows) {
+    const found = key.rightRows.get(folded)?.[0];
+    if (found !== undefined) for (const at of rows) partner.set(at, found);
+  }
+  const cells = side.table.rows.cells.map((own, at) => {
+    const found = partner.get(at);
+    const padded = [...own, ...Array<null>(width - own.length).fill(null)];
+    return found === undefined ? padded : [...padded, ...other.table.rows.cells[found]!];
+  });
+  const plans = other.table.plans.filter((plan) => !key.right.includes(plan)).map((plan) => ({ ...plan, index: plan.index + width }));
+  return {
+    name: `${side.name} with ${other.name}`,
+    table: new ColumnsInMemory({ cells, numbers: side.table.rows.numbers }, [...side.table.plans, ...plans]),
   };
 }
 

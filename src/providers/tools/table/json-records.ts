@@ -11,6 +11,7 @@ export type JsonShape = 'array' | 'nested_array' | 'lines';
 
 const longestRecordChars = 4 * 1024 * 1024;
 const deepestNesting = 500;
+const brokenShown = 5;
 
 /** Where the records are, told from the beginning of the text. */
 export function detectJsonShape(sample: string): JsonShape {
@@ -43,10 +44,16 @@ export async function eachJsonRecord(
 }
 
 /**
- * The whole of a file that is small enough for memory: its JSON value, or the list of its records where it is JSON lines. Rejects with `ToolError` on text
- * that is not JSON.
+ * The whole of a file that is small enough for memory: its JSON value, or the list of its records where it is JSON lines. Lines that are broken among good
+ * ones are left out and named by `onBroken`. Rejects with `ToolError` on text that is not JSON.
  */
-export async function wholeJson(source: Readable, encoding: Encoding, shape: JsonShape, signal?: AbortSignal): Promise<unknown> {
+export async function wholeJson(
+  source: Readable,
+  encoding: Encoding,
+  shape: JsonShape,
+  onBroken: (note: string) => void,
+  signal?: AbortSignal,
+): Promise<unknown> {
   const decoder = new TextDecoder(encoding);
   const pieces: string[] = [];
   for await (const chunk of paced(source, signal)) pieces.push(decoder.decode(chunk, { stream: true }));
@@ -61,9 +68,44 @@ export async function wholeJson(source: Readable, encoding: Encoding, shape: Jso
   }
   const records: unknown[] = [];
   const cutter = new RecordCutter(shape, (record) => records.push(record));
-  cutter.add(text);
-  cutter.end();
-  return records;
+  try {
+    cutter.add(text);
+    cutter.end();
+    return records;
+  } catch (error) {
+    const lines = shape === 'lines' ? goodLines(text) : null;
+    if (lines === null) throw error;
+    onBroken(lines.note);
+    return lines.records;
+  }
+}
+
+/** Records that stand on a line each, without the broken lines; null where fewer than four of five lines are records. */
+function goodLines(text: string): { records: unknown[]; note: string } | null {
+  const records: unknown[] = [];
+  const broken: { line: number; text: string }[] = [];
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const record = isShallow(line) ? recordIn(line) : null;
+    if (record === null) broken.push({ line: i + 1, text: line.trim() });
+    else records.push(record);
+  }
+  if (records.length < 2 || broken.length === 0 || broken.length * 4 > records.length) return null;
+  const named = broken.slice(0, brokenShown).map(({ line, text: written }) => `line ${line} ("${written.slice(0, 40)}")`);
+  const more = broken.length > brokenShown ? ` and ${broken.length - brokenShown} more` : '';
+  return {
+    records,
+    note: `${broken.length} of ${broken.length + records.length} lines ${broken.length === 1 ? 'is' : 'are'} not valid JSON and left out: ${named.join(', ')}${more}.`,
+  };
+}
+
+function recordIn(line: string): object | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Values nested deeper than any table are not parsed whole: code that walks them would run out of stack. */

@@ -7,11 +7,13 @@ import { Breakdown, type RowNumbers } from './breakdown.ts';
 import { type Cell, cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import { ColumnReading } from './column-reading.ts';
+import { ColumnsInMemory } from './columns-in-memory.ts';
 import { Correlations } from './correlation.ts';
 import { UnclosedQuote } from './csv-rows.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { groupingPlans, productPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
 import { remarksOf } from './remarks.ts';
+import { type Bounds, beyondOf } from './remarks-missing.ts';
 import { loadRows, type Rows } from './rows.ts';
 import { type AsideKind, asideKind, describeAside, findTotals, isPlainTotal } from './set-aside.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
@@ -32,10 +34,15 @@ const asideRowsKept = 1000;
  * Reads the table that `open` gives (called two to five times) and says what is in it. Throws `ToolError`, in words for the agent, when it is
  * no table or cannot be read as one.
  */
-export async function profileTable(open: () => Promise<Readable>, name: string, signal?: AbortSignal): Promise<TableProfile> {
+export async function profileTable(
+  open: () => Promise<Readable>,
+  name: string,
+  signal?: AbortSignal,
+  bounds?: Bounds,
+): Promise<TableProfile> {
   const [main, ...others] = await openTables(open, name, signal);
-  const profile = await profileSource(main!.source, main!.path === '' ? name : `${name}: ${main!.path}`, signal);
-  for (const { path, source } of others) profile.nested.push(await profileSource(source, `${name}: ${path}`, signal));
+  const profile = await profileSource(main!.source, main!.path === '' ? name : `${name}: ${main!.path}`, signal, bounds);
+  for (const { path, source } of others) profile.nested.push(await profileSource(source, `${name}: ${path}`, signal, bounds));
   return profile;
 }
 
@@ -67,7 +74,7 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
 export type TableInMemory = { rows: Rows; survey: Survey; aside: Aside; totals: string[] };
 type Aside = Map<AsideKind, number[]>;
 
-async function profileSource(source: TableSource, name: string, signal?: AbortSignal): Promise<TableProfile> {
+async function profileSource(source: TableSource, name: string, signal?: AbortSignal, bounds?: Bounds): Promise<TableProfile> {
   const memory = await readRows(source, signal);
   const aside: Aside = memory?.aside ?? new Map();
   const survey = memory?.survey ?? (await surveyTable(withoutAside(source, aside), signal));
@@ -97,8 +104,18 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
     profile.warnings.push(
       'The table is too long for comparing its rows: duplicates, gaps and columns that follow from others were not looked for.',
     );
+  if (memory !== null && bounds !== undefined) addBeyond(memory, profile, bounds);
   profile.remarks = [...totals, ...(memory === null || rows === 0 ? [] : remarksOf(memory, profile, source.inherited ?? []))];
   return profile;
+}
+
+function addBeyond({ rows, survey }: TableInMemory, profile: TableProfile, bounds: Bounds): void {
+  const table = new ColumnsInMemory(rows, survey.columns);
+  for (const plan of table.quantities()) {
+    const column = profile.columns.find(({ name, numbers }) => name === plan.name && numbers !== undefined);
+    const beyond = column === undefined ? null : beyondOf(table, plan, bounds);
+    if (beyond !== null) column!.beyond = beyond;
+  }
 }
 
 function surveyRows(source: TableSource, rows: Rows): Survey {

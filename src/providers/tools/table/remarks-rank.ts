@@ -168,7 +168,7 @@ function acrossColumns(table: ColumnsInMemory): Remark[] {
   ];
 }
 
-function isPeriod(name: string): boolean {
+export function isPeriod(name: string): boolean {
   const text = name.trim();
   if (/^(?:19|20)\d\d$/.test(text) || monthOfName(text) > 0) return true;
   return (

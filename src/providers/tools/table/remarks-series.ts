@@ -278,9 +278,14 @@ function levelRemarks(table: ColumnsInMemory, dates: Float64Array, series: Serie
       ];
       const change = from > 0 ? ` (${signed((to - from) / from)})` : '';
       const sharp =
-        /price|close|kurs|preis|open|rate/i.test(plan.name) && rise !== undefined && fall !== undefined && rise.share > 0 && fall.share < 0
+        /price|close|kurs|preis|open|(?<![a-z])rate/i.test(plan.name) &&
+        rise !== undefined &&
+        fall !== undefined &&
+        rise.share > 0 &&
+        fall.share < 0
           ? ` The largest rise between neighbours is ${signed(rise.share)} (${when(rise.at)}), the largest fall ${signed(fall.share)} (${when(fall.at)}).`
           : '';
+      if (numbers[high] === numbers[low]) continue;
       remarks.push({
         kind: 'level',
         text: `${whose} goes from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)})${change}; highest ${exact(numbers[high]!)} (${when(high)}), lowest ${exact(numbers[low]!)} (${when(low)}).${sharp}`,

@@ -4,6 +4,8 @@ import type { TableInMemory } from './profile.ts';
 import { columnRemarks } from './remarks-columns.ts';
 import { dueRemarks } from './remarks-due.ts';
 import { flowRemarks } from './remarks-flows.ts';
+import { missingRemarks } from './remarks-missing.ts';
+import { periodRowRemarks } from './remarks-period-rows.ts';
 import { rankRemarks } from './remarks-rank.ts';
 import { relationRemarks } from './remarks-relations.ts';
 import { rowRemarks } from './remarks-rows.ts';
@@ -22,6 +24,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
   const relations = relationRemarks(table);
   return [
     ...rankRemarks(table, profile),
+    ...periodRowRemarks(table),
     ...flowRemarks(table, profile),
     ...dueRemarks(table),
     ...scoreRemarks(table),
@@ -29,6 +32,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...relations,
     ...(inherited.length > 0 ? [] : rowRemarks(table, profile)),
     ...columnRemarks(table, profile, own),
+    ...missingRemarks(table, own),
     ...seriesRemarks(table, profile),
     ...textRemarks(table),
   ].slice(0, mostRemarks);

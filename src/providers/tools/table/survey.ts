@@ -74,6 +74,8 @@ function majorityStyle(columns: ColumnEvidence[], delimiter: string | null): Num
     if (dots > commas) dot++;
     if (commas > dots) comma++;
   }
+  // "2,387" alone may be both; dates like 31.12.2024 are written where the comma is the decimal mark.
+  if (dot === 0 && comma === 0 && columns.some(({ dottedDates }) => dottedDates)) return 'comma';
   if (dot === comma) return delimiter === ';' && comma > 0 ? 'comma' : 'dot';
   return comma > dot ? 'comma' : 'dot';
 }

@@ -1,6 +1,7 @@
 /** What a table's profile says. This is the JSON that agents read, hence its names. Rows are numbered from 1; the header is not counted. */
 
 import type { ColumnRole } from './column-role.ts';
+import type { Beyond } from './remarks-missing.ts';
 
 export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'mixed' | 'empty';
 
@@ -52,6 +53,8 @@ export type ColumnProfile = {
   /** Cells of a column of numbers or dates that are none, with how often each text occurs; they are left out of its figures. */
   left_out?: { value: string; count: number }[];
   numbers?: NumberProfile;
+  /** Rows above or below the limits that were asked for. */
+  beyond?: Beyond;
   dates?: { first: string; last: string; count: number };
   /** The most frequent values; counts are exact. */
   frequent?: { value: string; count: number }[];

@@ -51,7 +51,7 @@ export async function openTables(
   if (logColumns !== null) return [{ path: '', source: logTable(open, logColumns, common) }];
   if (!isJson(name, sample)) return [{ path: '', source: csvTable(open, sample, common) }];
   if (sizeBytes <= mostWholeBytes) {
-    const tables = tablesInJson(await wholeJson(await open(), encoding, detectJsonShape(sample), signal));
+    const tables = tablesInJson(await wholeJson(await open(), encoding, detectJsonShape(sample), (note) => warnings.push(note), signal));
     if (tables !== null)
       return tables.map((table) => ({ path: table.path, source: memoryTable(table, { ...common, notes: new Set(warnings) }) }));
   }

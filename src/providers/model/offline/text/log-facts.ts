@@ -16,8 +16,12 @@ export type LogFacts = {
   /** Errors in a row without any other entry between them, where there are three or more. */
   burst: { from: LogLine; to: LogLine; count: number } | null;
   /** Messages with their figures masked, most frequent first. */
-  repeated: { message: string; count: number; first: number; last: number }[];
+  repeated: { message: string; count: number; first: number; last: number; figures: { min: number; max: number; line: number } | null }[];
   statuses: [string, number][];
+  /** Entries by what is named as their source, where there are several. */
+  sources: [string, number][];
+  /** The longest time without an entry, where it is far longer than is usual. */
+  silence: { from: LogLine; to: LogLine; minutes: number } | null;
 };
 
 const stamp =
@@ -57,6 +61,8 @@ export function readLog(text: string): LogFacts | null {
     firstError: errors[0] ?? null,
     lastError: errors.at(-1) ?? null,
     repeated: repeatedMessages(entries),
+    sources: counted(entries.map(sourceOf)),
+    silence: longestSilence(entries),
   };
 }
 
@@ -87,6 +93,18 @@ function longestBurst(entries: readonly LogLine[], errors: ReadonlySet<LogLine>)
   return best;
 }
 
+/** Ten times the middle time between entries, and five minutes at least. */
+function longestSilence(entries: readonly LogLine[]): LogFacts['silence'] {
+  const times = entries.map(({ time }) => Date.parse(`${time.slice(0, 10)}T${time.slice(11, 19)}Z`));
+  if (times.some((time) => Number.isNaN(time)) || times.length < 10) return null;
+  const steps = times.slice(1).map((time, i) => time - times[i]!);
+  const usual = steps.toSorted((a, b) => a - b)[steps.length >> 1]!;
+  const most = Math.max(...steps);
+  const at = steps.indexOf(most);
+  if (most < 300_000 || most < usual * 10) return null;
+  return { from: entries[at]!, to: entries[at + 1]!, minutes: most / 60_000 };
+}
+
 function counted(values: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const value of values) if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -94,14 +112,21 @@ function counted(values: readonly string[]): [string, number][] {
 }
 
 function repeatedMessages(entries: readonly LogLine[]): LogFacts['repeated'] {
-  const seen = new Map<string, { message: string; count: number; first: number; last: number }>();
+  const seen = new Map<string, LogFacts['repeated'][number]>();
   for (const { message, line } of entries) {
-    const masked = mask(message.replace(stamp, '').replace(accessStamp, '').trim());
+    const plain = message.replace(stamp, '').replace(accessStamp, '').trim();
+    const masked = mask(plain);
+    const figure = Number(/(\d{1,9}(?:\.\d{1,6})?) ?(?:ms|s|sec|seconds|MB|KB|kB|GB|%|bytes)(?![\p{L}\d])/u.exec(plain)?.[1] ?? Number.NaN);
     const known = seen.get(masked);
     if (known !== undefined) {
       known.count++;
       known.last = line;
-    } else if (seen.size < mostKept) seen.set(masked, { message: masked, count: 1, first: line, last: line });
+      if (known.figures !== null && figure < known.figures.min) known.figures.min = figure;
+      if (known.figures !== null && figure > known.figures.max) Object.assign(known.figures, { max: figure, line });
+    } else if (seen.size < mostKept) {
+      const figures = Number.isNaN(figure) ? null : { min: figure, max: figure, line };
+      seen.set(masked, { message: masked, count: 1, first: line, last: line, figures });
+    }
   }
   return [...seen.values()]
     .filter(({ count }) => count > 1)

@@ -1,5 +1,5 @@
 /** What a report says of a text: its facts as tables, each with the line it stands on, so that a reader can look it up. */
-import { countOf, exact, markdownTable, safe } from '../figure.ts';
+import { countOf, exact, markdownTable, round, safe } from '../figure.ts';
 import type { TextSummary } from '../summary.ts';
 import type { TextFacts, TextKind } from './facts.ts';
 
@@ -162,6 +162,13 @@ function logParts({ log }: TextFacts): string[] {
   };
   shares('Errors by source', log!.errorSources);
   if (log!.errorHours.length > 1) shares('Errors by hour', log!.errorHours);
+  const { sources, silence } = log!;
+  if (sources.length > 1 && sources.length <= mostRows)
+    parts.push(`Entries by source: ${sources.map(([name, count]) => `${safe(name)} ${exact(count)}`).join(', ')}.`);
+  if (silence !== null)
+    parts.push(
+      `No entry for ${round(silence.minutes)} minutes, from ${safe(silence.from.time)} (line ${silence.from.line}) to ${safe(silence.to.time)} (line ${silence.to.line}: ${quote(silence.to.message)}); elsewhere entries come far closer.`,
+    );
   if (log!.burst !== null)
     parts.push(
       `Most errors in a row: ${exact(log!.burst.count)}, from ${safe(log!.burst.from.time)} (line ${log!.burst.from.line}) to ${safe(log!.burst.to.time)} (line ${log!.burst.to.line}).`,
@@ -170,8 +177,14 @@ function logParts({ log }: TextFacts): string[] {
     parts.push(
       '### Messages that come again',
       `${markdownTable(
-        ['Message', 'Times', 'First line', 'Last line'],
-        repeated.map(({ message, count, first: from, last: to }) => [quote(message), exact(count), exact(from), exact(to)]),
+        ['Message', 'Times', 'First line', 'Last line', 'Figure with a unit'],
+        repeated.map(({ message, count, first: from, last: to, figures }) => [
+          quote(message),
+          exact(count),
+          exact(from),
+          exact(to),
+          figures === null ? '' : `${exact(figures.min)} to ${exact(figures.max)} (line ${figures.line})`,
+        ]),
       )}\n\nFigures and ids are written as #.`,
     );
   return parts;

@@ -1,0 +1,73 @@
+/** What was planned or is due in one table, held against what is spent or paid in the other. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { clean } from './columns-in-memory.ts';
+import { countOf, exact, listed, percent } from './figure-text.ts';
+import { labelOf, mainOf, type Side, sums, written } from './join-side.ts';
+import type { Remark } from './table-profile.ts';
+
+const shown = 12;
+const planWords = new Set(
+  'budget plan planned target soll ziel forecast goal expected quota limit fee fees due dues owed payable beitrag contribution invoices rechnungen bills invoiced premium rent miete'.split(
+    ' ',
+  ),
+);
+const paidWords = new Set('payment payments paid zahlung zahlungen bezahlt received receipts eingang eingänge'.split(' '));
+
+/** Budget − spent and the like, by key. */
+export function planAndActual(a: Side, b: Side): Remark[] {
+  const isPlan = (side: Side, plan: ColumnPlan) => has([...nameTokens(plan.name), ...nameTokens(side.name)], planWords);
+  const [x, y] = [mainOf(a), mainOf(b)];
+  if (x === undefined || y === undefined) return [];
+  const first = isPlan(a, x) ? { side: a, plan: x } : isPlan(b, y) ? { side: b, plan: y } : null;
+  const alike = nameTokens(x.name).at(-1) === nameTokens(y.name).at(-1);
+  if (first === null && !alike) return [];
+  const planned = first ?? { side: a, plan: x };
+  const actual = planned.side === a ? { side: b, plan: y } : { side: a, plan: x };
+  const [all, spent] = [sums(planned.side, planned.plan), sums(actual.side, actual.plan)];
+  const pn = planned.plan.name === actual.plan.name ? `${planned.plan.name} of ${planned.side.name}` : planned.plan.name;
+  const an = planned.plan.name === actual.plan.name ? `${actual.plan.name} of ${actual.side.name}` : actual.plan.name;
+  const total = (figures: Map<string, number>) => clean([...figures.values()].reduce((sum, value) => sum + value, 0));
+  const rows = [...all].map(([key, value]) => {
+    const own = clean(spent.get(key) ?? 0);
+    const at = planned.side.rows.get(key)![0]!;
+    return {
+      name: written(planned.side, at) + labelOf(planned.side, at, planned.side, at),
+      value: clean(value),
+      own,
+      left: clean(value - own),
+    };
+  });
+  const short = rows.filter(({ left }) => left > 0).toSorted((r, s) => s.left - r.left);
+  const paid = has([...nameTokens(actual.plan.name), ...nameTokens(actual.side.name)], paidWords);
+  const over = rows.filter(({ left }) => left < 0).toSorted((r, s) => r.left - s.left);
+  const unplanned = [...spent].filter(([key]) => !all.has(key));
+  const each = rows.slice(0, shown).map(({ name, value, own, left }) => `${name} ${exact(value)} − ${exact(own)} = ${exact(left)}`);
+  const share = total(all) > 0 ? ` (${percent(total(spent), total(all))})` : '';
+  const common = clean(rows.reduce((sum, { own }) => sum + own, 0));
+  const remarks: Remark[] = [
+    {
+      kind: 'join_difference',
+      text: `${pn} is ${exact(total(all))} and ${an} ${exact(total(spent))}${share}: ${pn} − ${an} = ${exact(clean(total(all) - total(spent)))} in all${unplanned.length > 0 ? `, ${exact(clean(total(all) - common))} over the keys of ${planned.side.name}` : ''}.`,
+    },
+    { kind: 'join_difference', text: `By key: ${each.join('; ')}${rows.length > shown ? ' and more' : ''}.` },
+    {
+      kind: 'join_difference',
+      text:
+        over.length === 0
+          ? `No key has ${an} above ${pn}.`
+          : `${an} is above ${pn} for ${countOf(over.length, 'key')}: ${listed(over.slice(0, shown).map(({ name, left }) => `${name} by ${exact(-left)}`))}.`,
+    },
+  ];
+  if (paid && short.length > 0)
+    remarks.push({
+      kind: 'join_difference',
+      text: `${an} is below ${pn} for ${countOf(short.length, 'key')}, together ${exact(clean(short.reduce((sum, { left }) => sum + left, 0)))}: ${listed(short.slice(0, shown).map(({ name, left, own }) => `${name} by ${exact(left)}${own === 0 ? ' (nothing at all)' : ''}`))}${short.length > shown ? ' and more' : ''}.`,
+    });
+  if (unplanned.length > 0)
+    remarks.push({
+      kind: 'join_difference',
+      text: `${an} without any ${pn}: ${listed(unplanned.slice(0, shown).map(([key, value]) => `${written(actual.side, actual.side.rows.get(key)![0]!)} ${exact(clean(value))}`))}.`,
+    });
+  return remarks;
+}

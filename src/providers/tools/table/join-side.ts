@@ -1,0 +1,61 @@
+/** One of two joined tables: its key, its rows by key, and its figures. */
+import { cellText } from './cell.ts';
+import { type ColumnPlan, readNumber } from './column-evidence.ts';
+import { ExactSum } from './exact-sum.ts';
+import type { JoinKey, JoinSide } from './join-key.ts';
+
+export const longestKey = 60;
+
+export type Side = JoinSide & { plans: ColumnPlan[]; rows: JoinKey['leftRows'] };
+
+/** What a table is about: money first, then what adds up. */
+export function mainOf(side: Side): ColumnPlan | undefined {
+  const plans = quantities(side).filter(({ role }) => role === 'measure');
+  return (
+    plans.find(({ name }) =>
+      /amount|revenue|sales|budget|plan|target|spent|cost|kosten|betrag|umsatz|total|actual|ist|soll|value/i.test(name),
+    ) ?? plans[0]
+  );
+}
+
+export function quantities(side: Side): ColumnPlan[] {
+  return table(side)
+    .quantities()
+    .filter(({ units }) => units.size < 2);
+}
+
+export function sums(side: Side, plan: ColumnPlan): Map<string, number> {
+  const numbers = table(side).numbers(plan);
+  const found = new Map<string, number>();
+  for (const [key, rows] of side.rows) {
+    const sum = new ExactSum();
+    let known = false;
+    for (const at of rows) {
+      if (Number.isNaN(numbers[at]!)) continue;
+      known = true;
+      sum.add(numbers[at]!, readNumber(plan, table(side).rows.cells[at]![plan.index] ?? null)?.decimals ?? 0);
+    }
+    if (known) found.set(key, sum.total());
+  }
+  return found;
+}
+
+export function written(side: Side, at: number): string {
+  return side.plans.map((plan) => cellText(table(side).texts(plan)[at]!, longestKey)).join(' / ');
+}
+
+/** " (Bolt M4)", from whichever table names the key. */
+export function labelOf(a: Side, at: number, b: Side, other: number): string {
+  for (const [side, row] of [
+    [a, at],
+    [b, other],
+  ] as const) {
+    const plan = table(side).labelPlan;
+    if (plan !== undefined && !side.plans.includes(plan)) return ` (${table(side).label(row)})`;
+  }
+  return '';
+}
+
+export function table(side: Side): JoinSide['table'] {
+  return side.table;
+}

@@ -1,0 +1,147 @@
+/** Which rows lack what the others have, which few have what the others lack, and where a quantity is zero. */
+
+import { cellText } from './cell.ts';
+import type { ColumnPlan } from './column-evidence.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { countOf, exact, listed } from './figure-text.ts';
+import { isPrice, isQuantity } from './plan-figures.ts';
+import type { Remark } from './table-profile.ts';
+
+/** More rows than this are counted, not named. */
+const mostNamed = 6;
+const mostRemarks = 6;
+const fewestRows = 6;
+const mostGroups = 20;
+
+/** @param own the columns that speak of the rows themselves */
+export function missingRemarks(table: ColumnsInMemory, own: ReadonlySet<ColumnPlan>): Remark[] {
+  const plans = table.plans.filter((plan) => own.has(plan) && plan.type !== 'empty');
+  return [...lacking(table, plans), ...having(table, plans), ...onlyIn(table, plans), ...zeros(table, plans)];
+}
+
+/** "nitrate is missing in row 8 (W008)"; columns that lack the same rows are told together. */
+function lacking(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
+  const alike = new Map<string, { names: string[]; rows: number[] }>();
+  for (const plan of plans) {
+    const rows = emptyRows(table, plan);
+    if (rows.length === 0 || rows.length > mostNamed || rows.length > table.count * 0.5) continue;
+    const known = alike.get(rows.join());
+    if (known === undefined) alike.set(rows.join(), { names: [plan.name], rows });
+    else known.names.push(plan.name);
+  }
+  return [...alike.values()].slice(0, mostRemarks).map(({ names, rows }) => ({
+    kind: 'missing_rows',
+    text: `${listed(names, 8)} ${names.length === 1 ? 'is' : 'are'} missing in ${listed(
+      rows.map((at) => table.rowInWords(at)),
+      mostNamed,
+    )}.`,
+  }));
+}
+
+/** A column that only a few rows have a value in: which, and what. */
+function having(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
+  if (table.count < fewestRows) return [];
+  return plans
+    .filter(({ filled, reads }) => filled > 0 && filled <= mostNamed && filled <= table.count * 0.3 && reads === 'text')
+    .slice(0, 3)
+    .map((plan) => {
+      const texts = table.texts(plan);
+      const rows = [...texts.keys()].filter((at) => texts[at] !== '');
+      return {
+        kind: 'few_filled',
+        text: `${plan.name} has a value in ${countOf(rows.length, 'row')} only: ${listed(
+          rows.map((at) => `'${cellText(texts[at]!, 60)}' in ${table.rowInWords(at)}`),
+          mostNamed,
+        )}.`,
+      };
+    });
+}
+
+/** Where all rows that lack a value are of one group, and not all rows of the table are. */
+function onlyIn(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
+  const groups = plans.filter(
+    ({ reads, values, filled }) => reads === 'text' && values.distinct >= 2 && values.distinct <= mostGroups && filled >= table.count * 0.9,
+  );
+  return plans
+    .flatMap((plan): Remark[] => {
+      const rows = emptyRows(table, plan);
+      if (rows.length < 4 || rows.length > table.count * 0.6) return [];
+      return groups
+        .filter((group) => group !== plan)
+        .flatMap((group) => {
+          const texts = table.texts(group);
+          const value = texts[rows[0]!]!;
+          const all = texts.filter((text) => text === value).length;
+          if (value === '' || all > table.count * 0.7 || rows.some((at) => texts[at] !== value)) return [];
+          return [
+            {
+              kind: 'missing_group',
+              text: `All ${exact(rows.length)} rows without ${plan.name} have ${group.name} '${cellText(value, 60)}'${all === rows.length ? ', and all rows with it lack it' : ` (which ${exact(all)} rows have)`}.`,
+            },
+          ];
+        })
+        .slice(0, 1);
+    })
+    .slice(0, 3);
+}
+
+/** Stock, quantities and counts that are zero in a few rows. */
+function zeros(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
+  return plans
+    .filter(({ reads, role, name, min }) => reads === 'number' && role === 'measure' && min === 0 && isQuantity(name) && !isPrice(name))
+    .flatMap((plan) => {
+      const numbers = table.numbers(plan);
+      const rows = [...numbers.keys()].filter((at) => numbers[at] === 0);
+      if (rows.length === 0 || rows.length > table.count * 0.25) return [];
+      return [
+        {
+          kind: 'zeros',
+          text: `${plan.name} is 0 in ${countOf(rows.length, 'row')}: ${listed(
+            rows.slice(0, mostNamed).map((at) => table.rowInWords(at)),
+            mostNamed,
+          )}${rows.length > mostNamed ? ' and more' : ''}.`,
+        },
+      ];
+    })
+    .slice(0, 3);
+}
+
+function emptyRows(table: ColumnsInMemory, plan: ColumnPlan): number[] {
+  const texts = table.texts(plan);
+  return [...texts.keys()].filter((at) => texts[at] === '');
+}
+
+/** The rows whose value is above or below what was asked for. */
+export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, below }: Bounds): Beyond | null {
+  const numbers = table.numbers(plan);
+  const rows = (is: (value: number) => boolean) => [...numbers.keys()].filter((at) => is(numbers[at]!));
+  const say = (found: number[]) => ({
+    count: found.length,
+    rows: found.slice(0, beyondNamed).map((at) => `${exact(clean(numbers[at]!))} in ${table.rowInWords(at)}`),
+    groups: groupsOf(table, found),
+  });
+  return {
+    ...(above === undefined ? {} : { above: { limit: above, ...say(rows((value) => value > above)) } }),
+    ...(below === undefined ? {} : { below: { limit: below, ...say(rows((value) => value < below)) } }),
+  };
+}
+
+export type Bounds = { above?: number; below?: number };
+type Rows = { limit: number; count: number; rows: string[]; groups: string[] };
+export type Beyond = { above?: Rows; below?: Rows };
+const beyondNamed = 15;
+
+/** "Outlet 3", by the first column of a few values. */
+function groupsOf(table: ColumnsInMemory, rows: number[]): string[] {
+  const group = table.plans.find(
+    ({ reads, type, values, filled }) =>
+      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= 12 && values.distinct <= filled * 0.5,
+  );
+  if (group === undefined || rows.length < 2) return [];
+  const counts = new Map<string, number>();
+  for (const at of rows) {
+    const text = cellText(table.texts(group)[at]!, 40);
+    if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([value, count]) => `${value} ${count}`);
+}

@@ -1,0 +1,122 @@
+/** What the offline model says of single rows, of chains of tables and of what a file's own form tells; the figures are computed by hand. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runAgent } from './agent-loop.ts';
+
+type Case = { says: string; prompt: string; files: Record<string, string>; expected: RegExp[]; never?: RegExp[] };
+
+const hours = Array.from(
+  { length: 30 },
+  (_, i) => `0${1 + Math.floor(i / 24)}.05.2024 ${String(i % 24).padStart(2, '0')}:00\t${1 + (i % 7)},${200 + i}`,
+);
+
+const cases: Case[] = [
+  {
+    says: 'a broken line among JSON lines is left out and named',
+    prompt: 'Summarise calls.jsonl',
+    files: {
+      'calls.jsonl':
+        '{"id":1,"minutes":5}\n{"id":2,"minutes":7}\n{"id":3,"min\n{"id":4,"minutes":9}\n{"id":5,"minutes":1}\n{"id":6,"minutes":2}\n',
+    },
+    expected: [/5 rows/, /minutes adds up to 24 /, /1 of 6 lines is not valid JSON and left out: line 3/],
+  },
+  {
+    says: 'where dates are written 31.12.2024, the comma of 2,387 is the decimal mark',
+    prompt: 'Analyse meter.tsv',
+    files: { 'meter.tsv': `time\tkwh\n${hours.join('\n')}\n` },
+    expected: [/kwh adds up to 121\.435 over 30 rows/, /the comma is read as the decimal mark/],
+  },
+  {
+    says: 'concentrations and pH are not added up; a limit is counted by row, for the column that it names',
+    prompt: 'The limit for nitrate is 50 mg/l. Is it kept in water.csv?',
+    files: {
+      'water.csv':
+        'sample,site,nitrate_mg_l,lead_mg_l,pH\nA1,Mill,12,1,7\nA2,Mill,55,2,7.5\nA3,Lake,49,3,7.2\nA4,Lake,61,70,7.1\nA5,Lake,,5,7.4\nA6,Mill,50,4,7\n',
+    },
+    expected: [
+      /nitrate_mg_l is above 50 in 2 rows of 5: 55 in row 2 \(A2\), 61 in row 4 \(A4\); that is 40 %/,
+      /nitrate_mg_l is missing in row 5 \(A5\)/,
+    ],
+    never: [/(?:nitrate_mg_l|pH) adds up/, /lead_mg_l is above/],
+  },
+  {
+    says: 'three tables are followed as a chain: stock by the price list and the supplier that it names',
+    prompt: 'What is the stock worth by supplier? stock.csv, prices.csv, suppliers.csv',
+    files: {
+      'stock.csv': 'item_no,warehouse,quantity\n0001,Kiel,10\n0001,Lahr,5\n0002,Kiel,4\n0003,Lahr,1\n0009,Kiel,3\n0004,Kiel,0\n',
+      'prices.csv': 'item_no,supplier_id,unit_price\n0001,S1,2\n0002,S2,10\n0003,S9,7\n0004,S2,1\n',
+      'suppliers.csv': 'supplier_id,supplier,lead_time_days\nS1,Nord,5\nS2,Sued,9\nS3,West,2\n',
+    },
+    expected: [
+      /adds up to 77 over 5 rows/,
+      /quantity × unit_price by supplier \(from prices\.csv with suppliers\.csv\): Sued 40 .*Nord 30 .*; without a supplier 7 \(1 row\)/,
+      /quantity × unit_price by warehouse \(from stock\.csv\): Kiel 60 .*Lahr 17/,
+      /quantity is 0 in 1 row: row 6/,
+    ],
+    never: [/Sum of lead_time_days by supplier/],
+  },
+  {
+    says: 'what is due is held against what was paid, key by key',
+    prompt: 'Who has not paid? members.csv and payments.csv',
+    files: {
+      'members.csv': 'member_no,name,fee\n01,Ann,50\n02,Bob,50\n03,Cid,80\n04,Dora,80\n',
+      'payments.csv': 'date,member_no,amount\n2024-01-02,01,50\n2024-01-03,03,30\n2024-01-04,04,100\n2024-01-05,77,9\n',
+    },
+    expected: [
+      /amount is below fee for 2 keys, together 100: 02 \(Bob\) by 50 \(nothing at all\) and 03 \(Cid\) by 50/,
+      /amount is above fee for 1 key: 04 \(Dora\) by 20/,
+      /without any fee: 77 9/,
+    ],
+  },
+  {
+    says: 'rows over months: what is far from a row, constant, rising or missing is named',
+    prompt: 'Review costs.csv',
+    files: {
+      'costs.csv':
+        'Account,Jan,Feb,Mar,Apr,May,Jun,Jul\nRent,900,900,900,900,900,900,900\nPay,100,110,120,130,140,150,160\nAds,50,52,51,400,49,50,53\nPower,30,31,,30,29,31,30\n',
+    },
+    expected: [
+      /Ads 400 in Apr \(median 51\)/,
+      /The same value in all of these columns: Rent 900/,
+      /Pay rises with every column, from 100 to 160/,
+      /Mar is missing in row 4 \(Power\)/,
+    ],
+  },
+  {
+    says: 'rows without a name are told by date and group',
+    prompt: 'Check hours.csv',
+    files: {
+      'hours.csv':
+        'Date,Name,From,Hours,Note\n2024-09-02,Ann,08:00,8,\n2024-09-02,Bob,08:05,7,\n2024-09-03,Ann,07:55,8,\n2024-09-03,Bob,,,sick\n2024-09-04,Ann,08:10,8,\n2024-09-04,Bob,08:01,6,\n2024-09-05,Ann,08:02,8,\n',
+    },
+    expected: [
+      /From and Hours are missing in row 4 \(2024-09-03, Bob\)/,
+      /Note has a value in 1 row only: 'sick' in row 4 \(2024-09-03, Bob\)/,
+    ],
+  },
+];
+
+for (const { says, prompt, files, expected, never } of cases) {
+  test(says, async () => {
+    const { summary, workspace } = await runAgent(prompt, { files });
+    const text = `${workspace.text('report.md')}\n${summary}`.replace(/\\([|<>[\]`*])/g, '$1');
+    for (const fact of expected) assert.match(text, fact);
+    for (const falsehood of never ?? []) assert.doesNotMatch(text, falsehood);
+  });
+}
+
+test('a log tells its longest silence, its sources and the largest figure of a message', async () => {
+  const line = (minute: number, text: string) =>
+    `2024-06-11 0${Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}:00 ${text}`;
+  const log = [
+    ...Array.from({ length: 12 }, (_, i) => line(i, `[INFO] ${i % 2 ? 'web' : 'api'}: request took ${10 + i}ms`)),
+    line(12, '[ERROR] api: db refused'),
+    line(70, '[INFO] web: started'),
+    line(71, '[INFO] web: request took 900ms'),
+  ];
+  const { workspace } = await runAgent('Summarise service.log', { files: { 'service.log': `${log.join('\n')}\n` } });
+  const text = workspace.text('summary.md');
+  assert.match(text, /No entry for 58 minutes, from 2024-06-11 00:12:00 \(line 13\) to 2024-06-11 01:10:00 \(line 14/);
+  assert.match(text, /Entries by source: web 8, api 7/);
+  assert.match(text, /11 to 900 \(line 15\)/);
+});
