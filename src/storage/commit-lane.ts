@@ -14,6 +14,7 @@ import { backOffMs, type Try } from './commit-try.ts';
 import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
 import { databaseFault, queryCanceled } from './database-errors.ts';
 import { lockedRows } from './locked-rows.ts';
+import { newestSeqs } from './newest-events.ts';
 
 export type FenceControl = Fence & {
   /** Looks at a new connection before anything is sent through it: it may lead to a database that has lost commits, and shards with it. */
@@ -176,11 +177,7 @@ export class CommitLane {
     if (Number(marker.rows[0]?.batch ?? 0) < batch) return null;
     const events = units.flatMap((unit) => unit.events);
     if (events.length === 0) return units.map(() => ({ kind: 'committed', seqs: [] }));
-    const { rows } = await client.query('select id, seq from event where account_id = any($1) and id = any($2)', [
-      [...new Set(events.map((event) => event.accountId))],
-      events.map((event) => event.id),
-    ]);
-    const seqById = new Map(rows.map((row): [string, number] => [row.id, row.seq]));
+    const seqById = await newestSeqs(client, events);
     return units.map((unit) => ({ kind: 'committed', seqs: unit.events.map((event) => seqById.get(event.id)!) }));
   }
 }

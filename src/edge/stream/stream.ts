@@ -6,6 +6,7 @@ import type { Principal } from '../auth/principal.ts';
 import type { Connection, WebSocketHandlers } from '../http/web-socket.ts';
 import { type ConnectionLease, type ConnectionLimits, unlimitedConnections } from '../limits/connection-limits.ts';
 import { filterFor, isTopic } from './filter.ts';
+import { oldestKeptSeq } from './oldest-event.ts';
 import type { StreamHub } from './stream-hub.ts';
 import type { Reader, Subscriber } from './subscriber.ts';
 
@@ -140,7 +141,12 @@ export class Stream implements WebSocketHandlers<Client> {
     socket.data.state = 'open';
     socket.send(JSON.stringify({ type: 'auth_ok', account_id: principal.accountId, seq: newest, resumed }));
     if (from !== undefined && !resumed)
-      socket.send(JSON.stringify({ type: 'reset', oldest_seq: await this.oldestSeq(principal.accountId, newest) }));
+      socket.send(
+        JSON.stringify({
+          type: 'reset',
+          oldest_seq: await oldestKeptSeq(this.parts.database, principal.accountId, newest, this.parts.retentionDays),
+        }),
+      );
     const replayed = () => socket.send(JSON.stringify({ type: 'replayed', seq: subscriber.position }));
     await hub.follow(subscriber, resumed ? from : newest, resumed ? replayed : null);
   }
@@ -192,15 +198,6 @@ export class Stream implements WebSocketHandlers<Client> {
       values: [accountId, from + 1, this.parts.retentionDays],
     });
     return rows.length === 1;
-  }
-
-  private async oldestSeq(accountId: string, newest: number): Promise<number> {
-    const { rows } = await this.parts.database.read({
-      name: 'oldest_seq',
-      text: 'select seq from event where account_id = $1 and created_at > now() - make_interval(days => $2) order by seq limit 1',
-      values: [accountId, this.parts.retentionDays],
-    });
-    return rows[0]?.seq ?? newest + 1;
   }
 
   private failed(socket: Socket, err: unknown): void {

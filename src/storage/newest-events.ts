@@ -1,0 +1,34 @@
+/** Which numbers events have been given that were committed a moment ago. */
+import type pg from 'pg';
+
+const firstLook = 1_000;
+
+/**
+ * By their ids. They are looked for among the newest of their accounts, further and further back until all are found: an account may have
+ * millions, and ids have no index.
+ *
+ * @param events are in, all of them
+ */
+export async function newestSeqs(
+  client: pg.ClientBase,
+  events: readonly { accountId: string; id: string }[],
+): Promise<Map<string, number>> {
+  const missing = new Map<string, Set<string>>();
+  for (const { accountId, id } of events) missing.set(accountId, (missing.get(accountId) ?? new Set()).add(id));
+  const counters = await client.query('select account_id, last_seq from event_counter where account_id = any($1)', [[...missing.keys()]]);
+  const found = new Map<string, number>();
+  for (const { account_id, last_seq } of counters.rows) {
+    const ids = missing.get(account_id)!;
+    for (let back = firstLook; ids.size > 0; back *= 16) {
+      // A range of numbers: with the last so many rows instead the planner may sort all of an account that it takes for a small one.
+      const { rows } = await client.query('select id, seq from event where account_id = $1 and seq > $2 and id = any($3)', [
+        account_id,
+        Number(last_seq) - back,
+        [...ids],
+      ]);
+      for (const { id, seq } of rows) if (ids.delete(id)) found.set(id, Number(seq));
+      if (back > last_seq) break;
+    }
+  }
+  return found;
+}
