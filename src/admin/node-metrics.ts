@@ -127,7 +127,7 @@ function addDatabase(metrics: Metrics, { database, placement }: NodeParts): void
   });
   metrics.gauge('troupe_database_reads_waiting', 'Reads that wait for a connection of the pool', () => database.pool.waitingCount);
   const lag = new WorkLag(database, placement);
-  const found = (pick: (lag: Lag) => number) => () => {
+  const found = (pick: (lag: Lag) => number | null) => () => {
     const known = lag.read();
     return known === null ? null : pick(known);
   };
@@ -150,6 +150,11 @@ function addDatabase(metrics: Metrics, { database, placement }: NodeParts): void
     'troupe_database_size_bytes',
     'Size of the database, as every node sees it',
     found(({ databaseBytes }) => databaseBytes),
+  );
+  metrics.gauge(
+    'troupe_oldest_snapshot_seconds',
+    'For how long the oldest snapshot or writing transaction of the database has been open, as every node sees it; dead rows stay as long',
+    found(({ oldestSnapshotS }) => oldestSnapshotS),
   );
 }
 

@@ -4,8 +4,16 @@
  */
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import type { Database } from '../storage/database.ts';
+import { OldestSnapshot } from './oldest-snapshot.ts';
 
-export type Lag = { oldestMessageS: number; mostOverdueTimerS: number; deadLetters: number; databaseBytes: number };
+export type Lag = {
+  oldestMessageS: number;
+  mostOverdueTimerS: number;
+  deadLetters: number;
+  databaseBytes: number;
+  /** Null where the database does not tell. */
+  oldestSnapshotS: number | null;
+};
 
 const holdsMs = 15_000;
 const forgottenAfterMs = 120_000;
@@ -24,11 +32,13 @@ export class WorkLag {
   private found: Lag | null = null;
   private foundAtMs = Number.NEGATIVE_INFINITY;
   private looking = false;
-  private readonly database: Pick<Database, 'read'>;
+  private readonly snapshots: OldestSnapshot;
+  private readonly database: Pick<Database, 'read' | 'pool'>;
   private readonly placement: Pick<Placement, 'epochOf'>;
 
-  constructor(database: Pick<Database, 'read'>, placement: Pick<Placement, 'epochOf'>) {
+  constructor(database: Pick<Database, 'read' | 'pool'>, placement: Pick<Placement, 'epochOf'>) {
     this.database = database;
+    this.snapshots = new OldestSnapshot(database);
     this.placement = placement;
   }
 
@@ -45,9 +55,15 @@ export class WorkLag {
     try {
       const shards = ownedShards(this.placement);
       const { rows } = await this.database.read({ name: 'work_lag', text, values: [shards] });
-      const { oldestMessageS, mostOverdueTimerS, ...counts } = rows[0] as Lag;
+      const { oldestMessageS, mostOverdueTimerS, ...counts } = rows[0] as Omit<Lag, 'oldestSnapshotS'>;
+      const oldestSnapshotS = await this.snapshots.look();
       // A timer that is not due yet is not late; clocks of two machines differ a little.
-      this.found = { oldestMessageS: Math.max(0, oldestMessageS), mostOverdueTimerS: Math.max(0, mostOverdueTimerS), ...counts };
+      this.found = {
+        oldestMessageS: Math.max(0, oldestMessageS),
+        mostOverdueTimerS: Math.max(0, mostOverdueTimerS),
+        oldestSnapshotS,
+        ...counts,
+      };
       this.foundAtMs = performance.now();
     } catch {
       // The next scrape tries again.

@@ -57,6 +57,27 @@ export async function takeAdvisoryLock(on: Queryable, key: number): Promise<void
   await unlessRefused(on.query('select pg_advisory_lock($1)', [key]));
 }
 
+export type SnapshotHolder = {
+  /** Another one as soon as the same session has another snapshot. */
+  id: string;
+  /** Null where the role may not see it: of sessions of other roles. */
+  openForS: number | null;
+};
+
+/**
+ * Who keeps PostgreSQL from cleaning up rows of this database that were deleted or replaced since: sessions with a snapshot or a transaction
+ * that has written, replicas, prepared transactions, replication slots. Null where the database does not tell.
+ */
+export async function snapshotHolders(on: Queryable): Promise<SnapshotHolder[] | null> {
+  // Any role sees of any session which transaction it holds back, though not since when. PostgreSQL's own workers have no user and do not count.
+  const text = `select concat_ws(' ', 'session', pid, backend_xmin, backend_xid) as id, extract(epoch from clock_timestamp() - xact_start)::float8 as "openForS"
+      from pg_stat_activity where (datname = current_database() or datid is null) and usesysid is not null and pid <> pg_backend_pid()
+      and (backend_xmin is not null or backend_xid is not null)
+    union all select concat_ws(' ', 'prepared', gid), extract(epoch from clock_timestamp() - prepared)::float8 from pg_prepared_xacts where database = current_database()
+    union all select concat_ws(' ', 'slot', slot_name, xmin), null from pg_replication_slots where xmin is not null`;
+  return (await unlessRefused(on.query<SnapshotHolder>(text)))?.rows ?? null;
+}
+
 /** What of this file the database refuses this role: empty with any PostgreSQL as it comes. */
 export async function refusedFunctions(on: Queryable): Promise<string[]> {
   const tries = {
