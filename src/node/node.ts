@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import { createTokens } from '../edge/auth/tokens.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { LargeTables } from '../storage/large-tables.ts';
 import { Maintenance } from '../storage/maintenance.ts';
 import { OrphanContent } from '../storage/orphan-content.ts';
 import { looseContents } from '../storage/postgres-files.ts';
@@ -139,6 +140,7 @@ export async function startNode(
     databaseUrl: stores.databaseUrl,
     log,
     chores: [
+      new LargeTables(stores.databaseUrl, log),
       oldEvents(config.retentionDays, clock),
       oldCommandRecords(commandRecordsKeptMs, clock),
       oldDeliveries(config.retentionDays, clock),

@@ -36,6 +36,8 @@ import { WebhookChallenge } from './migrations/0023-webhook-challenge.ts';
 import { AccountStorageUse } from './migrations/0024-account-storage.ts';
 import { DeadLetters } from './migrations/0027-dead-letters.ts';
 import { MessageOrder } from './migrations/0029-message-order.ts';
+import { OldRows } from './migrations/0031-old-rows.ts';
+import { VacuumSettings } from './migrations/0032-vacuum-settings.ts';
 import { Recounts } from './migrations/0033-recounts.ts';
 import { connectionNames, takeAdvisoryLock } from './server-functions.ts';
 import { requireSessions, SessionsLost } from './session-check.ts';
@@ -110,6 +112,8 @@ export class Database {
           AccountStorageUse,
           DeadLetters,
           MessageOrder,
+          OldRows,
+          VacuumSettings,
           Recounts,
         ],
         snapshot: false,

@@ -100,7 +100,12 @@ export class Maintenance {
     const pieceRows = Math.min(chore.pieceRows ?? Number.POSITIVE_INFINITY, this.#options.pieceRows);
     let total = 0;
     try {
-      for (let piece = 0; piece < maxPieces && !this.#stop.signal.aborted; piece++) {
+      for (let piece = 0; ; piece++) {
+        if (piece === maxPieces || this.#stop.signal.aborted) {
+          // What is left is due in the next round, on whichever node.
+          await client.query(`update chore set begun_at = '-infinity' where name = $1`, [chore.name]);
+          break;
+        }
         const { seen, removed } = await chore.doSome(pieceRows, client);
         total += removed;
         if (seen < pieceRows) break;

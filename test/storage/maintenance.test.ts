@@ -2,19 +2,23 @@ import assert from 'node:assert/strict';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
 import pg from 'pg';
 import { idPrefixes, newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
+import { deleteAgedRows } from '../../src/storage/aged-rows.ts';
 import { newContentKey } from '../../src/storage/content-key.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
+import { LargeTables } from '../../src/storage/large-tables.ts';
 import { localContents } from '../../src/storage/local-contents.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { type Chore, Maintenance } from '../../src/storage/maintenance.ts';
 import { OrphanContent } from '../../src/storage/orphan-content.ts';
-import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from '../../src/storage/retention.ts';
+import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents, pastSessions } from '../../src/storage/retention.ts';
 import { testDatabase } from '../support/database.ts';
 import { insertNeutralRow } from '../support/neutral-row.ts';
+import { until } from '../support/runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const hourMs = 3_600_000;
@@ -50,6 +54,146 @@ describe('retention', () => {
     assert.deepEqual(await column('select seq from event order by seq'), [2, 3]);
     await event(4, null, 7 * dayMs + hourMs);
     assert.deepEqual(await maintain([events]).runOnce(), { events: 1 }, 'a late one is found although the past is done');
+  });
+
+  test('what was looked at is not looked at again for a day, also after a restart and on another node', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    const event = (seq: number, ageMs: number) =>
+      insertNeutralRow(database, 'event', { account_id: 'a', seq, id: `e${seq}`, task_id: null, data: {}, created_at: ago(ageMs) });
+    await event(1, 20 * dayMs);
+    assert.deepEqual(await maintain([oldEvents(7, clock)]).runOnce(), { events: 1 });
+    // Far behind the mark: whoever finds it has begun anew.
+    await event(2, 20 * dayMs);
+    assert.deepEqual(await maintain([oldEvents(7, clock)]).runOnce(), { events: 0 });
+    assert.deepEqual(await maintain([oldEvents(10, clock)]).runOnce(), { events: 0 }, 'also where more is kept than before');
+    assert.deepEqual(await maintain([oldEvents(7, { nowMs: () => nowMs + dayMs })]).runOnce(), { events: 1 }, 'a day later all is walked');
+    assert.deepEqual(await column('select seq from event'), []);
+  });
+
+  test('a piece that takes too long is taken back, and smaller ones are tried until one fits', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    await database.pool.query(
+      `insert into event select 'a', i, 'e' || i, 'x', null, '{}', $1::timestamptz - i * interval '1 minute' from generate_series(1, 100) i`,
+      [ago(8 * dayMs)],
+    );
+    await database.pool.query(
+      `create function slowly() returns trigger language plpgsql as 'begin perform pg_sleep(0.003); return old; end'`,
+    );
+    await database.pool.query('create trigger slow before delete on event for each row execute function slowly()');
+    const events = { name: 'events', table: 'event', column: 'created_at', keepMs: 7 * dayMs, pieceMs: 200, clock };
+    const maintenance = maintain([deleteAgedRows(events)]);
+    assert.deepEqual(await maintenance.runOnce(), { events: 100 });
+    assert.deepEqual(await column('select seq from event'), []);
+  });
+
+  test('a row that is being changed is left for later', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    for (const id of ['held', 'over']) await insertNeutralRow(database, 'session', { id, refresh_expires_at: ago(9 * dayMs) });
+    const holder = await database.pool.connect();
+    await holder.query(`begin; update session set refresh_expires_at = now() where id = 'held'`);
+    assert.deepEqual(await maintain([pastSessions(clock)]).runOnce(), { sessions: 1 });
+    await holder.query('commit');
+    holder.release();
+    assert.deepEqual(await column('select id from session'), ['held']);
+  });
+
+  test('nothing younger than its time goes and everything older does, whatever the pieces, restarts, and rows that come between', async (t) => {
+    const { database, maintain, column } = await prepared(t);
+    const hour = fc.integer({ min: 0, max: 60 });
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('rows' as const), hours: fc.array(fc.tuple(hour, fc.boolean()), { maxLength: 12 }) }),
+      fc.record({
+        kind: fc.constant('round' as const),
+        pieceRows: fc.integer({ min: 1, max: 8 }),
+        maxPieces: fc.integer({ min: 1, max: 6 }),
+      }),
+      fc.record({ kind: fc.constant('wait' as const), hours: fc.integer({ min: 1, max: 30 }) }),
+    );
+    const run = async (steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) => {
+      await database.pool.query('delete from event; delete from chore');
+      let time = nowMs;
+      let seq = 0;
+      const aged = { nowMs: () => time };
+      const kept = new Map<number, { atMs: number; ofTask: boolean }>();
+      const isOld = ({ atMs, ofTask }: { atMs: number; ofTask: boolean }) => !ofTask && atMs < time - dayMs;
+      // A round of a process that has just started.
+      const round = (options = {}) => maintain([oldEvents(1, aged)], options).runOnce();
+      const check = async (all: boolean) => {
+        const there = new Set(await column('select seq::int from event'));
+        for (const [id, row] of kept) {
+          if (!isOld(row)) assert.ok(there.has(id), 'gone before its time');
+          else if (all) assert.ok(!there.has(id), 'not gone although its time is over');
+        }
+      };
+      for (const one of steps) {
+        if (one.kind === 'wait') time += one.hours * hourMs;
+        else if (one.kind === 'round') await round(one);
+        else
+          for (const [hours, ofTask] of one.hours) {
+            kept.set(++seq, { atMs: time - hours * hourMs, ofTask });
+            const at = new Date(time - hours * hourMs);
+            await insertNeutralRow(database, 'event', {
+              account_id: 'a',
+              seq,
+              id: `e${seq}`,
+              task_id: ofTask ? 't' : null,
+              created_at: at,
+            });
+          }
+        await check(false);
+      }
+      // Rows that came late by more than the overlap of rounds are found by the walk a day later.
+      time += dayMs;
+      await round({ pieceRows: 3 });
+      await check(true);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 10 }), run), { numRuns: 25 });
+  });
+
+  test('an index that a large table lacks is built beside the work, and nothing is deleted without it', async (t) => {
+    const { url, database, maintain, column } = await prepared(t);
+    await insertNeutralRow(database, 'event', { account_id: 'a', seq: 1, task_id: null, created_at: ago(8 * dayMs) });
+    await database.pool.query('drop index event_to_forget, webhook_delivery_to_forget; alter table event reset (vacuum_truncate)');
+    assert.deepEqual(await maintain([oldEvents(7, clock)]).runOnce(), { events: 0 });
+    const unfinished = await database.pool.connect();
+    await unfinished.query('begin; insert into event_counter values (1, 1)');
+    const tables = new LargeTables(url, silentLog);
+    assert.deepEqual(await maintain([tables]).runOnce(), { 'large tables': 0 }, 'the round does not wait for it');
+    await unfinished.query('commit');
+    unfinished.release();
+    await tables.built();
+    assert.deepEqual(
+      await column(
+        `select indisvalid from pg_index where indexrelid in ('event_to_forget'::regclass, 'webhook_delivery_to_forget'::regclass)`,
+      ),
+      [true, true],
+    );
+    assert.match(String(await column(`select reloptions from pg_class where relname = 'event'`)), /autovacuum_vacuum_scale_factor=0.02/);
+    assert.deepEqual(await maintain([oldEvents(7, clock)]).runOnce(), { events: 1 });
+    assert.deepEqual(await column('select seq from event'), []);
+  });
+
+  test('an index whose building was broken off is built anew', async (t) => {
+    const { url, database, maintain, column } = await prepared(t);
+    await database.pool.query('drop index event_to_forget');
+    const reader = await database.pool.connect();
+    await reader.query('begin isolation level repeatable read');
+    await reader.query('select from event');
+    const first = new LargeTables(url, silentLog);
+    await maintain([first]).runOnce();
+    const found = `select indisvalid from pg_index where indexrelid = to_regclass('event_to_forget')`;
+    await until(async () => (await column(found)).length > 0, 'the building');
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'troupe indexes' and datname = current_database()`,
+    );
+    await first.built();
+    await reader.query('commit');
+    reader.release();
+    assert.deepEqual(await column(found), [false]);
+    const second = new LargeTables(url, silentLog);
+    await maintain([second]).runOnce();
+    await second.built();
+    assert.deepEqual(await column(found), [true]);
   });
 
   test('much is removed in small pieces, and no more of them than a round may take', async (t) => {
@@ -136,6 +280,26 @@ describe('a round of maintenance', () => {
     await database.pool.query(`update chore set begun_at = begun_at - interval '1 hour'`);
     assert.deepEqual(await nodes[2]!.runOnce(), { often: 1, rare: 0 });
     assert.equal(walks, 2);
+  });
+
+  test('that may do no more leaves the rest to the next one, also of a chore that is rare', async (t) => {
+    const { maintain } = await prepared(t);
+    let left = 25;
+    const rare: Chore = {
+      name: 'rare',
+      everyMs: hourMs,
+      async doSome(limit) {
+        const removed = Math.min(limit, left);
+        left -= removed;
+        return { seen: removed, removed };
+      },
+    };
+    const round = () => maintain([rare], { pieceRows: 5, maxPieces: 3 }).runOnce();
+    await round();
+    assert.equal(left, 10);
+    await round();
+    assert.equal(left, 0);
+    assert.deepEqual(await round(), {}, 'and then it is rare again');
   });
 
   test('goes on with the next chore when one fails', async (t) => {

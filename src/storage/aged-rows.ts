@@ -1,0 +1,102 @@
+/**
+ * Deletes the rows of a table that are too old, oldest first, in pieces that are bounded in rows and in time, however large the table is.
+ *
+ * A1 What has been looked at is not looked at again: the mark up to which all is done stands in the database (`chore.done_until`), so a restart or
+ *    another node goes on where the last piece ended. It moves in the statement that deletes.
+ * A2 A row that comes after the mark has passed its time, by up to `overlapMs`, is found in the next round; any other within a day, when a walk
+ *    begins at the oldest row again. Such a walk reads the index alone, where what was deleted before is not to be found any more.
+ * A3 A piece that takes longer than `pieceMs` is taken back, and a smaller one tried: many dead rows may stand where nothing is left, as long as an
+ *    old snapshot keeps them from being vacuumed.
+ */
+import type pg from 'pg';
+import type { Clock } from '../clock.ts';
+import { queryCanceled } from './database-errors.ts';
+import type { Chore } from './maintenance.ts';
+
+export type AgedRows = {
+  /** Of the chore, and of its mark. */
+  name: string;
+  table: string;
+  /** When a row's time began; indexed, for those rows that `only` names. */
+  column: string;
+  /** Rows that are deleted at all, in SQL; default: every row. */
+  only?: string;
+  /** The index it needs: without it nothing is done, since one piece would read the whole table. */
+  index?: string;
+  keepMs: number;
+  /** Rows of this table are changed after they were written: one that is being changed is left for later. */
+  areChanged?: boolean;
+  clock: Clock;
+  pieceMs?: number;
+};
+
+const overlapMs = 2 * 3_600_000;
+const walkAgainMs = 24 * 3_600_000;
+const firstSliceMs = 3_600_000;
+/** Longer than anything is kept. */
+const wholeMs = 100 * 365 * 24 * 3_600_000;
+const fewestRows = 50;
+
+export function deleteAgedRows(options: AgedRows): Chore {
+  const { name, table, column, index, keepMs, clock, pieceMs = 500 } = options;
+  const only = options.only === undefined ? '' : `${options.only} and `;
+  const lock = options.areChanged === true ? ' for update skip locked' : '';
+  // What a piece may span and remove now; both shrink where pieces take too long.
+  let sliceMs = wholeMs;
+  let rows = Number.POSITIVE_INFINITY;
+  const text = `with mark as materialized (
+      select coalesce((select done_until from chore where name = $1 and walked_at > $2::timestamptz - $6 * interval '1 millisecond'), to_timestamp(0)) as at),
+    piece as materialized (select at, least(at + $4 * interval '1 millisecond', $3::timestamptz) as until from mark),
+    gone as (delete from ${table} where ctid = any(array(select ctid from ${table} where ${only}${column} >= (select at from piece)
+      and ${column} < (select until from piece) order by ${column} limit $5${lock})) returning ${column} as time),
+    found as materialized (select (select count(*)::int from gone) as count, (select max(time) from gone) as newest),
+    next as materialized (select count, count < $5 and until >= $3 as finished,
+      case when count >= $5 then newest when until >= $3 then $3::timestamptz - $7 * interval '1 millisecond' else until end as mark from found, piece),
+    marked as (insert into chore as c (name, begun_at, done_until, walked_at) select $1, now(), mark, $2 from next
+      on conflict (name) do update set done_until = excluded.done_until,
+        walked_at = case when c.walked_at > $2::timestamptz - $6 * interval '1 millisecond' then c.walked_at else $2 end)
+    select count, finished from next`;
+
+  async function piece(client: pg.Client, limit: number): Promise<{ count: number; finished: boolean }> {
+    const nowMs = clock.nowMs();
+    const values = [name, new Date(nowMs), new Date(nowMs - keepMs), sliceMs, limit, walkAgainMs, overlapMs];
+    await client.query(`begin; set local statement_timeout = ${pieceMs}`);
+    try {
+      const result = await client.query(text, values);
+      await client.query('commit');
+      return result.rows[0];
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    }
+  }
+
+  return {
+    name,
+    async doSome(limit, client) {
+      if (index !== undefined && !(await isUsable(client, index))) return { seen: 0, removed: 0 };
+      rows = Math.min(rows, limit);
+      const begunAtMs = performance.now();
+      try {
+        const { count, finished } = await piece(client, rows);
+        if (performance.now() - begunAtMs < pieceMs / 4) {
+          sliceMs = Math.min(wholeMs, sliceMs * 4);
+          rows *= 2;
+        }
+        return { seen: finished ? 0 : limit, removed: count };
+      } catch (error) {
+        const isSmallest = rows <= fewestRows && sliceMs <= 1;
+        if ((error as { code?: string }).code !== queryCanceled || isSmallest) throw error;
+        sliceMs = sliceMs === wholeMs ? firstSliceMs : Math.max(1, Math.floor(sliceMs / 16));
+        rows = Math.max(Math.min(fewestRows, limit), Math.floor(rows / 2));
+        return { seen: limit, removed: 0 };
+      }
+    },
+  };
+}
+
+/** Also one that is being built, or whose building was broken off, stands in the catalog. */
+export async function isUsable(client: pg.Client, index: string): Promise<boolean> {
+  const { rowCount } = await client.query('select from pg_index where indexrelid = to_regclass($1) and indisvalid', [index]);
+  return rowCount === 1;
+}
