@@ -102,7 +102,9 @@ function namedPlaces(text: string, tokens: readonly Token[], listed: readonly st
   const hay = text.toLowerCase();
   // Some letters grow when they become small; places would then be off.
   const search = hay.length === text.length ? hay : text;
-  const outputs = new Set(tokens.flatMap((token, i) => (isFileToken(token) && isOutput(tokens, i) ? [token.start] : [])));
+  const outputs = new Set(
+    tokens.flatMap((token, i) => (isFileToken(token) && isOutput(tokens, i) && !isTaken(tokens, i, listed) ? [token.start] : [])),
+  );
   const places: Place[] = [];
   const used = new Uint8Array(search.length);
   // The longest name first: "old sales.csv" is not sales.csv.
@@ -232,6 +234,13 @@ function isFileToken({ kind, text }: Token): boolean {
   if ((kind !== 'word' && kind !== 'quoted') || text.length > longestName || text.includes('\n')) return false;
   const extension = extensionOf(text);
   return extensions.has(extension) && !text.includes('/');
+}
+
+/** "put a.csv and b.csv together", "convert a.csv": a file that is there, behind a verb that takes one. */
+function isTaken(tokens: readonly Token[], i: number, listed: readonly string[]): boolean {
+  const before = tokens[i - 1]?.lower ?? '';
+  const verb = ['the', 'our', 'my', 'file', 'files'].includes(before) ? (tokens[i - 2]?.lower ?? '') : before;
+  return ['put', 'turn', 'convert'].includes(verb) && listed.some((name) => name.toLowerCase() === tokens[i]!.lower);
 }
 
 /** Whether a name is that of a file to be written. */

@@ -32,7 +32,7 @@ const coordinates = words('lat lon lng latitude longitude');
 const idEndings = ['nummer', 'nr', 'number', 'code', 'kennung', 'schlüssel', 'plz', '_id'];
 const years = words('year yr jahr fy année anno jahrgang baujahr birthyear geburtsjahr vintage');
 const codes = words(
-  'status state sev severity statuscode month monat week kw woche weekday wochentag day tag hour stunde quarter quartal priority prio priorität level stufe class klasse semester floor gender version port rank season',
+  'status state sev severity statuscode month monat week kw woche weekday wochentag day tag hour stunde quarter quartal priority prio priorität level stufe condition zustand class klasse semester floor gender version port rank season',
 );
 /** "reorder level" is a quantity, not a level of something. */
 const least = words('reorder min minimum mindest safety stock');
@@ -40,7 +40,7 @@ const totals = words(
   'total totals sum gesamt summe amount betrag net netto gross brutto subtotal revenue umsatz sales cost costs kosten turnover value wert',
 );
 const rates = words(
-  'grade grades stars sterne price prices preis rate rates ratio percent pct percentage prozent average avg mean median quote score scores note noten punktzahl rating ratings temperature temperatur temp humidity feuchte pressure ' +
+  'grade grades stars sterne diameter durchmesser radius thickness dicke altitude price prices preis rate rates ratio percent pct percentage prozent average avg mean median quote score scores note noten punktzahl rating ratings temperature temperatur temp humidity feuchte pressure ' +
     'druck age alter height größe weight gewicht gpa bmi speed velocity share anteil discount rabatt satz kurs yield margin marge nps satisfaction zufriedenheit salary gehalt voltage spannung ' +
     'probability confidence co2 ph lux lag latency ping power watt leistung exchange factor size width length depth breite länge limit threshold target_rate vat_rate tax_rate salinity ' +
     'conversion ctr cpc roi index efficiency utilization utilisation load cpu memory mark marks points_avg tmin tmax tavg tmean kw mw watts volt volts amp amps celsius fahrenheit hpa mbar kmh bpm pulse hr math maths mathe mathematics mathematik english englisch german deutsch physics physik chemistry chemie biology biologie history geschichte geography art kunst music musik science sport homework quiz exam test midterm final project essay likelihood importance ease quality service recommend recommendation',
@@ -114,6 +114,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   if (rateUnits.has(unit)) return 'rate';
   if (tokens.includes('unit') && has(tokens, words('price cost preis amount value'))) return 'rate';
   if (isConcentration(tokens) || (tokens.length > 1 && /^q\d{0,2}$/.test(tokens[0]!) && min >= 0 && max <= 10)) return 'rate';
+  if (tokens.includes('lead') && (tokens.includes('time') || tokens.includes('days'))) return 'rate';
   if (tokens.includes('per') || tokens.includes('pro') || tokens.includes('je') || name.includes('%')) return 'rate';
   if (
     levels.has(last) ||

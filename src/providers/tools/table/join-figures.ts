@@ -4,7 +4,7 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { ExactSum } from './exact-sum.ts';
-import { countOf, exact, listed, percent } from './figure-text.ts';
+import { countOf, exact, listed, percent, round } from './figure-text.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
 import { planAndActual } from './join-plan.ts';
@@ -235,7 +235,7 @@ function grouped(
             .slice(0, shown)
             .map(
               ([group, { sum, rows }]) =>
-                `${group} ${exact(clean(sum))} (${positive ? `${percent(sum, whole)}, ` : ''}${countOf(rows, 'row')})`,
+                `${group} ${additive ? exact(clean(sum)) : round(sum)} (${positive ? `${percent(sum, whole)}, ` : ''}${countOf(rows, 'row')})`,
             ),
           shown,
         )}${none}.`,

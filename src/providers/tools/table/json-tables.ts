@@ -99,7 +99,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
     path,
     names,
     rows,
-    inherited: entries[0]?.context.map(([name]) => name) ?? [],
+    inherited: [...new Set(entries.flatMap(({ context }) => context.map(([name]) => name)))],
     notes: [
       ...notes,
       ...unrolled.map(([name, below]) => `${name} is a list in each record; its ${below.length} entries are profiled on their own.`),

@@ -62,7 +62,7 @@ export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period
 }
 
 /** Where a unit or currency stands in a column of its own with several values: that column, for each numeric column it speaks of. */
-export function unitColumns({ columns }: Survey): Map<number, ColumnPlan> {
+export function unitColumns({ columns }: { columns: readonly ColumnPlan[] }): Map<number, ColumnPlan> {
   const found = new Map<number, ColumnPlan>();
   const numeric = columns.filter(({ reads }) => reads === 'number');
   for (const plan of columns) {

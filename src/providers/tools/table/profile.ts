@@ -11,13 +11,14 @@ import { ColumnsInMemory } from './columns-in-memory.ts';
 import { Correlations } from './correlation.ts';
 import { UnclosedQuote } from './csv-rows.ts';
 import { countKey, shownKey } from './frequent-values.ts';
+import { nestedTotals } from './nested-totals.ts';
 import { groupingPlans, productPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
 import { remarksOf } from './remarks.ts';
 import { type Bounds, beyondOf } from './remarks-missing.ts';
 import { loadRows, type Rows } from './rows.ts';
 import { type AsideKind, asideKind, describeAside, findTotals, isPlainTotal } from './set-aside.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
-import type { TableProfile, TrendProfile } from './table-profile.ts';
+import type { Remark, TableProfile, TrendProfile } from './table-profile.ts';
 import { openTables, type TableSource } from './table-source.ts';
 
 /** Values kept for exact quartiles, over all columns: 24 MB. */
@@ -43,7 +44,23 @@ export async function profileTable(
   const [main, ...others] = await openTables(open, name, signal);
   const profile = await profileSource(main!.source, main!.path === '' ? name : `${name}: ${main!.path}`, signal, bounds);
   for (const { path, source } of others) profile.nested.push(await profileSource(source, `${name}: ${path}`, signal, bounds));
+  if (others.length > 0) profile.remarks.push(...(await totalsOfLists(main!.source, others, signal)));
   return profile;
+}
+
+/** Whether totals of the records are what their lists add up to. */
+async function totalsOfLists(main: TableSource, lists: { path: string; source: TableSource }[], signal?: AbortSignal): Promise<Remark[]> {
+  const records = await readRows(main, signal);
+  if (records === null) return [];
+  const orders = new ColumnsInMemory(records.rows, records.survey.columns);
+  const remarks: Remark[] = [];
+  for (const { path, source } of lists) {
+    const memory = await readRows(source, signal);
+    if (memory === null) continue;
+    const table = new ColumnsInMemory(memory.rows, memory.survey.columns);
+    remarks.push(...nestedTotals(orders, table, path.slice(path.lastIndexOf('.') + 1), source.inherited ?? []));
+  }
+  return remarks;
 }
 
 /** The rows and plans of a table in memory, totals and the like set aside; null when the table is too long. */

@@ -40,7 +40,7 @@ export function dueRemarks(table: ColumnsInMemory): Remark[] {
           : `${done.name} is after ${due.name} in ${exact(late.length)} of ${countOf(ended.length, 'row')} with both: ${listed(
               late.slice(0, shown).map((row) => `${nameOf(table, row)} by ${countOf(daysLate(row), 'day')}`),
               shown,
-            )}${late.length > shown ? ' and more' : ''}${late.length > 1 ? `; ${round(late.reduce((sum, row) => sum + daysLate(row), 0) / late.length)} days late on average` : ''}.`,
+            )}${late.length > shown ? ' and more' : ''}${late.length > 1 ? `; ${round(late.reduce((sum, row) => sum + daysLate(row), 0) / late.length)} days late on average` : ''}${lateBy(table, late)}.`,
     });
   const texts = table.texts(done);
   const open = [...texts.keys()].filter((row) => texts[row] === '');
@@ -56,6 +56,21 @@ export function dueRemarks(table: ColumnsInMemory): Remark[] {
       )}${open.length > shown ? ' and more' : ''}.`,
     });
   return remarks;
+}
+
+/** "; by customer: Adler 4, Blitz 2", by the first column of a few names. */
+function lateBy(table: ColumnsInMemory, late: readonly number[]): string {
+  const group = table.plans.find(
+    ({ reads, type, role, values, filled }) =>
+      reads === 'text' && type === 'text' && role === 'other' && values.distinct >= 2 && values.distinct <= 12 && filled === table.count,
+  );
+  if (group === undefined || late.length < 2) return '';
+  const counts = new Map<string, number>();
+  for (const row of late) counts.set(table.texts(group)[row]!, (counts.get(table.texts(group)[row]!) ?? 0) + 1);
+  return `; by ${group.name}: ${[...counts]
+    .toSorted((a, b) => b[1] - a[1])
+    .map(([key, count]) => `${key} ${exact(count)}`)
+    .join(', ')}`;
 }
 
 /** How many rows have ended, where some have and some have not, also by the first group. */

@@ -6,7 +6,7 @@ import { isPeriod, signed } from './remarks-rank.ts';
 import type { Remark } from './table-profile.ts';
 
 const mostRows = 12;
-const fewestForOdd = 6;
+const fewestForOdd = 5;
 const oddTimes = 3;
 
 export function periodRowRemarks(table: ColumnsInMemory): Remark[] {
@@ -56,7 +56,14 @@ function oddOf(cells: readonly Cell[]): (Cell & { usual: number })[] {
   const spread = quantile(sorted, 0.75) - quantile(sorted, 0.25);
   if (usual <= 0) return [];
   return cells
-    .filter(({ value }) => (value > usual * oddTimes || value < usual / oddTimes) && Math.abs(value - usual) > spread * oddTimes)
+    .filter((cell, i) => {
+      const { value } = cell;
+      // Up or down by half and back again, between neighbours that are alike.
+      const [before, after] = [cells[i - 1]?.value ?? Number.NaN, cells[i + 1]?.value ?? Number.NaN];
+      if (before > 0 && Math.abs(after - before) < before * 0.15 && Math.abs(value - before) > before * 0.5 && spread < usual * 0.15)
+        return true;
+      return (value > usual * oddTimes || value < usual / oddTimes) && Math.abs(value - usual) > spread * oddTimes;
+    })
     .slice(0, 2)
     .map((cell) => ({ ...cell, usual }));
 }

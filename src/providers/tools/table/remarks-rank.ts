@@ -60,7 +60,10 @@ function periodColumns(table: ColumnsInMemory): Remark[] {
     name: plan.name,
     sum: clean(table.numbers(plan).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0)),
   }));
-  const ranked = sums.toSorted((a, b) => b.sum - a.sum);
+  const lacking = (name: string) => table.count - plans.find((plan) => plan.name === name)!.filled;
+  // A column that lacks values is neither the smallest nor the largest.
+  const whole = sums.filter(({ name }) => lacking(name) === 0);
+  const ranked = (whole.length >= 2 ? whole : sums).toSorted((a, b) => b.sum - a.sum);
   const [first, last] = [sums[0]!, sums.at(-1)!];
   const change =
     first.sum > 0
@@ -69,7 +72,7 @@ function periodColumns(table: ColumnsInMemory): Remark[] {
   const remarks: Remark[] = [
     {
       kind: 'period_columns',
-      text: `The columns ${first.name} to ${last.name} are periods: ${ranked[0]!.name} has the largest sum (${exact(ranked[0]!.sum)}), ${ranked.at(-1)!.name} the smallest (${exact(ranked.at(-1)!.sum)})${change}. All of them together are ${exact(clean(sums.reduce((total, { sum }) => total + sum, 0)))}.${sums.length <= 24 ? ` Sums: ${sums.map(({ name, sum }) => `${name} ${exact(sum)}`).join(', ')}.` : ''}`,
+      text: `The columns ${first.name} to ${last.name} are periods: ${ranked[0]!.name} has the largest sum (${exact(ranked[0]!.sum)}), ${ranked.at(-1)!.name} the smallest (${exact(ranked.at(-1)!.sum)})${change}. All of them together are ${exact(clean(sums.reduce((total, { sum }) => total + sum, 0)))}.${sums.length <= 24 ? ` Sums: ${sums.map(({ name, sum }) => `${name} ${exact(sum)}${lacking(name) > 0 ? ` (${exact(lacking(name))} missing)` : ''}`).join(', ')}.` : ''}`,
     },
   ];
   const label = table.labelPlan;

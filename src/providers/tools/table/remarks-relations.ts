@@ -264,6 +264,12 @@ function spans(table: ColumnsInMemory): Remark[] {
         kind: 'span',
         text: `From ${a.name} to ${b.name} it takes ${spanText(mean)} on average (${spanText(least)} to ${spanText(most)}, ${countOf(forward.length, 'row')}).`,
       });
+    const none = rows.filter((_, i) => days[i] === 0);
+    if (none.length > 0 && none.length <= Math.max(1, rows.length * 0.05) && mean >= 1)
+      remarks.push({
+        kind: 'span_none',
+        text: `${a.name} and ${b.name} are the same day in ${countOf(none.length, 'row')}: ${listed(none.slice(0, shown).map((at) => table.rowName(at)))}.`,
+      });
     if (backwards.length > 0 && (named || forward.length >= backwards.length * 3))
       remarks.push({
         kind: 'span_backwards',

@@ -15,7 +15,7 @@ const foreign = new Set(
 );
 
 export function rowRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
-  return [...wholeRows(table, profile), ...keys(table), ...numberGaps(table)];
+  return [...wholeRows(table, profile), ...keys(table), ...repeatedValues(table), ...numberGaps(table)];
 }
 
 /** Rows that are equal in every cell, and rows that are equal in all but a running number. */
@@ -23,7 +23,11 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   const plans = table.plans.filter(({ type }) => type !== 'empty');
   if (table.count < 2 || plans.length < 2) return [];
   // Measurements of few values repeat by themselves; a row needs something that tells it apart.
-  const distinctive = plans.some(({ values, reads }) => reads === 'date' || values.distinct >= table.count * 0.6);
+  const ids = plans.filter(({ role }) => role === 'identifier');
+  const distinctive =
+    plans.some(({ values, reads }) => reads === 'date' || values.distinct >= table.count * 0.6) ||
+    // Two ids together, such as student and course, name a row.
+    (ids.length >= 2 && repeated(table, ids).length <= table.count * 0.1);
   if (!distinctive) return [];
   const repeats = repeated(table, plans);
   if (repeats.length > 0) {
@@ -134,6 +138,38 @@ function keys(table: ColumnsInMemory): Remark[] {
   } else if (key.values.distinct === key.filled && key.role === 'identifier')
     remarks.push({ kind: 'key', text: `${key.name} is different in every row, so it identifies the rows; it is not added up.` });
   return remarks;
+}
+
+/** Addresses, names and the like that come twice in a column where nearly all are different. */
+function repeatedValues(table: ColumnsInMemory): Remark[] {
+  if (table.count < 8) return [];
+  return table.plans
+    .filter(
+      ({ role, reads, type, filled, values, name, meanChars, index }) =>
+        reads === 'text' &&
+        type === 'text' &&
+        role !== 'identifier' &&
+        index > 0 &&
+        values.exact &&
+        meanChars >= 4 &&
+        meanChars <= 60 &&
+        filled >= table.count * 0.5 &&
+        values.distinct < filled &&
+        (values.distinct >= filled * 0.9 || (/mail/i.test(name) && values.distinct >= filled * 0.7)),
+    )
+    .slice(0, 3)
+    .map((plan) => {
+      const rowsOf = new Map<string, number[]>();
+      for (const [at, text] of table.texts(plan).entries()) {
+        const folded = text.toLowerCase();
+        if (text !== '') rowsOf.set(folded, [...(rowsOf.get(folded) ?? []), at]);
+      }
+      const twice = [...rowsOf.values()].filter((rows) => rows.length > 1);
+      return {
+        kind: 'repeated_values',
+        text: `${plan.name} has the same value in several rows: ${listed(twice.slice(0, shown).map((rows) => `${cellText(table.texts(plan)[rows[0]!]!, 60)} (${rowList(rows.map((at) => table.row(at)))})`))}${twice.length > shown ? ` and ${twice.length - shown} more` : ''}.`,
+      };
+    });
 }
 
 /** Running numbers (1001, 1002, 1004; INV-17, INV-19) with holes. */

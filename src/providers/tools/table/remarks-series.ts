@@ -3,6 +3,7 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, round, rowList } from './figure-text.ts';
+import { quantile } from './number-column.ts';
 import { isGroupLimit, trendPlan } from './plan-figures.ts';
 import { signed } from './remarks-rank.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
@@ -311,6 +312,13 @@ function weekdayRemarks(table: ColumnsInMemory, dates: Float64Array): Remark[] {
     days.set(day, (days.get(day) ?? 0) + numbers[at]!);
   }
   if (days.size < 28 || days.size > 4000) return [];
+  // A day or two far beyond all others hide the week; more of them may be the week.
+  const sorted = Float64Array.from(days.values()).sort();
+  const [q1, q3] = [quantile(sorted, 0.25), quantile(sorted, 0.75)];
+  const far = [...days].filter(([, sum]) => sum > q3 + 3 * (q3 - q1));
+  const all = days.size;
+  if (far.length <= 2) for (const [day] of far) days.delete(day);
+  const left = all === days.size ? '' : `, ${countOf(all - days.size, 'day')} far above all others left out`;
   const byDay = new Map<number, number[]>();
   for (const [day, sum] of days) {
     const weekday = new Date(day * dayMs).getUTCDay();
@@ -318,12 +326,12 @@ function weekdayRemarks(table: ColumnsInMemory, dates: Float64Array): Remark[] {
   }
   const groups = [...byDay].filter(([, sums]) => sums.length >= 4).map(([weekday, sums]) => ({ weekday, sums, mean: meanOf(sums) }));
   if (groups.length < 3) return [];
-  const all = groups.flatMap(({ sums }) => sums);
-  const mean = meanOf(all);
+  const values = groups.flatMap(({ sums }) => sums);
+  const mean = meanOf(values);
   const between = groups.reduce((sum, group) => sum + group.sums.length * (group.mean - mean) ** 2, 0) / (groups.length - 1);
   const within =
     groups.reduce((sum, group) => sum + group.sums.reduce((own, value) => own + (value - group.mean) ** 2, 0), 0) /
-    (all.length - groups.length);
+    (values.length - groups.length);
   // The F statistic: with seven groups and dozens of days, four is beyond chance (p < 0.001).
   if (within <= 0 ? between === 0 : between / within < 4) return [];
   const ranked = groups.toSorted((a, b) => b.mean - a.mean);
@@ -338,7 +346,7 @@ function weekdayRemarks(table: ColumnsInMemory, dates: Float64Array): Remark[] {
   return [
     {
       kind: 'weekday',
-      text: `${measure.name} differs by day of the week: ${weekdays[top.weekday]}s have most (${round(top.mean)} a day on average), ${weekdays[low.weekday]}s least (${round(low.mean)}), over ${countOf(days.size, 'day')}.${ends}`,
+      text: `${measure.name} differs by day of the week: ${weekdays[top.weekday]}s have most (${round(top.mean)} a day on average), ${weekdays[low.weekday]}s least (${round(low.mean)}), over ${countOf(days.size, 'day')}${left}.${ends}`,
     },
   ];
 }

@@ -47,6 +47,8 @@ function isAnswer(name: string): boolean {
 function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   const texts = table.texts(plan);
   const rows = [...texts.keys()].filter((at) => texts[at] !== '').slice(0, mostTexts);
+  // Addresses and the like have no words.
+  if (rows.filter((at) => texts[at]!.includes(' ')).length < rows.length * 0.5) return [];
   const bags = rows.map((at) => wordsOf(texts[at]!));
   const meanWords = bags.reduce((sum, { count }) => sum + count, 0) / Math.max(rows.length, 1);
   // What a question was answered with may be two words long.

@@ -2,17 +2,20 @@
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import type { TableInMemory } from './profile.ts';
 import { columnRemarks } from './remarks-columns.ts';
+import { currencyRemarks } from './remarks-currency.ts';
 import { dueRemarks } from './remarks-due.ts';
 import { flowRemarks } from './remarks-flows.ts';
 import { missingRemarks } from './remarks-missing.ts';
 import { periodRowRemarks } from './remarks-period-rows.ts';
 import { rankRemarks } from './remarks-rank.ts';
+import { rareRemarks } from './remarks-rare.ts';
 import { relationRemarks } from './remarks-relations.ts';
 import { rowRemarks } from './remarks-rows.ts';
 import { scoreRemarks } from './remarks-score.ts';
 import { seriesRemarks } from './remarks-series.ts';
 import { stockRemarks } from './remarks-stock.ts';
 import { textRemarks } from './remarks-text.ts';
+import { withoutRemarks } from './remarks-without.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
 const mostRemarks = 80;
@@ -27,6 +30,8 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...periodRowRemarks(table),
     ...flowRemarks(table, profile),
     ...dueRemarks(table),
+    ...currencyRemarks(table),
+    ...rareRemarks(table),
     ...scoreRemarks(table),
     ...stockRemarks(table),
     ...relations,
@@ -34,6 +39,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...columnRemarks(table, profile, own),
     ...missingRemarks(table, own),
     ...seriesRemarks(table, profile),
+    ...withoutRemarks(table),
     ...textRemarks(table),
   ].slice(0, mostRemarks);
 }

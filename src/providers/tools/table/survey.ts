@@ -1,7 +1,9 @@
 /** The first reading of a table: what kind of column each one is. Only with that known can the second reading turn cells into figures without guessing. */
 import type { Cell } from './cell.ts';
 import { ColumnEvidence, type ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
 import type { NumberStyle } from './number-format.ts';
+import { isQuantity } from './plan-figures.ts';
 import type { TableSource } from './table-source.ts';
 
 export type Survey = {
@@ -55,7 +57,7 @@ export class Surveying {
     while (columns.length < Math.min(names.length, mostProfiledColumns)) columns.push(new ColumnEvidence(1));
     const fileStyle = majorityStyle(columns, delimiter);
     const warnings: string[] = [];
-    const plans = columns.map((column, index) => column.decide(names[index]!, index, fileStyle, warnings));
+    const plans = asAmounts(columns.map((column, index) => column.decide(names[index]!, index, fileStyle, warnings)));
     if (names.length > mostProfiledColumns)
       warnings.push(`The table has ${names.length} columns; only the first ${mostProfiledColumns} are profiled.`);
     return { rows: this.#rows, columnCount: names.length, ragged: this.#ragged, columns: plans, warnings };
@@ -78,4 +80,27 @@ function majorityStyle(columns: ColumnEvidence[], delimiter: string | null): Num
   if (dot === 0 && comma === 0 && columns.some(({ dottedDates }) => dottedDates)) return 'comma';
   if (dot === comma) return delimiter === ';' && comma > 0 ? 'comma' : 'dot';
   return comma > dot ? 'comma' : 'dot';
+}
+
+const wholePrices = new Set('price preis fare'.split(' '));
+const unitPrice = new Set('unit per pro je each list sqm m2'.split(' '));
+const events = new Set(
+  'booking bookings order orders invoice ticket sale sales transaction reservation rental trip ride appointment receipt visit buchung bestellung rechnung auftrag reservierung fahrt termin verkauf'.split(
+    ' ',
+  ),
+);
+
+/** The price in a table of bookings or sales is what each of them cost as a whole, where there is no quantity that it would be multiplied by. */
+function asAmounts(plans: ColumnPlan[]): ColumnPlan[] {
+  const numbers = plans.filter(({ reads }) => reads === 'number');
+  const prices = numbers.filter(
+    ({ name, role }) => role === 'rate' && has(nameTokens(name), wholePrices) && !has(nameTokens(name), unitPrice),
+  );
+  const dated = plans.some(({ reads }) => reads === 'date');
+  const numbered = plans.some(
+    ({ name, values, filled, index, reads }) =>
+      reads === 'text' && (index === 0 || values.distinct >= filled * 0.9) && has(nameTokens(name), events),
+  );
+  if (prices.length !== 1 || !dated || !numbered || numbers.some(({ name }) => isQuantity(name))) return plans;
+  return plans.map((plan) => (plan === prices[0] ? { ...plan, role: 'measure' } : plan));
 }

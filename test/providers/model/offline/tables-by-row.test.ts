@@ -10,7 +10,84 @@ const hours = Array.from(
   (_, i) => `0${1 + Math.floor(i / 24)}.05.2024 ${String(i % 24).padStart(2, '0')}:00\t${1 + (i % 7)},${200 + i}`,
 );
 
+const requests = Array.from({ length: 40 }, (_, i) => {
+  const failed = i >= 20 && i < 24;
+  return `2024-03-09 10:${String(i).padStart(2, '0')}:00,${failed || i % 5 === 0 ? '/cart' : '/home'},${failed ? 500 : 200}`;
+});
+const trees = Array.from({ length: 20 }, (_, i) => `T${i},${['Oak', 'Lime'][i % 2]},${10 + 2 * i},${i === 7 ? 300 : 5 + i},${1 + (i % 4)}`);
+const orders = [
+  ['A1', 12, 2],
+  ['A2', 7, 2],
+  ['A3', 20, 0],
+  ['A4', 9, 2],
+].map(([no, total, shipping]) => ({
+  order_no: no,
+  shipping,
+  total,
+  lines: [{ sku: 'X', qty: 1, unit_price: no === 'A3' ? 15 : Number(total) - Number(shipping) }],
+}));
+
 const cases: Case[] = [
+  {
+    says: 'the price of a booking is an amount; a stay of no night is named',
+    prompt: 'Analyse bookings.csv',
+    files: {
+      'bookings.csv': `booking,arrival,departure,room,price\n${Array.from({ length: 12 }, (_, i) => `B${i},2024-03-${10 + i},2024-03-${i === 4 ? 14 : 12 + i},${i % 3 ? 'single' : 'double'},${100 + i}`).join('\n')}\n`,
+    },
+    expected: [
+      /price adds up to 1,266/,
+      /By room, single has the largest price: 848/,
+      /arrival and departure are the same day in 1 row: row 5 \(B4\)/,
+    ],
+  },
+  {
+    says: 'what rows of a rare status have in common is told',
+    prompt: 'Analyse requests.csv',
+    files: { 'requests.csv': `time,path,status\n${requests.join('\n')}\n` },
+    expected: [
+      /status 500 \(4 rows, 10 %\): path \/cart in all of them \(which 11 rows have\); all between 2024-03-09 10:20:00 \(row 21\) and 2024-03-09 10:23:00/,
+    ],
+  },
+  {
+    says: 'sizes are not added up, conditions are groups, and a correlation that one row hides is found',
+    prompt: 'Analyse trees.csv',
+    files: { 'trees.csv': `tree_id,species,diameter_cm,height_m,condition\n${trees.join('\n')}\n` },
+    expected: [/Without row 8, diameter_cm and height_m rise together \(correlation 1\.00 over 19 rows/, /By condition, /],
+    never: [/diameter_cm adds up/, /condition adds up/],
+  },
+  {
+    says: 'the totals of orders are checked against their lines',
+    prompt: 'Analyse orders.json',
+    files: { 'orders.json': JSON.stringify({ orders }) },
+    expected: [
+      /total = sum of qty × unit_price of its lines \+ shipping in 3 of 4 rows, but not in row 3 \(A3\): 15, written 20 \(difference 5\)/,
+    ],
+  },
+  {
+    says: 'of mixed currencies, the figures of the one that most rows have are told by group and by month; late payers are counted',
+    prompt: 'Analyse invoices.csv',
+    files: {
+      'invoices.csv':
+        'invoice_no,customer,date,due,paid_on,amount,currency\n1001,Ann,2024-01-03,2024-02-02,2024-02-09,100,EUR\n1002,Bob,2024-01-09,2024-02-08,2024-02-01,50,EUR\n1003,Ann,2024-02-03,2024-03-04,2024-03-20,70,EUR\n1004,Bob,2024-02-09,2024-03-10,2024-03-30,999,CHF\n',
+    },
+    expected: [
+      /amount in EUR by customer: Ann 170 \(77\.3 %\), Bob 50/,
+      /amount in EUR by month \(date\): 2024-01 150, 2024-02 70/,
+      /amount in EUR only: largest in row 1 .*: 100/,
+      /by customer: Ann 2, Bob 1/,
+    ],
+  },
+  {
+    says: 'files to be put together are read; a row of two ids that comes twice is a duplicate, and so is an address',
+    prompt: 'Please put people.csv and courses.csv together',
+    files: {
+      'people.csv': `person_id,email\n${Array.from({ length: 9 }, (_, i) => `P${i},p${i === 8 ? 3 : i}@example.org`).join('\n')}\n`,
+      'courses.csv':
+        'person_id,course_id,grade\nP1,C1,2\nP1,C2,3\nP2,C1,1\nP2,C2,1\nP3,C1,2\nP3,C2,2\nP4,C1,4\nP4,C2,1\nP5,C1,1\nP5,C2,2\nP1,C1,2\n',
+    },
+    expected: [/row 11 repeats row 1/, /email has the same value in several rows: p3@example\.org \(rows 4 and 9\)/, /joined on person_id/],
+    never: [/email is free text/],
+  },
   {
     says: 'a broken line among JSON lines is left out and named',
     prompt: 'Summarise calls.jsonl',

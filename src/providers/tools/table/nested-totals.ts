@@ -1,0 +1,71 @@
+/** Orders and their lines: whether the total that an order states is what its lines add up to, with or without its shipping, tax and the like. */
+import { has, nameTokens } from './column-role.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { countOf, exact, listed } from './figure-text.ts';
+import { isPrice, isQuantity } from './plan-figures.ts';
+import type { Remark } from './table-profile.ts';
+
+const totalWords = new Set('total totals amount sum gross betrag gesamt summe gesamtbetrag'.split(' '));
+const lessWords = new Set('discount rabatt voucher gutschein'.split(' '));
+const shown = 6;
+const mostExtras = 4;
+
+/** @param inherited columns of the lines that are their order's */
+export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Remark[] {
+  const key = orders.plans.find(
+    (plan) =>
+      inherited.includes(plan.name) && plan.reads === 'text' && plan.values.distinct === orders.count && plan.filled === orders.count,
+  );
+  const own = key === undefined ? undefined : lines.plans.find((plan) => plan.name === key.name);
+  const numeric = lines.quantities().filter((plan) => !inherited.includes(plan.name));
+  const quantity = numeric.find((plan) => isQuantity(plan.name) && !isPrice(plan.name));
+  const price = numeric.find((plan) => isPrice(plan.name));
+  const total = orders.quantities().find((plan) => has(nameTokens(plan.name), totalWords) && plan.role === 'measure');
+  if (key === undefined || own === undefined || quantity === undefined || price === undefined || total === undefined) return [];
+  const sums = new Map<string, number>();
+  const keys = lines.texts(own);
+  for (let at = 0; at < lines.count; at++) {
+    const value = lines.numbers(quantity)[at]! * lines.numbers(price)[at]!;
+    sums.set(keys[at]!, (sums.get(keys[at]!) ?? 0) + value);
+  }
+  const extras = orders
+    .quantities()
+    .filter(
+      (plan) => plan !== total && !plan.name.startsWith('number of ') && (plan.role === 'measure' || has(nameTokens(plan.name), lessWords)),
+    )
+    .slice(0, mostExtras);
+  const sets = [[], ...extras.map((plan) => [plan]), ...(extras.length > 1 ? [extras] : [])];
+  const texts = orders.texts(key);
+  const tried = sets.map((set) => {
+    const wrong: { at: number; sum: number; written: number }[] = [];
+    let known = 0;
+    for (let at = 0; at < orders.count; at++) {
+      const written = orders.numbers(total)[at]!;
+      const more = set.reduce((sum, plan) => sum + (orders.numbers(plan)[at]! || 0) * (has(nameTokens(plan.name), lessWords) ? -1 : 1), 0);
+      const sum = clean((sums.get(texts[at]!) ?? 0) + more);
+      if (Number.isNaN(written) || Number.isNaN(sum)) continue;
+      known++;
+      if (Math.abs(sum - written) > 0.006) wrong.push({ at, sum, written });
+    }
+    return { set, wrong, known };
+  });
+  const best = tried.toSorted((a, b) => a.wrong.length - b.wrong.length)[0]!;
+  if (best.known < 3 || best.wrong.length > best.known * 0.4) return [];
+  const signs = best.set.map((plan) => ` ${has(nameTokens(plan.name), lessWords) ? '−' : '+'} ${plan.name}`).join('');
+  const formula = `${total.name} = sum of ${quantity.name} × ${price.name} of its ${name}${signs}`;
+  const each = best.wrong
+    .slice(0, shown)
+    .map(
+      ({ at, sum, written }) =>
+        `${orders.rowName(at)}: ${exact(sum)}, written ${exact(written)} (difference ${exact(clean(written - sum))})`,
+    );
+  return [
+    {
+      kind: best.wrong.length === 0 ? 'relation' : 'relation_broken',
+      text:
+        best.wrong.length === 0
+          ? `${formula} in all ${countOf(best.known, 'row')}.`
+          : `${formula} in ${exact(best.known - best.wrong.length)} of ${countOf(best.known, 'row')}, but not in ${listed(each, shown)}${best.wrong.length > shown ? ' and more' : ''}.`,
+    },
+  ];
+}

@@ -1,0 +1,75 @@
+/** What the rows of a rare status or level have in common: one path, one machine, one stretch of time. */
+
+import { cellText } from './cell.ts';
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import type { ColumnsInMemory } from './columns-in-memory.ts';
+import { countOf, exact, percent } from './figure-text.ts';
+import type { Remark } from './table-profile.ts';
+
+const stateWords = new Set(
+  'status statuscode state level severity result outcome response error errors fault alarm code zustand stufe ergebnis fehler'.split(' '),
+);
+const fewestRows = 3;
+const rareShare = 0.35;
+const nearlyAll = 0.8;
+const mostRemarks = 4;
+
+export function rareRemarks(table: ColumnsInMemory): Remark[] {
+  const states = table.plans.filter(
+    ({ reads, name, values }) =>
+      reads === 'text' && values.exact && values.distinct >= 2 && values.distinct <= 15 && has(nameTokens(name), stateWords),
+  );
+  return states.flatMap((state) => ofState(table, state)).slice(0, mostRemarks);
+}
+
+function ofState(table: ColumnsInMemory, state: ColumnPlan): Remark[] {
+  const texts = table.texts(state);
+  const others = table.plans.filter(
+    ({ reads, type, role, values, filled }) =>
+      reads === 'text' &&
+      (type === 'text' || role === 'code') &&
+      values.distinct >= 2 &&
+      values.distinct <= 60 &&
+      filled >= table.count * 0.8,
+  );
+  const dates = table.plans.filter(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
+  return [...new Set(texts)].flatMap((value): Remark[] => {
+    const rows = [...texts.keys()].filter((at) => texts[at] === value);
+    if (value === '' || rows.length < fewestRows || rows.length > table.count * rareShare) return [];
+    const common = others
+      .filter((plan) => plan !== state)
+      .flatMap((plan) => {
+        const own = table.texts(plan);
+        const counts = new Map<string, number>();
+        for (const at of rows) counts.set(own[at]!, (counts.get(own[at]!) ?? 0) + 1);
+        const [top] = [...counts].sort((a, b) => b[1] - a[1]);
+        const all = own.filter((text) => text === top![0]).length;
+        if (top![0] === '' || top![1] < rows.length * nearlyAll || all > table.count * 0.6) return [];
+        return [
+          `${plan.name} ${cellText(top![0], 60)} in ${top![1] === rows.length ? 'all' : exact(top![1])} of them (which ${exact(all)} rows have)`,
+        ];
+      });
+    const when = dates.slice(0, 1).flatMap((plan) => stretch(table, plan, rows));
+    const told = [...common, ...when];
+    if (told.length === 0) return [];
+    return [
+      {
+        kind: 'rare_state',
+        text: `${state.name} ${cellText(value, 40)} (${countOf(rows.length, 'row')}, ${percent(rows.length, table.count)}): ${told.join('; ')}.`,
+      },
+    ];
+  });
+}
+
+/** From when to when, where that is a small part of the time. */
+function stretch(table: ColumnsInMemory, plan: ColumnPlan, rows: number[]): string[] {
+  const ms = table.dates(plan);
+  const all = [...ms].filter((each) => !Number.isNaN(each));
+  const own = rows.filter((at) => !Number.isNaN(ms[at]!)).toSorted((a, b) => ms[a]! - ms[b]!);
+  if (own.length < rows.length || all.length < 2) return [];
+  const span = all.reduce((most, each) => Math.max(most, each), -Infinity) - all.reduce((least, each) => Math.min(least, each), Infinity);
+  const [first, last] = [own[0]!, own.at(-1)!];
+  if (span <= 0 || ms[last]! - ms[first]! > span * 0.25) return [];
+  return [`all between ${table.texts(plan)[first]} (row ${table.row(first)}) and ${table.texts(plan)[last]} (row ${table.row(last)})`];
+}
