@@ -45,7 +45,7 @@ export class IdempotencyKeys {
   /** Distinguishes what this process began from what others did. */
   private readonly holder: Holder;
   private readonly database: Database;
-  private readonly clock: Clock;
+  readonly clock: Clock;
 
   constructor(database: Database, clock: Clock, holder: Holder = { incarnation: randomUUID(), isAlive: () => true }) {
     this.database = database;
@@ -177,21 +177,5 @@ export class IdempotencyKeys {
         and not exists (select from command_record where id = any($5::text[]))`,
       values: [accountId, key, commandId, this.holder.incarnation, [commandId, `${commandId}${earlierCommand}`]],
     });
-  }
-
-  /** Deletes expired keys, `chunk` at a time so that no lock is held for long, at most `maxChunks` times. Returns how many. */
-  async deleteExpired(chunk = 1_000, maxChunks = 100): Promise<number> {
-    let deleted = 0;
-    for (let i = 0; i < maxChunks; i++) {
-      const { rows } = await this.database.write({
-        name: 'idempotency_delete_expired',
-        text: `delete from idempotency_key where ctid = any(array(
-          select ctid from idempotency_key where expires_at <= to_timestamp($1::float8 / 1000) order by expires_at limit $2 for update skip locked)) returning 1`,
-        values: [this.clock.nowMs(), chunk],
-      });
-      deleted += rows.length;
-      if (rows.length < chunk) break;
-    }
-    return deleted;
   }
 }

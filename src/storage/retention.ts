@@ -51,12 +51,14 @@ export function oldDeliveries(retentionDays: number, clock: Clock): Chore {
 
 /** Keys that are over, and secrets in answers before that. */
 export function expiredIdempotencyKeys(keys: IdempotencyKeys): Chore {
+  const name = 'idempotency keys';
+  const expired = deleteAgedRows({ name, table: 'idempotency_key', column: 'expires_at', keepMs: 0, areChanged: true, clock: keys.clock });
   return {
-    name: 'idempotency keys',
-    async doSome(limit) {
+    name,
+    async doSome(limit, client) {
       const forgotten = await keys.forgetSecrets(limit);
-      const removed = await keys.deleteExpired(limit, 1);
-      return { seen: Math.max(forgotten, removed), removed };
+      const { seen, removed } = await expired.doSome(limit, client);
+      return { seen: Math.max(forgotten, seen), removed };
     },
   };
 }

@@ -96,15 +96,3 @@ test('a key can be freed neither by the process that lost it nor after it was an
   await two.free(of, first.commandId);
   assert.deepEqual(await one.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer', contents: null });
 });
-
-test('expired keys are deleted in chunks, others stay', async (t) => {
-  const { database, clock, one } = await twoProcesses(t);
-  for (let i = 0; i < 25; i++) await one.reserve({ accountId: 'acct_1', key: `old ${i}` }, 'print');
-  clock.advance(24 * 3_600_000 - 1);
-  await one.reserve(of, 'print');
-  assert.equal(await one.deleteExpired(10), 0);
-  clock.advance(1);
-  assert.equal(await one.deleteExpired(10, 2), 20, 'at most two chunks');
-  assert.equal(await one.deleteExpired(10), 5);
-  assert.equal((await database.read({ text: 'select key from idempotency_key' })).rows[0].key, 'k');
-});

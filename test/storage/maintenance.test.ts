@@ -228,12 +228,18 @@ describe('retention', () => {
     assert.deepEqual(await column('select owner from commit_marker order by owner'), ['just died', 'owner']);
   });
 
-  test('expired idempotency keys go', async (t) => {
+  test('expired idempotency keys go, and no key that is used anew meanwhile', async (t) => {
     const { database, maintain, column } = await prepared(t);
     await insertNeutralRow(database, 'idempotency_key', { account_id: 'a', key: 'old', expires_at: ago(1) });
     await insertNeutralRow(database, 'idempotency_key', { account_id: 'a', key: 'new', expires_at: ago(-hourMs) });
+    await insertNeutralRow(database, 'idempotency_key', { account_id: 'a', key: 'anew', expires_at: ago(1) });
+    const user = await database.pool.connect();
+    await user.query('begin');
+    await user.query(`update idempotency_key set expires_at = $1 where key = 'anew'`, [ago(-hourMs)]);
     assert.deepEqual(await maintain([expiredIdempotencyKeys(new IdempotencyKeys(database, clock))]).runOnce(), { 'idempotency keys': 1 });
-    assert.deepEqual(await column('select key from idempotency_key'), ['new']);
+    await user.query('commit');
+    user.release();
+    assert.deepEqual(await column('select key from idempotency_key order by key'), ['anew', 'new']);
   });
 });
 
