@@ -9,7 +9,7 @@ import { type Gathered, gather } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
 import { limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
-import { type Material, writeNothing, writeReport, writeSummary } from './report.ts';
+import { type Answer, type Material, writeNothing, writeReport, writeSummary } from './report.ts';
 import { sandboxValue } from './sandbox-value.ts';
 import { absentSubjects, causeRemark, forecastRemark } from './subjects.ts';
 import { answerTexts } from './text/answers.ts';
@@ -61,9 +61,10 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
   const alone = tables.length === 0 && texts.length === 1 && hits.length === 0;
   const reportPath = wishes.reportPath ?? (alone ? 'summary.md' : 'report.md');
   const charted = tables.map(chooseChart).find((chart) => chart !== null) ?? null;
+  const limits = limitAnswers(asked, tables);
   const material: Material = {
     ...gathered,
-    answers: [...answered.answers, ...limitAnswers(asked, tables), ...answerTexts(asked, texts)],
+    answers: [...withoutCounts(answered.answers, limits), ...limits, ...answerTexts(asked, texts)],
     remarks,
     chartPath: charted === null ? null : 'chart.svg',
   };
@@ -90,6 +91,11 @@ export function compute(talk: Conversation, text: string): Progress {
 
 function writing(path: string, content: string): Call {
   return { name: 'write_file', args: { path, content: content.slice(0, longestFileChars) } };
+}
+
+/** "How many flights were more than 30 minutes late" asks for the rows beyond the limit, not for how many flights there are. */
+function withoutCounts(answers: readonly Answer[], limits: readonly Answer[]): Answer[] {
+  return answers.filter(({ question }) => limits.length === 0 || !question.startsWith('Different values of '));
 }
 
 function dataFile(tables: Gathered['tables'], joins: Gathered['joins'], texts: Gathered['texts']): string {

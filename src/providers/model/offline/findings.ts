@@ -73,7 +73,10 @@ function total(measure: ColumnProfile, isMain: boolean): string[] {
   if (!addsUp(measure)) return [`${name} goes from ${exact(min)} to ${exact(max)}${unit} over ${countOf(count, 'row')} (${middle}).`];
   const skewed =
     isMain && median > 0 && mean / median > 1.4 ? ' The mean is well above the median, so a few large values carry the sum.' : '';
-  const derived = measure.derived === true ? ' (computed row by row; the file has no such column)' : '';
+  const derived =
+    measure.derived === true
+      ? ` (computed row by row; the file has no such column; largest in row ${measure.numbers!.max_row}: ${exact(max)}, smallest in row ${measure.numbers!.min_row}: ${exact(min)})`
+      : '';
   return [`${name} adds up to ${exact(sum)}${unit} over ${countOf(count, 'row')} (${middle}).${derived}${skewed}`];
 }
 
@@ -357,7 +360,7 @@ function oddities(profile: TableProfile): string[] {
   const uneven =
     ragged.count > 0
       ? [
-          `${exact(ragged.count)} rows have more or fewer cells than the header (first: row ${ragged.first.map(({ row }) => row).join(', ')}).`,
+          `${countOf(ragged.count, 'row')} ${ragged.count === 1 ? 'has' : 'have'} more or fewer cells than the header (first: row ${ragged.first.map(({ row }) => row).join(', ')}).`,
         ]
       : [];
   return [...mixed.slice(0, 5), ...uneven, ...profile.warnings.map(safe)];

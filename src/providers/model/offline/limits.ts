@@ -8,7 +8,7 @@ import type { Answer } from './report.ts';
 type Limit = { low: number | null; high: number | null; unit: string; sentence: string };
 
 const figure = '(-?\\d{1,9}(?:[.,]\\d{1,4})?)';
-const unit = '(?: ?(°C|°F|%|[A-Za-zµ]{1,4}(?![\\p{L}])))?';
+const unit = '(?: ?(°C|°F|%|[A-Za-zµ]{1,10}(?![\\p{L}])))?';
 const range = new RegExp(`(?<![\\p{L}])(?:between|from|zwischen|von) ${figure}${unit} (?:and|to|und|bis) ${figure}${unit}`, 'iu');
 const top = new RegExp(
   `(?<![\\p{L}])(?:(?:limit|maximum|threshold|Grenzwert|Grenze|Höchstwert)(?: (?:value )?(?:for|on|für) [\\p{L}\\d_]{1,30}(?: [\\p{L}\\d_]{1,30})?)?:? (?:is |of |von |ist |are |liegt bei |: ?|= ?)?|(?<!of )(?:more|greater|longer|higher|larger|mehr|länger|höher) (?:than|als) |(?:above|over|exceed(?:s|ing)?|über) |(?:not (?:be )?(?:more than|above|over|exceed)|exceeds?|at most|höchstens|nicht über|nicht mehr als) )${figure}${unit}`,
@@ -24,9 +24,22 @@ export function boundsIn(task: string): { above?: number; below?: number } {
   return { ...(limit?.high == null ? {} : { above: limit.high }), ...(limit?.low == null ? {} : { below: limit.low }) };
 }
 
+const minuteWords = ['min', 'mins', 'minute', 'minutes', 'minuten'];
+const moneyWords = ['eur', 'euro', 'amount', 'betrag', 'price', 'preis', 'total', 'value', 'cost', 'kosten', 'revenue', 'umsatz'];
 const unitNames: Readonly<Record<string, readonly string[]>> = {
   '°C': ['c', 'celsius', 'temp', 'temperature', 'temperatur', 'grad'],
   '°F': ['f', 'fahrenheit', 'temp', 'temperature'],
+  minutes: minuteWords,
+  minuten: minuteWords,
+  mins: minuteWords,
+  min: minuteWords,
+  hours: ['h', 'hr', 'hrs', 'hour', 'hours', 'stunden', 'std'],
+  stunden: ['h', 'std', 'stunden', 'hours'],
+  days: ['d', 'day', 'days', 'tage'],
+  tage: ['d', 'days', 'tage'],
+  euro: moneyWords,
+  euros: moneyWords,
+  eur: moneyWords,
   '%': ['percent', 'pct', 'prozent', 'humidity', 'feuchte', 'rate', 'share'],
 };
 const shown = 10;
@@ -84,7 +97,7 @@ function isNamed({ name }: ColumnProfile, task: string): boolean {
 function fits({ name, unit: own, numbers }: ColumnProfile, limit: Limit, table: TableProfile): boolean {
   const wanted = limit.unit;
   if (wanted === '') return table.columns.filter((column) => column.numbers !== undefined).length === 1 && numbers !== undefined;
-  const names = unitNames[wanted] ?? [wanted.toLowerCase()];
+  const names = unitNames[wanted] ?? unitNames[wanted.toLowerCase()] ?? [wanted.toLowerCase()];
   return own === wanted || nameTokens(name).some((token) => names.includes(token));
 }
 

@@ -31,7 +31,8 @@ export function isMissing(cell: Cell): boolean {
   if (cell.length === 0) return true;
   if (cell.length > longestMissingWord + 16) return false;
   const word = cell.trim();
-  return word.length <= longestMissingWord && missingWords.has(word.toLowerCase());
+  // "none" in small letters is what a person answers (diagnosis: none); "None" and "NONE" are what programs write.
+  return word !== 'none' && word.length <= longestMissingWord && missingWords.has(word.toLowerCase());
 }
 
 /** A missing cell in which something is written all the same, such as n/a. */

@@ -90,7 +90,26 @@ function product(a: Side, b: Side): Remark[] {
 
 /** A figure of both by the groups of the table whose rows are counted: quantity × price by warehouse. */
 function ownGroups(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Remark[] {
-  return grouped(a, b, figureAt, name, true, a);
+  return [...grouped(a, b, figureAt, name, true, a), ...byMonth(a, b, figureAt, name)];
+}
+
+function byMonth(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Remark[] {
+  const date = table(a).plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
+  if (date === undefined) return [];
+  const months = new Map<string, number>();
+  for (const [key, own] of a.rows) {
+    const other = b.rows.get(key)?.[0];
+    if (other === undefined) continue;
+    for (const at of own) {
+      const [ms, value] = [table(a).dates(date)[at]!, figureAt(at, other)];
+      if (Number.isNaN(ms) || Number.isNaN(value)) continue;
+      const month = new Date(ms).toISOString().slice(0, 7);
+      months.set(month, (months.get(month) ?? 0) + value);
+    }
+  }
+  if (months.size < 2 || months.size > 36) return [];
+  const each = [...months].sort((x, y) => (x[0] < y[0] ? -1 : 1)).map(([month, sum]) => `${month} ${exact(clean(sum))}`);
+  return [{ kind: 'join_groups', text: `${name} by month (${date.name} of ${a.name}): ${each.join(', ')}.` }];
 }
 
 /** The figures of a table by the columns that a third one adds to its partner; `added` are those columns. */
@@ -198,6 +217,8 @@ function grouped(
     (plan) =>
       !from.plans.includes(plan) &&
       (only?.has(plan) ?? true) &&
+      // What names each row groups nothing.
+      (from === b || plan.values.distinct <= table(from).count * 0.7) &&
       plan.reads === 'text' &&
       (plan.type === 'text' || plan.role === 'code') &&
       plan.values.distinct >= 2 &&

@@ -3,6 +3,7 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, round } from './figure-text.ts';
+import { quantile } from './number-column.ts';
 import type { Remark } from './table-profile.ts';
 
 const begins = new Set('start begin beginn from von in anfang kommen arrival login'.split(' '));
@@ -27,11 +28,15 @@ export function clockRemarks(table: ColumnsInMemory): Remark[] {
     const sum = known.reduce((total, each) => total + each, 0);
     remarks.push({
       kind: 'durations',
-      text: `${plan.name} adds up to ${clock(sum)} hours (${round(sum / 60)}) over ${countOf(known.length, 'row')}, ${clock(sum / known.length)} (${round(sum / known.length)} minutes) on average${longestOf(table, minutes)}.`,
+      text: `${plan.name} adds up to ${clock(sum)} hours (${round(sum / 60)}) over ${countOf(known.length, 'row')}, ${clock(sum / known.length)} (${round(sum / known.length)} minutes) on average${longestOf(table, minutes)}; median ${round(medianOf(known))} minutes.`,
     });
     remarks.push(...byGroups(table, plan, minutes));
   }
   return remarks;
+}
+
+function medianOf(values: readonly number[]): number {
+  return quantile(Float64Array.from(values).sort(), 0.5);
 }
 
 function longestOf(table: ColumnsInMemory, minutes: readonly (number | null)[]): string {

@@ -1,9 +1,12 @@
 /** Amounts with both signs, as bank statements have them: what came in, what went out, by month, and the largest of each. */
 import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent } from './figure-text.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
+/** What lies on both sides of zero without coming in or going out. */
+const deviations = new Set('delay verspätung deviation abweichung difference diff differenz offset error temp drift'.split(' '));
 const fewestOfEach = 2;
 const leastShare = 0.08;
 const monthsNamed = 12;
@@ -12,7 +15,7 @@ const namesShown = 6;
 export function flowRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   return table
     .quantities()
-    .filter(({ role, units }) => role === 'measure' && units.size < 2)
+    .filter(({ role, units, name }) => role === 'measure' && units.size < 2 && !has(nameTokens(name), deviations))
     .slice(0, 4)
     .flatMap((plan) => flows(table, plan, profile));
 }

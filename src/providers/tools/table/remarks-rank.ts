@@ -102,7 +102,7 @@ function periodColumns(table: ColumnsInMemory): Remark[] {
         `${table.label(at)} (${exact(from)} to ${exact(to)}, ${signed((to - from) / from)})`;
       remarks.push({
         kind: 'period_growth',
-        text: `From ${first.name} to ${last.name}, ${say(grown[0]!)} changes most upwards, ${say(grown.at(-1)!)} least or downwards.`,
+        text: `From ${first.name} to ${last.name}, ${grown[0]!.to < grown[0]!.from ? `every row falls: ${say(grown[0]!)} least, ${say(grown.at(-1)!)} most` : `${say(grown[0]!)} changes most upwards, ${say(grown.at(-1)!)} least or downwards`}.`,
       });
     }
   }

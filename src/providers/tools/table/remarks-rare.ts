@@ -20,7 +20,39 @@ export function rareRemarks(table: ColumnsInMemory): Remark[] {
     ({ reads, name, values }) =>
       reads === 'text' && values.exact && values.distinct >= 2 && values.distinct <= 15 && has(nameTokens(name), stateWords),
   );
-  return states.flatMap((state) => ofState(table, state)).slice(0, mostRemarks);
+  return [
+    ...states.slice(0, 1).flatMap((state) => byGroup(table, state)),
+    ...states.flatMap((state) => ofState(table, state)).slice(0, mostRemarks),
+  ];
+}
+
+/** How often each state comes in each group: "status by agent: Ida answered 12, missed 6". */
+function byGroup(table: ColumnsInMemory, state: ColumnPlan): Remark[] {
+  if (state.values.distinct > 5 || state.filled < table.count * 0.9 || table.count < 8) return [];
+  const groups = table.plans.filter(
+    ({ reads, type, values, filled, index }) =>
+      index !== state.index &&
+      reads === 'text' &&
+      type === 'text' &&
+      values.distinct >= 2 &&
+      values.distinct <= 8 &&
+      filled >= table.count * 0.9,
+  );
+  return groups.slice(0, 2).map((group) => {
+    const counts = new Map<string, Map<string, number>>();
+    for (const [at, text] of table.texts(group).entries()) {
+      const own = counts.get(text) ?? new Map<string, number>();
+      if (text !== '') counts.set(text, own);
+      const value = table.texts(state)[at]!;
+      if (value !== '') own.set(value, (own.get(value) ?? 0) + 1);
+    }
+    const each = [...counts].map(([key, own]) => {
+      const all = [...own.values()].reduce((sum, count) => sum + count, 0);
+      const parts = [...own].sort((a, b) => b[1] - a[1]).map(([value, count]) => `${value} ${exact(count)} (${percent(count, all)})`);
+      return `${key} ${parts.join(', ')}`;
+    });
+    return { kind: 'rare_state', text: `${state.name} by ${group.name}: ${each.join('; ')}.` };
+  });
 }
 
 function ofState(table: ColumnsInMemory, state: ColumnPlan): Remark[] {

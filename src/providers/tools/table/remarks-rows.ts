@@ -50,7 +50,8 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   if ((key === undefined && running.length === 0) || plans.length < 4 || profile.rows < 4) return [];
   const except = [...(key === undefined ? [] : [key]), ...running];
   const rest = plans.filter((plan) => !except.includes(plan));
-  if (!rest.some(({ reads }) => reads === 'date') || !rest.some(({ reads }) => reads === 'number')) return [];
+  const numeric = rest.filter(({ reads }) => reads === 'number').length;
+  if (numeric === 0 || (!rest.some(({ reads }) => reads === 'date') && (numeric < 2 || rest.length < 4))) return [];
   // In a table of few kinds of rows two alike are no wonder, unless they stand one after the other.
   const telling = rest.some(({ reads, values }) => reads !== 'date' && values.distinct >= table.count * 0.5);
   const alike = repeated(table, rest).filter(([again, first]) => telling || again === first + 1);
@@ -152,6 +153,7 @@ function repeatedValues(table: ColumnsInMemory): Remark[] {
         index > 0 &&
         values.exact &&
         meanChars >= 4 &&
+        !table.texts(table.plans[index]!).some((text) => /^\d{1,2}:\d{2}/.test(text)) &&
         meanChars <= 60 &&
         filled >= table.count * 0.5 &&
         values.distinct < filled &&

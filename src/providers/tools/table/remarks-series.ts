@@ -201,6 +201,8 @@ function stuckRemarks(table: ColumnsInMemory, series: Series[]): Remark[] {
     if (plan.values.distinct < 4) continue;
     const numbers = table.numbers(plan);
     const time = table.plans.find(({ reads }) => reads === 'date');
+    // Without a time the order of the rows says nothing.
+    if (time === undefined) continue;
     for (const { name, rows } of series.slice(0, mostSeries)) {
       const run = longestRun(rows.map((at) => numbers[at]!));
       if (run === null || run.length < 5) continue;
@@ -209,7 +211,7 @@ function stuckRemarks(table: ColumnsInMemory, series: Series[]): Remark[] {
       const likely = (same + 1) / (rows.length - run.length + 2);
       if (rows.length * likely ** (run.length - 1) > 0.01 || run.length > rows.length * 0.9) continue;
       const [first, last] = [rows[run.start]!, rows[run.start + run.length - 1]!];
-      const when = time === undefined ? '' : `, ${table.texts(time)[first]} to ${table.texts(time)[last]}`;
+      const when = `, ${table.texts(time)[first]} to ${table.texts(time)[last]}`;
       remarks.push({
         kind: 'stuck',
         text: `${name === '' ? '' : `${name}: `}${plan.name} stands still at ${exact(value)} for ${run.length} rows in a row (rows ${table.row(first)} to ${table.row(last)}${when}), while it changes elsewhere; the sensor or the entry may be stuck.`,

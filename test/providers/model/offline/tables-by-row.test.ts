@@ -56,6 +56,33 @@ const cases: Case[] = [
     never: [/diameter_cm adds up/, /condition adds up/],
   },
   {
+    says: 'minutes late are no money; rows beyond what is asked are counted, by the words for a unit too; a state is counted by group',
+    prompt: 'How many flights in flights.csv were more than 30 minutes late?',
+    files: {
+      'flights.csv': `flight,date,to,delay_min,status,meal\n${[5, -5, 40, 0, -3, 90, 12, -1, 31, ''].map((delay, i) => `F${i % 5},2024-06-${10 + i},${i % 2 ? 'VIE' : 'OSL'},${delay},${delay === '' ? 'cancelled' : 'flown'},${i % 3 ? 'none' : 'snack'}`).join('\n')}\n`,
+    },
+    expected: [
+      /delay_min is above 30 in 3 rows of 9: 40 in row 3 \(2024-06-12, F2\), 90 in row 6/,
+      /status by to: OSL flown 5 \(100 %\); VIE flown 4 \(80 %\), cancelled 1 \(20 %\)/,
+      /none is the most frequent meal: 6 of 10/,
+    ],
+    never: [/delay_min has both signs/, /Different values of flight/],
+  },
+  {
+    says: 'a product of two files is told by month; a row that is equal in all but its number is a possible double entry',
+    prompt: 'Sales from orders.csv and products.csv; also flats.csv',
+    files: {
+      'orders.csv': 'order_no,date,product_id,qty\nO1,2024-01-05,P1,2\nO2,2024-02-05,P2,1\nO3,2024-02-09,P1,1\nO4,2024-03-01,P2,4\n',
+      'products.csv': 'product_id,product,price\nP1,Desk,100\nP2,Lamp,10\n',
+      'flats.csv': `id,district,sqm,rooms,rent\n${[31, 45, 45, 60, 72, 80].map((sqm, i) => `${i + 1},${i < 3 ? 'Nord' : 'Hafen'},${sqm},2,${sqm * 10}`).join('\n')}\n`,
+    },
+    expected: [
+      /qty × price by month \(date of orders\.csv\): 2024-01 200, 2024-02 110, 2024-03 40/,
+      /Possible double entries: rows 2 and 3/,
+    ],
+    never: [/rooms stands still/, /by order_no/],
+  },
+  {
     says: 'the totals of orders are checked against their lines',
     prompt: 'Analyse orders.json',
     files: { 'orders.json': JSON.stringify({ orders }) },
