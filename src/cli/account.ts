@@ -2,10 +2,10 @@
 import type { Config } from '../config.ts';
 import type { Plan } from '../plans.ts';
 import { accountByEmail, type Overrides, readOverrides, setOverrides } from '../storage/account-overrides.ts';
-import { Database } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { type AccountOptions, accountHelp, readAccountOptions, settings } from './account-options.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { findDatabase, outOfReach } from './find-database.ts';
+import { withDatabase } from './find-database.ts';
 import { oneLine } from './plain-text.ts';
 
 type Account = { email: string; accountId: string; plan: Plan };
@@ -16,20 +16,8 @@ export async function account(args: string[], config: Config): Promise<number> {
     process.stdout.write(`${accountHelp}\n`);
     return exitCodes.complete;
   }
-  const found = await findDatabase(config);
-  try {
-    const database = new Database(found.url, { poolSize: 1, applicationName: 'troupe command' });
-    try {
-      process.stdout.write(await carryOut(database, options));
-      return exitCodes.complete;
-    } catch (error) {
-      throw outOfReach(error as Error, found.url);
-    } finally {
-      await database.close();
-    }
-  } finally {
-    await found.close();
-  }
+  process.stdout.write(await withDatabase(config, (database) => carryOut(database, options)));
+  return exitCodes.complete;
 }
 
 async function carryOut(database: Database, { email, changes, output }: AccountOptions): Promise<string> {

@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import { shardOf } from '../cluster/address.ts';
 import type { Config } from '../config.ts';
 import { secretsOf } from '../log-secrets.ts';
-import { Database } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import {
   type DeadLetter,
   deadLetterActions,
@@ -15,7 +15,7 @@ import {
 import { type DeadLetterOptions, deadLetterHelp, readDeadLetterOptions } from './dead-letter-options.ts';
 import { actionJson, actionLine, letterJson, letterLine, letterText } from './dead-letter-view.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { findDatabase, outOfReach } from './find-database.ts';
+import { withDatabase } from './find-database.ts';
 import { maskedError, maskedPayload } from './masked-payload.ts';
 import { oneLine } from './plain-text.ts';
 
@@ -26,20 +26,8 @@ export async function deadLetter(args: string[], config: Config): Promise<number
     process.stdout.write(`${deadLetterHelp}\n`);
     return exitCodes.complete;
   }
-  const found = await findDatabase(config);
-  try {
-    const database = new Database(found.url, { poolSize: 1, applicationName: 'troupe command' });
-    try {
-      await carryOut(database, options, secretsOf(config));
-      return exitCodes.complete;
-    } catch (error) {
-      throw outOfReach(error as Error, found.url);
-    } finally {
-      await database.close();
-    }
-  } finally {
-    await found.close();
-  }
+  await withDatabase(config, (database) => carryOut(database, options, secretsOf(config)));
+  return exitCodes.complete;
 }
 
 async function carryOut(database: Database, options: DeadLetterOptions, secrets: readonly string[]): Promise<void> {

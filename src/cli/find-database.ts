@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { silentLog } from '../log.ts';
 import { type DataDirLock, lockDataDir } from '../storage/data-dir-lock.ts';
+import { Database } from '../storage/database.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
 import { Failure } from './failure.ts';
 import { oneLine } from './plain-text.ts';
@@ -46,6 +47,26 @@ async function startOwn(dataDir: string, lock: DataDirLock): Promise<FoundDataba
   } catch (error) {
     await lock.release();
     return unreachable(error as Error);
+  }
+}
+
+/** Does the work of a command on the database that was found. Throws `Failure`. */
+export async function withDatabase<T>(
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const found = await findDatabase(config);
+  try {
+    const database = new Database(found.url, { poolSize: 1, applicationName: 'troupe command' });
+    try {
+      return await work(database);
+    } catch (error) {
+      throw outOfReach(error as Error, found.url);
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await found.close();
   }
 }
 

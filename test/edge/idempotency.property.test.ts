@@ -13,9 +13,10 @@ import { silentLog } from '../../src/log.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
 import { HandClock, secretKey } from '../support/identity-node.ts';
-import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { type TestRuntime, testRuntime } from '../support/runtime.ts';
-import { type Held, TcpProxy } from '../support/tcp-proxy.ts';
+import { probe } from '../support/probe-actor.ts';
+import { proxiedNode } from '../support/proxied-node.ts';
+import type { TestRuntime } from '../support/runtime.ts';
+import type { Held, TcpProxy } from '../support/tcp-proxy.ts';
 
 const crashPoints = ['reserved', 'before the ask', 'after the ask', 'before it is kept', 'before it is freed', 'kept', 'freed'] as const;
 type CrashPoint = (typeof crashPoints)[number];
@@ -236,16 +237,7 @@ class Process {
 test('under one key there is one effect, whatever is late, lost, refused, repeated or killed, and every repeat hears its answer', {
   timeout: 240_000,
 }, async (t) => {
-  let proxy!: TcpProxy;
-  const via = async (url: string) => {
-    proxy = await TcpProxy.before(url);
-    return proxy.url;
-  };
-  const node = await testRuntime([probeActor], { ...probeOptions, via });
-  t.after(async () => {
-    await node.close();
-    await proxy.close();
-  });
+  const { node, proxy } = await proxiedNode(t);
   const property = fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14, size: 'max' }), (steps) =>
     new World(node, proxy).play(steps),
   );

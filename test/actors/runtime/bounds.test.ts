@@ -3,28 +3,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Passivation } from '../../../src/actors/runtime/passivation.ts';
 import { silentLog } from '../../../src/log.ts';
-import { effects, probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
-import { outcomeOf, type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { effects, probe } from '../../support/probe-actor.ts';
+import { proxiedNode } from '../../support/proxied-node.ts';
+import { outcomeOf, until } from '../../support/runtime.ts';
 
 const commits = /^troupe commit/;
 
-async function start(t: { after(fn: () => unknown): void }, options: object = {}): Promise<{ node: TestRuntime; proxy: TcpProxy }> {
-  let proxy!: TcpProxy;
-  const via = async (url: string) => {
-    proxy = await TcpProxy.before(url);
-    return proxy.url;
-  };
-  const node = await testRuntime([probeActor], { ...probeOptions, via, ...options });
-  t.after(async () => {
-    await node.close();
-    await proxy.close();
-  });
-  return { node, proxy };
-}
-
 test('one actor takes as many waiting asks as its mailbox holds; the others are told mailbox_full and are not done', async (t) => {
-  const { node, proxy } = await start(t, { maxBatchTurns: 2 });
+  const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 2 });
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(commits, 'to client');
   // Two turns on their way, two in the open batch, a hundred in the mailbox.
@@ -42,7 +28,7 @@ test('one actor takes as many waiting asks as its mailbox holds; the others are 
 });
 
 test('all actors together hold so many; beyond it asks are told overloaded, while lookers are served', async (t) => {
-  const { node, proxy } = await start(t, { maxBatchTurns: 1, maxWaiting: 10 });
+  const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 1, maxWaiting: 10 });
   await Promise.all(['a', 'b', 'c'].map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
   const held = proxy.hold(commits, 'to client');
   const asked = Array.from({ length: 30 }, (_, i) => outcomeOf(node.actors.ask(probe, 'abc'[i % 3]!, 'add', { n: 1 })));
@@ -58,7 +44,7 @@ test('all actors together hold so many; beyond it asks are told overloaded, whil
 });
 
 test('a deadline that passes in the mailbox means surely not done; after the turn, that nobody knows', async (t) => {
-  const { node, proxy } = await start(t, { maxBatchTurns: 1 });
+  const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 1 });
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(commits, 'to client');
   const deadlineMs = Date.now() + 200;
@@ -77,7 +63,7 @@ test('a deadline that passes in the mailbox means surely not done; after the tur
 });
 
 test('durable work that finds everything full waits and is done when there is room', async (t) => {
-  const { node, proxy } = await start(t, { maxBatchTurns: 1, maxWaiting: 3, outbox: { sweepIntervalMs: 10 } });
+  const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 1, maxWaiting: 3, outbox: { sweepIntervalMs: 10 } });
   effects.work = async () => 'done';
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [0] });
   const held = proxy.hold(commits, 'to client');
@@ -94,7 +80,7 @@ test('durable work that finds everything full waits and is done when there is ro
 
 test('idle actors leave memory when their time is up, made-up ones sooner, all of them when memory is short', async (t) => {
   let nowMs = Date.now();
-  const { node } = await start(t, { clock: { nowMs: () => nowMs } });
+  const { node } = await proxiedNode(t, { clock: { nowMs: () => nowMs } });
   let short = false;
   const passivation = new Passivation(
     node.actors,

@@ -2,25 +2,16 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { monotonicMs, systemClock } from '../../../src/clock.ts';
-import { probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
-import { outcomeOf, testRuntime, until } from '../../support/runtime.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { probe } from '../../support/probe-actor.ts';
+import { proxiedNode } from '../../support/proxied-node.ts';
+import { outcomeOf, until } from '../../support/runtime.ts';
 
 const hourMs = 3_600_000;
 const commits = /^troupe commit/;
 
 /** A runtime behind a proxy that can hold its commits, and the wall clock of its machine. */
 async function start(t: TestContext) {
-  let proxy!: TcpProxy;
-  const via = async (url: string) => {
-    proxy = await TcpProxy.before(url);
-    return proxy.url;
-  };
-  const node = await testRuntime([probeActor], { ...probeOptions, via });
-  t.after(async () => {
-    await node.close();
-    await proxy.close();
-  });
+  const { node, proxy } = await proxiedNode(t);
   const trueNow = Date.now;
   const machine = { offMs: 0 };
   t.mock.method(Date, 'now', () => trueNow() + machine.offMs);

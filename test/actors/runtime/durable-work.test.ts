@@ -3,28 +3,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { monotonicMs } from '../../../src/clock.ts';
 import { effects, probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
+import { proxiedNode } from '../../support/proxied-node.ts';
 import { outcomeOf, type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
 
 async function start(t: { after(fn: () => unknown): void }, options: object = {}): Promise<TestRuntime> {
   const node = await testRuntime([probeActor], { ...probeOptions, ...options });
   t.after(() => node.close());
   return node;
-}
-
-/** Behind a proxy that can hold commits back. */
-async function proxied(t: { after(fn: () => unknown): void }): Promise<{ node: TestRuntime; proxy: TcpProxy }> {
-  let proxy!: TcpProxy;
-  const via = async (url: string) => {
-    proxy = await TcpProxy.before(url);
-    return proxy.url;
-  };
-  const node = await testRuntime([probeActor], { ...probeOptions, via });
-  t.after(async () => {
-    await node.close();
-    await proxy.close();
-  });
-  return { node, proxy };
 }
 
 const heard = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
@@ -186,7 +171,7 @@ test('a refused command with an id is not kept: asked again, it is tried again',
 });
 
 test('a command with an id whose caller gave up is done once, and its repeat has the first reply', async (t) => {
-  const { node, proxy } = await proxied(t);
+  const { node, proxy } = await proxiedNode(t);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(/^troupe commit/, 'to client');
   const ask = (deadlineMs?: number) => node.actors.ask(probe, 'a', 'add', { n: 1 }, { commandId: 'c', deadlineMs });
@@ -207,7 +192,7 @@ test('a command with an id whose caller gave up is done once, and its repeat has
 });
 
 test('a repeat waits for the commit of the first, and hears its reply and no refusal that the first has caused', async (t) => {
-  const { node, proxy } = await proxied(t);
+  const { node, proxy } = await proxiedNode(t);
   await node.actors.ask(probe, 'warm', 'add', { n: 1 });
   const held = proxy.hold(/^troupe commit/, 'to server');
   const ask = (id: string, timeoutMs?: number) =>
@@ -233,7 +218,7 @@ test('a repeat waits for the commit of the first, and hears its reply and no ref
 });
 
 test('a repeat that waits for a commit that fails is tried itself', async (t) => {
-  const { node, proxy } = await proxied(t);
+  const { node, proxy } = await proxiedNode(t);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(/^troupe commit/, 'to server');
   const refused = outcomeOf(node.actors.ask(probe, 'a', 'put', { value: 2_000_000 }));

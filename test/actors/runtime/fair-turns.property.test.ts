@@ -2,24 +2,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
-import { testRuntime } from '../../support/runtime.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { probe } from '../../support/probe-actor.ts';
+import { proxiedNode } from '../../support/proxied-node.ts';
 
 const commits = /^troupe commit/;
 const room = 12;
 
 test('whoever comes while busy actors wait has its turn in the next batch that takes any, however much they have to do', async (t) => {
-  let proxy!: TcpProxy;
-  const via = async (url: string) => {
-    proxy = await TcpProxy.before(url);
-    return proxy.url;
-  };
-  const node = await testRuntime([probeActor], { ...probeOptions, via, maxBatchTurns: room });
-  t.after(async () => {
-    await node.close();
-    await proxy.close();
-  });
+  const { node, proxy } = await proxiedNode(t, { maxBatchTurns: room });
   let round = 0;
   const busyLoads = fc.array(fc.integer({ min: 20, max: 95 }), { minLength: 1, maxLength: 5 });
   const seed = Date.now() & 0xffffff;

@@ -1,36 +1,22 @@
 /** Turns that actors of one shard take together: J1 to J4, and what callers see of them while commits are on their way, refused or lost. */
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import fc from 'fast-check';
 import { idBeside, shardOf } from '../../../src/cluster/address.ts';
 import { idPrefixes, newId, steppedId } from '../../../src/ids.ts';
-import { probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
-import { outcomeOf, type TestRuntime, testRuntime } from '../../support/runtime.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { probe } from '../../support/probe-actor.ts';
+import { proxiedNode } from '../../support/proxied-node.ts';
+import { outcomeOf, type TestRuntime } from '../../support/runtime.ts';
 
 const commits = /^troupe commit/;
 const first = { kind: 'probe', id: 'first' };
 const beside = (name: string) => idBeside(`${name} 0000000000000000`, 'probe', first);
 const [a, b, c] = [beside('a'), beside('b'), beside('c')];
 
-async function begin(t: TestContext): Promise<{ node: TestRuntime; proxy: TcpProxy }> {
-  let proxy!: TcpProxy;
-  const via = async (url: string) => {
-    proxy = await TcpProxy.before(url);
-    return proxy.url;
-  };
-  const node = await testRuntime([probeActor], { ...probeOptions, via });
-  t.after(async () => {
-    await node.close();
-    await proxy.close();
-  });
-  return { node, proxy };
-}
-
 const heardOf = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
 
 test('what actors change together is committed together: one batch, and each sees what the turn has done so far', async (t) => {
-  const { node } = await begin(t);
+  const { node } = await proxiedNode(t);
   assert.deepEqual(await node.actors.ask(probe, a, 'together', { to: [b, c, b], input: 1 }), [1, 1, 2]);
   const rows = await node.sql('select id, heard, xmin::text from probe order by id');
   assert.deepEqual(
@@ -45,7 +31,7 @@ test('what actors change together is committed together: one batch, and each see
 });
 
 test('one whose state must be loaded first is waited for, and what comes after for the one that was asked waits behind it', async (t) => {
-  const { node } = await begin(t);
+  const { node } = await proxiedNode(t);
   await node.actors.ask(probe, b, 'hear', 'before');
   await node.actors.ask(probe, a, 'hear', 'before');
   for (const activation of node.actors.kinds.get('probe')!.activations.values()) if (activation.id === b) node.actors.passivate(activation);
@@ -61,7 +47,7 @@ test('one whose state must be loaded first is waited for, and what comes after f
 });
 
 test('an actor elsewhere, or itself, is not taken along: a defect of the command that changes nothing', async (t) => {
-  const { node } = await begin(t);
+  const { node } = await proxiedNode(t);
   const elsewhere = Array.from({ length: 10 }, (_, n) => `x${n}`).find((id) => shardOf('probe', id) !== shardOf('probe', a))!;
   for (const to of [elsewhere, a]) {
     assert.deepEqual(await outcomeOf(node.actors.ask(probe, a, 'together', { to: [b, to], input: 1 })), { refused: 'internal' });
@@ -71,7 +57,7 @@ test('an actor elsewhere, or itself, is not taken along: a defect of the command
 });
 
 test('a refusal that was decided on what another has not committed yet is told when it is', async (t) => {
-  const { node, proxy } = await begin(t);
+  const { node, proxy } = await proxiedNode(t);
   await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'hear', 'before')));
   const held = proxy.hold(commits, 'to client');
   let told = 0;
@@ -90,7 +76,7 @@ test('a refusal that was decided on what another has not committed yet is told w
 });
 
 test('who has changed apart from the other in a batch that has not left joins it in the next', async (t) => {
-  const { node, proxy } = await begin(t);
+  const { node, proxy } = await proxiedNode(t);
   await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'hear', 0)));
   const held = proxy.hold(commits, 'to client');
   const asked: Promise<unknown>[] = [node.actors.ask(probe, c, 'hear', 0)];
@@ -105,7 +91,7 @@ test('who has changed apart from the other in a batch that has not left joins it
 });
 
 test('what the database refuses of one is refused for both, what others do with them stands, and a defect’s joint turn is not kept waiting', async (t) => {
-  const { node, proxy } = await begin(t);
+  const { node, proxy } = await proxiedNode(t);
   const held = proxy.hold(commits, 'to server');
   await Promise.all([a, b, c].map((id) => node.actors.query(probe, id, 'state', null)));
   const blocker = node.actors.ask(probe, 'elsewhere', 'hear', 0);
@@ -137,7 +123,7 @@ test('what the database refuses of one is refused for both, what others do with 
 });
 
 test('a command with an id is taken together once, whatever is cut meanwhile', async (t) => {
-  const { node, proxy } = await begin(t);
+  const { node, proxy } = await proxiedNode(t);
   for (let n = 0; n < 10; n++) {
     const ask = () => node.actors.ask(probe, a, 'together', { to: [b], input: n }, { commandId: `joint ${n}` });
     const held = proxy.hold(commits, n % 2 ? 'to server' : 'to client');
