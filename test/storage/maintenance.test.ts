@@ -173,6 +173,26 @@ describe('retention', () => {
     assert.deepEqual(await column('select seq from event'), []);
   });
 
+  test('a node that stops does not wait for an index, which PostgreSQL finishes', async (t) => {
+    const { url, database, maintain, column } = await prepared(t);
+    await database.pool.query('drop index event_to_forget');
+    const reader = await database.pool.connect();
+    await reader.query('begin isolation level repeatable read');
+    await reader.query('select from event');
+    const maintenance = maintain([new LargeTables(url, silentLog)]);
+    await maintenance.runOnce();
+    const valid = `select indisvalid from pg_index where indexrelid = to_regclass('event_to_forget')`;
+    await until(async () => (await column(valid)).length > 0, 'the building');
+    await maintenance.stop();
+    const other = new LargeTables(url, silentLog);
+    await maintain([other]).runOnce();
+    await other.built();
+    assert.deepEqual(await column(valid), [false], 'nobody else begins to build it meanwhile');
+    await reader.query('commit');
+    reader.release();
+    await until(async () => (await column(valid))[0] === true, 'the index');
+  });
+
   test('an index whose building was broken off is built anew', async (t) => {
     const { url, database, maintain, column } = await prepared(t);
     await database.pool.query('drop index event_to_forget');
