@@ -118,7 +118,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   if (tokens.includes('per') || tokens.includes('pro') || tokens.includes('je') || name.includes('%')) return 'rate';
   if (
     levels.has(last) ||
-    has(tokens, words('balance saldo kontostand reading zählerstand cumulative running kumuliert')) ||
+    has(tokens, words('balance saldo kontostand reading zählerstand odometer kilometerstand cumulative running kumuliert')) ||
     (endsWith(last, levelEndings) && !last.endsWith('bestand'))
   )
     return 'level';

@@ -7,7 +7,7 @@ import { ExactSum } from './exact-sum.ts';
 import { countOf, exact, listed, percent, round } from './figure-text.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
-import { planAndActual } from './join-plan.ts';
+import { planAndActual, planAndProduct } from './join-plan.ts';
 import { labelOf, longestKey, mainOf, quantities, type Side, table, written } from './join-side.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
 import { multiplied } from './profile.ts';
@@ -127,8 +127,20 @@ export function chainFigures(key: JoinKey, left: JoinSide, right: JoinSide, adde
     remarks.push(...grouped(a, b, (at) => table(a).numbers(measure)[at]!, measure.name, true, b, added));
   // Lines that lead to both: their quantity by the columns of the one and the price of the other.
   const own = priced(b, b);
-  if (own !== null && (added.has(own.p) || added.has(own.q)) && uniqueness(a.rows) === 1)
-    remarks.push(...grouped(b, a, (at) => pairProduct(b, own.q, at, b, own.p, at)?.value ?? Number.NaN, own.name));
+  if (own !== null && (added.has(own.p) || added.has(own.q)) && uniqueness(a.rows) === 1) {
+    const figureAt = (at: number) => pairProduct(b, own.q, at, b, own.p, at)?.value ?? Number.NaN;
+    remarks.push(...grouped(b, a, figureAt, own.name));
+    const byKey = new Map<string, number>();
+    for (const [at, rows] of b.rows) {
+      const known = rows.map(figureAt).filter((value) => !Number.isNaN(value));
+      if (known.length > 0)
+        byKey.set(
+          at,
+          known.reduce((sum, value) => sum + value, 0),
+        );
+    }
+    remarks.push(...planAndProduct(a, byKey, own.name));
+  }
   return remarks;
 }
 

@@ -4,25 +4,58 @@ import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent } from './figure-text.ts';
 import { labelOf, mainOf, type Side, sums, written } from './join-side.ts';
+import { isQuantity } from './plan-figures.ts';
 import type { Remark } from './table-profile.ts';
 
 const shown = 12;
 const planWords = new Set(
-  'budget plan planned target soll ziel forecast goal expected quota limit fee fees due dues owed payable beitrag contribution invoices rechnungen bills invoiced premium rent miete'.split(
+  'budget plan planned target soll ziel forecast goal expected quota limit fee fees due dues owed payable pledge pledges pledged zusage zugesagt promised billed beitrag contribution invoices rechnungen bills invoiced premium rent miete'.split(
     ' ',
   ),
 );
-const paidWords = new Set('payment payments paid zahlung zahlungen bezahlt received receipts eingang eingänge'.split(' '));
+const paidWords = new Set('payment payments paid zahlung zahlungen bezahlt received receipts bank deposits eingang eingänge'.split(' '));
+
+export function isPlan(side: Side, plan: ColumnPlan): boolean {
+  return has([...nameTokens(plan.name), ...nameTokens(side.name)], planWords);
+}
+
+/** A budget less what only two other tables together tell: hours × rate by project. */
+export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, name: string): Remark[] {
+  const plan = mainOf(a);
+  if (plan === undefined || !isPlan(a, plan) || isQuantity(plan.name)) return [];
+  const rows = [...sums(a, plan)].map(([key, value]) => {
+    const at = a.rows.get(key)![0]!;
+    const spent = clean(figures.get(key) ?? 0);
+    return {
+      text: `${written(a, at)}${labelOf(a, at, a, at)} ${exact(clean(value))} − ${exact(spent)} = ${exact(clean(value - spent))}`,
+      left: value - spent,
+    };
+  });
+  if (rows.length === 0 || figures.size === 0) return [];
+  const over = rows.filter(({ left }) => left < 0).length;
+  return [
+    {
+      kind: 'join_difference',
+      text: `${plan.name} − ${name} by key: ${rows
+        .slice(0, shown)
+        .map(({ text }) => text)
+        .join(
+          '; ',
+        )}${rows.length > shown ? ' and more' : ''}; ${over === 0 ? 'none is' : `${countOf(over, 'key')} ${over === 1 ? 'is' : 'are'}`} above ${plan.name}.`,
+    },
+  ];
+}
 
 /** Budget − spent and the like, by key. */
 export function planAndActual(a: Side, b: Side): Remark[] {
-  const isPlan = (side: Side, plan: ColumnPlan) => has([...nameTokens(plan.name), ...nameTokens(side.name)], planWords);
   const [x, y] = [mainOf(a), mainOf(b)];
   if (x === undefined || y === undefined) return [];
   const first = isPlan(a, x) ? { side: a, plan: x } : isPlan(b, y) ? { side: b, plan: y } : null;
   const alike = nameTokens(x.name).at(-1) === nameTokens(y.name).at(-1);
   if (first === null && !alike) return [];
   const planned = first ?? { side: a, plan: x };
+  // Money is never held against hours or pieces.
+  if (isQuantity(x.name) !== isQuantity(y.name)) return [];
   const actual = planned.side === a ? { side: b, plan: y } : { side: a, plan: x };
   const [all, spent] = [sums(planned.side, planned.plan), sums(actual.side, actual.plan)];
   const pn = planned.plan.name === actual.plan.name ? `${planned.plan.name} of ${planned.side.name}` : planned.plan.name;

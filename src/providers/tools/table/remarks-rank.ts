@@ -129,8 +129,10 @@ function acrossColumns(table: ColumnsInMemory): Remark[] {
   if (
     top < 2 ||
     alike.some(
-      ({ max, role }) =>
-        max < top * 0.4 || (role === 'measure' && /count|qty|units|hours|amount|total|menge/i.test(nameTokens(plans[0]!.name).join(' '))),
+      ({ max, role, name }) =>
+        max < top * 0.4 ||
+        (role === 'measure' &&
+          /count|qty|units|hours|amount|total|menge|capacity|kapaz|booked|fee|stock|visitors|cost|seats/i.test(nameTokens(name).join(' '))),
     )
   )
     return [];

@@ -10,15 +10,17 @@ export const recommendWords = new Set(
 );
 /** What is counted first, and what becomes of a part of it. */
 const wholeWords = new Set(
-  'impressions views visitors visits sessions users leads sent recipients delivered emails applicants applications invited contacted calls besucher besuche sitzungen empfänger produced produziert output made inspected tested checked shipments deliveries capacity seats kapazität enrolled registered_total invited eingeladen'.split(
+  'impressions views visitors visits sessions users leads sent recipients delivered emails applicants applications invited contacted calls besucher besuche sitzungen empfänger produced produziert output made inspected tested checked shipments deliveries capacity seats kapazität plätze wahlberechtigte eligible enrolled registered_total invited eingeladen'.split(
     ' ',
   ),
 );
 const partWords = new Set(
-  'clicks signups sign_ups registrations registered conversions orders purchases opened opens won converted hired hires unsubscribed unsubscribes bounced bounces bestellungen anmeldungen klicks käufe defects defective scrap rejected rejects failed errors returns returned complaints ausschuss defekt fehler late booked occupied attended attending present anwesend no_shows noshows attended answered missed'.split(
+  'clicks signups sign_ups registrations registered conversions orders purchases opened opens won converted hired hires unsubscribed unsubscribes bounced bounces bestellungen anmeldungen klicks käufe defects defective scrap rejected rejects failed errors returns returned complaints ausschuss defekt fehler late booked gebucht belegt occupied stimmen votes turnout valid attended attending present anwesend no_shows noshows attended answered missed'.split(
     ' ',
   ),
 );
+/** What can be filled beyond its measure by mistake. */
+const roomWords = new Set('capacity seats kapazität plätze'.split(' '));
 const mostRates = 4;
 
 export function scoreRemarks(table: ColumnsInMemory): Remark[] {
@@ -91,7 +93,16 @@ function isPart({ name }: ColumnPlan): boolean {
 
 function isWithin(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): boolean {
   const [p, w] = [table.numbers(part), table.numbers(whole)];
-  return [...p.keys()].every((at) => Number.isNaN(p[at]!) || Number.isNaN(w[at]!) || p[at]! <= w[at]!);
+  const known = [...p.keys()].filter((at) => !Number.isNaN(p[at]!) && !Number.isNaN(w[at]!));
+  const beyond = known.filter((at) => p[at]! > w[at]!);
+  // More than there is room for is an error or an overbooking where it is rare, told as such; elsewhere the one is no part of the other.
+  return beyond.length === 0 || (has(nameTokens(whole.name), roomWords) && beyond.length <= known.length * 0.1);
+}
+
+function beyondWhole(table: ColumnsInMemory, rows: readonly number[], p: Float64Array, w: Float64Array, whole: ColumnPlan): string {
+  const beyond = rows.filter((at) => p[at]! > w[at]!);
+  if (beyond.length === 0) return '';
+  return `; above ${whole.name} in ${beyond.map((at) => `${table.rowName(at)}: ${exact(p[at]!)} of ${exact(w[at]!)}`).join(', ')}`;
 }
 
 function rate(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): Remark {
@@ -107,6 +118,6 @@ function rate(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): Rema
       : '';
   return {
     kind: 'rate',
-    text: `${part.name} ÷ ${whole.name} is ${round((sum(p) / sum(w)) * 100)} % over ${countOf(rows.length, 'row')} (${exact(clean(sum(p)))} of ${exact(clean(sum(w)))})${ends}${byGroup(table, rows, p, w)}.`,
+    text: `${part.name} ÷ ${whole.name} is ${round((sum(p) / sum(w)) * 100)} % over ${countOf(rows.length, 'row')} (${exact(clean(sum(p)))} of ${exact(clean(sum(w)))})${ends}${byGroup(table, rows, p, w)}${beyondWhole(table, rows, p, w, whole)}.`,
   };
 }

@@ -1,6 +1,7 @@
 /** What comparing the rows of a table in memory with one another brings, in words. Each remark can be checked against the file by hand. */
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import type { TableInMemory } from './profile.ts';
+import { boundRemarks } from './remarks-bounds.ts';
 import { columnRemarks } from './remarks-columns.ts';
 import { currencyRemarks } from './remarks-currency.ts';
 import { dueRemarks } from './remarks-due.ts';
@@ -35,6 +36,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...scoreRemarks(table),
     ...stockRemarks(table),
     ...relations,
+    ...boundRemarks(table),
     ...(inherited.length > 0 ? [] : rowRemarks(table, profile)),
     ...columnRemarks(table, profile, own),
     ...missingRemarks(table, own),

@@ -82,6 +82,8 @@ function majorityStyle(columns: ColumnEvidence[], delimiter: string | null): Num
   return comma > dot ? 'comma' : 'dot';
 }
 
+const headWords = new Set('booked gebucht participants attendees teilnehmer registrations'.split(' '));
+const feeWords = new Set('fee gebühr kursgebühr eintritt'.split(' '));
 const wholePrices = new Set('price preis fare'.split(' '));
 const unitPrice = new Set('unit per pro je each list sqm m2'.split(' '));
 const events = new Set(
@@ -93,6 +95,10 @@ const events = new Set(
 /** The price in a table of bookings or sales is what each of them cost as a whole, where there is no quantity that it would be multiplied by. */
 function asAmounts(plans: ColumnPlan[]): ColumnPlan[] {
   const numbers = plans.filter(({ reads }) => reads === 'number');
+  // The fee of a course that many book is the price of one.
+  const heads = numbers.filter(({ name, role }) => role === 'measure' && has(nameTokens(name), headWords));
+  const fees = numbers.filter(({ name, role }) => role === 'measure' && has(nameTokens(name), feeWords));
+  if (heads.length === 1 && fees.length === 1) return plans.map((plan) => (plan === fees[0] ? { ...plan, role: 'rate' } : plan));
   const prices = numbers.filter(
     ({ name, role }) => role === 'rate' && has(nameTokens(name), wholePrices) && !has(nameTokens(name), unitPrice),
   );

@@ -83,6 +83,32 @@ const cases: Case[] = [
     never: [/rooms stands still/, /by order_no/],
   },
   {
+    says: 'hours × rate of two files is held against the budget of a third, and hours are not',
+    prompt: 'What did each project cost? hours.csv, people.csv, projects.csv',
+    files: {
+      'hours.csv':
+        'date,project_id,person_id,hours\n2024-02-01,P1,e1,5\n2024-02-02,P1,e2,2\n2024-02-03,P2,e1,10\n2024-02-04,P2,e2,4\n2024-02-05,P1,e1,1\n',
+      'people.csv': 'person_id,name,hourly_rate\ne1,Lin,50\ne2,Max,100\n',
+      'projects.csv': 'project_id,project,budget\nP1,Web,1000\nP2,App,800\n',
+    },
+    expected: [/budget − hours × hourly_rate by key: P1 \(Web\) 1,000 − 500 = 500; P2 \(App\) 800 − 900 = -100; 1 key is above budget/],
+    never: [/budget − hours =/],
+  },
+  {
+    says: 'occupancy is told where a row is overbooked; a fee is the price of one; a lower end above the upper one is named; an odometer is no sum',
+    prompt: 'Analyse courses.csv and log.csv',
+    files: {
+      'courses.csv': `course,topic,capacity,booked,fee\n${[10, 5, 8, 23, 0, 10, 4, 9, 10, 7].map((booked, i) => `C${i},${i % 2 ? 'Yoga' : 'Art'},20,${booked},${50 + 10 * (i % 3)}`).join('\n')}\n`,
+      'log.csv': `date,tmin,tmax,odometer_km\n${[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => `2024-03-${10 + i},${i === 4 ? 30 : i},${i + 9},${1000 + 40 * i}`).join('\n')}\n`,
+    },
+    expected: [
+      /booked ÷ capacity is 43 % over 10 rows \(86 of 200\).*; above capacity in row 4 \(C3\): 23 of 20/,
+      /booked × fee adds up to 5,000/,
+      /tmin is above tmax in 1 row: row 4 .*: 30 and 13/,
+    ],
+    never: [/odometer_km adds up/, /(?<!× )fee adds up/, /Means of the columns/],
+  },
+  {
     says: 'the totals of orders are checked against their lines',
     prompt: 'Analyse orders.json',
     files: { 'orders.json': JSON.stringify({ orders }) },
