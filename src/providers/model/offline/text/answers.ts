@@ -31,7 +31,9 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
   }
   for (const material of texts)
     answers.push(...counts(tokens, words, material), ...occurrences(tokens, material), ...lists(tokens, words, material));
-  if (answers.length === 0) answers.push(...nearestSentences(tokens, texts));
+  // A log has lines, not sentences; what happened is told from its entries.
+  const prose = texts.filter(({ facts }) => facts.log === null);
+  if (answers.length === 0 && prose.length > 0) answers.push(...nearestSentences(tokens, prose));
   return answers.slice(0, mostAnswers);
 }
 
