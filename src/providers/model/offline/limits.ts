@@ -24,6 +24,10 @@ export function boundsIn(task: string): { above?: number; below?: number } {
   return { ...(limit?.high == null ? {} : { above: limit.high }), ...(limit?.low == null ? {} : { below: limit.low }) };
 }
 
+/** "over 3 months" is a time, "more than 3 times" a number of times. */
+const spans = new Set(
+  'month months week weeks year years quarter quarters times rows files monate monaten wochen jahre jahren quartale mal'.split(' '),
+);
 const minuteWords = ['min', 'mins', 'minute', 'minutes', 'minuten'];
 const moneyWords = ['eur', 'euro', 'amount', 'betrag', 'price', 'preis', 'total', 'value', 'cost', 'kosten', 'revenue', 'umsatz'];
 const unitNames: Readonly<Record<string, readonly string[]>> = {
@@ -52,7 +56,10 @@ export function limitAnswers(task: string, tables: readonly TableProfile[]): Ans
       const numeric = table.columns.filter((column) => column.numbers !== undefined);
       // A column that the task names is meant rather than all that carry the unit.
       const named = numeric.filter((column) => isNamed(column, limit.sentence));
-      return (named.length > 0 ? named : numeric.filter((column) => fits(column, limit, table))).map((column) => ({ table, column }));
+      const fitting = numeric.filter((column) => fits(column, limit, table));
+      // A unit that columns carry has to be the column's own: "sales over 30 days" is no limit for sales.
+      const meant = unitNames[limit.unit.toLowerCase()] === undefined ? named : named.filter((column) => fitting.includes(column));
+      return (meant.length > 0 ? meant : fitting).map((column) => ({ table, column }));
     })
     .slice(0, 4)
     .map(({ table, column }) => answer(table, column, limit));
@@ -69,6 +76,7 @@ function limitIn(task: string): Limit | null {
   }
   const [above, below] = [top.exec(task), bottom.exec(task)];
   if (above === null && below === null) return null;
+  if (spans.has((above?.[2] ?? below?.[2] ?? '').toLowerCase())) return null;
   return {
     low: number(below?.[1]),
     high: number(above?.[1]),

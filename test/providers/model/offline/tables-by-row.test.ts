@@ -109,6 +109,13 @@ const cases: Case[] = [
     never: [/odometer_km adds up/, /(?<!× )fee adds up/, /Means of the columns/],
   },
   {
+    says: 'a time that a task speaks of is no limit',
+    prompt: 'How did sales and visits in shop.csv develop over 3 months, and over 30 days?',
+    files: { 'shop.csv': 'date,sales,visits\n2024-01-05,10,100\n2024-02-05,20,90\n2024-03-05,40,80\n2024-03-20,50,70\n' },
+    expected: [/sales adds up to 120/],
+    never: [/is above 3/, /never above/],
+  },
+  {
     says: 'the totals of orders are checked against their lines',
     prompt: 'Analyse orders.json',
     files: { 'orders.json': JSON.stringify({ orders }) },
