@@ -107,7 +107,8 @@ export function checkoutEffects({
     tellSales: {
       run: (input: TellSales, { effectId }: EffectContext) =>
         mail.send({ to: salesAddress, subject: `Somebody asks for the ${input.plan} plan`, text: lettered(input) }, effectId),
-      repeatable: () => false,
+      // Better twice, under one Message-ID, than not at all.
+      repeatable: () => true,
       timeoutMs: 60_000,
       lane: 'vital',
       outcome: 'told',

@@ -59,7 +59,8 @@ export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
       },
       tellUser: {
         run: (input: Disabled, { effectId }: EffectContext) => tellUser(actors, mail, input, effectId),
-        repeatable: () => false,
+        // Better twice, under one Message-ID, than not at all.
+        repeatable: () => true,
         timeoutMs: 60_000,
         lane: 'vital',
         outcome: 'noted',
