@@ -113,6 +113,7 @@ export class ClusterNode implements Placement {
       waitOutMs: timings.readLeaseMs * waitOutFactor,
       rereadMs: timings.rereadMs,
       takeBackMs: timings.takeBackMs,
+      shunMs: timings.shunMs,
       pace: () => this.pace(),
     });
     this.fence = {

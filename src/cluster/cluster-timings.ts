@@ -20,6 +20,8 @@ export type ClusterTimings = {
   rereadMs: number;
   /** How long a shard that was offered may stay nobody's. */
   takeBackMs: number;
+  /** How long a member that left offers lying is offered nothing. */
+  shunMs: number;
   /** How long a start waits for the lock of a node without a cluster. */
   lockWaitMs: number;
   /** How long a stop waits for the database and for the coordinator, each. */
@@ -35,6 +37,7 @@ export const clusterTimings: ClusterTimings = {
   confirmationWaitMs: 2_000,
   rereadMs: 100,
   takeBackMs: 3_000,
+  shunMs: 10_000,
   lockWaitMs: 5_000,
   stopMs: 800,
 };

@@ -1,6 +1,5 @@
 /**
- * Brings what this node owns closer to what it should own, one small step after another, and loses what the database says is lost. It holds
- * the only copy of "mine" in memory; PostgreSQL holds the true one.
+ * Brings what this node owns closer to what it should own, in small steps, and loses what the database says is lost. PostgreSQL has the truth.
  *
  * K1 A shard is claimed under what was last seen of it; where that was wrong, nothing happens, and the table is read again.
  * K2 A shard of another owner is claimed only when a view read after that owner was seen does not have it, or has it as one that cannot commit.
@@ -57,11 +56,9 @@ export type ShardKeeperOptions = {
   waitOutMs: number;
   rereadMs: number;
   takeBackMs: number;
+  shunMs: number;
   pace: () => Pace;
 };
-
-/** How long a member that left offers lying is offered nothing. */
-const shunnedMs = 10_000;
 
 export class ShardKeeper {
   readonly own = new OwnShards();
@@ -165,7 +162,8 @@ export class ShardKeeper {
     const fell = held.some((shard) => (epochs.get(shard) ?? Infinity) < before[shard]!);
     if (this.hasChanged(verdict)) this.forget('history');
     else if (fell) this.forget('epochs');
-    else this.lose(held.filter((shard) => !epochs.has(shard)));
+    // Another epoch of this owner's: another node has raised it, which knew more than was left of the history.
+    else this.lose(held.filter((shard) => epochs.get(shard) !== before[shard]));
   }
 
   /** For the connection of the commits, before it is used. */
@@ -182,12 +180,13 @@ export class ShardKeeper {
       }),
     );
     const rows = await raiseEpochs(client, this.options.self, [...before.keys()], pid);
-    if (rows.some(({ shard, epoch }) => epoch <= before.get(shard)!)) return this.forget('epochs');
-    for (const { shard, epoch } of rows) {
+    if (rows.some((row) => row.before < before.get(row.shard)!)) return this.forget('epochs');
+    for (const { shard, epoch, before: was } of rows) {
+      if (was !== before.get(shard)) continue;
       this.own.raise(shard, epoch);
       before.delete(shard);
     }
-    this.options.map.learn(rows);
+    this.options.map.learn(rows.map(({ before: _, ...row }) => row));
     this.lose([...before].flatMap(([shard, epoch]) => (this.own.heldEpochOf(shard) === epoch ? [shard] : [])));
   }
 
@@ -236,12 +235,15 @@ export class ShardKeeper {
   private async claimOrphaned(): Promise<void> {
     const { refresh, standing, table, isProvenDead } = this.options;
     await refresh();
+    const { era } = this;
     const now = standing();
     if (now === null || this.mustRaise !== 'none') return;
     const { orphaned } = claimable(this.situation(now));
     if (orphaned.length === 0) return;
     const owners = [...new Set(orphaned.map(({ owner }) => owner!))];
     const connected = await table.endCommits(owners);
+    // K4: put out meanwhile.
+    if (era !== this.era) return;
     await this.claim(orphaned, new Set(owners.filter((owner) => isProvenDead(owner) && !connected.has(owner))));
   }
 
@@ -260,7 +262,8 @@ export class ShardKeeper {
     const atOnce: number[] = [];
     const later: number[] = [];
     for (const { shard, epoch } of rows) {
-      if (!this.own.take(shard, epoch)) continue;
+      // Who has it since may have been heard of before the answer to this claim, or an own release that was on its way.
+      if (map.row(shard).epoch > epoch || !this.own.take(shard, epoch)) continue;
       const before = ownerBefore.get(shard)!;
       const isFree = before === null || before === self || dead.has(before);
       (isFree && performance.now() >= this.lateUntilMs ? atOnce : later).push(shard);
@@ -364,7 +367,7 @@ export class ShardKeeper {
     const nowMs = monotonicMs();
     for (const { shard, to } of this.handoffs.refusedOffers()) {
       if (!this.isShunned(to)) this.options.log.warn({ to }, 'a node does not take the shards it is offered; they stay here for now');
-      this.shunnedUntilMs.set(to, nowMs + shunnedMs);
+      this.shunnedUntilMs.set(to, nowMs + this.options.shunMs);
       this.takenBack.add(shard);
     }
   }

@@ -11,6 +11,7 @@ import { openPool } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
 import { connectionNames, endConnection, endConnections } from '../storage/server-functions.ts';
 import { DatabaseHistory, type Verdict } from './database-history.ts';
+import { nextEpoch } from './epoch.ts';
 import type { ShardRow } from './shard-map.ts';
 
 export type ShardTableOptions = {
@@ -87,7 +88,7 @@ export class ShardTable {
       text: `with raised as (select s.shard, greatest(s.epoch, w.epoch) as epoch
           from shard s join unnest($1::int[], $2::bigint[], $3::text[]) w(shard, epoch, owner) on s.shard = w.shard
           where $4 or s.epoch < w.epoch or (s.epoch = w.epoch and s.owner is distinct from w.owner) order by s.shard for update of s)
-        update shard set epoch = raised.epoch + 1 from raised where shard.shard = raised.shard
+        update shard set epoch = ${nextEpoch('raised.epoch')} from raised where shard.shard = raised.shard
         returning shard.shard, shard.epoch::float8, shard.owner`,
       values: [known.map(({ shard }) => shard), known.map(({ epoch }) => epoch), known.map(({ owner }) => owner), those === 'all'],
     });
@@ -109,7 +110,7 @@ export class ShardTable {
     const { rows } = await this.pool.query({
       name: 'shard_release',
       text: `with mine as (select shard from shard where owner = $1 and shard = any($2) order by shard for update)
-        update shard set owner = null, epoch = epoch + 1 from mine where shard.shard = mine.shard returning shard.shard, epoch::float8`,
+        update shard set owner = null, epoch = ${nextEpoch('epoch')} from mine where shard.shard = mine.shard returning shard.shard, epoch::float8`,
       values: [this.owner, shards],
     });
     return rows.map(({ shard, epoch }): ShardRow => ({ shard, epoch, owner: null }));
@@ -143,23 +144,27 @@ export class ShardTable {
       name: `shard_claim ${locked}`,
       text: `with seen as (select s.shard from shard s join unnest($2::int[], $3::bigint[], $4::text[]) w(shard, epoch, owner) on s.shard = w.shard
         where s.epoch = w.epoch and s.owner is not distinct from w.owner order by s.shard for update of s ${locked})
-        update shard set owner = $1, epoch = epoch + 1 from seen where shard.shard = seen.shard returning shard.shard, epoch::float8`,
+        update shard set owner = $1, epoch = ${nextEpoch('epoch')} from seen where shard.shard = seen.shard returning shard.shard, epoch::float8`,
       values: [this.owner, seen.map(({ shard }) => shard), seen.map(({ epoch }) => epoch), seen.map(({ owner }) => owner)],
     });
     return rows.map(({ shard, epoch }): ShardRow => ({ shard, epoch, owner: this.owner }));
   }
 }
 
+/** `before`: what it was. */
+export type RaisedRow = ShardRow & { before: number };
+
 /**
  * After a commit whose outcome is unknown, on the commit's new connection: ends what is left of the old one (`pid`), and raises the epochs of
  * these shards, so that nothing of it can land any more. Returns the rows of those that still are this owner's.
  */
-export async function raiseEpochs(client: pg.Client, owner: string, shards: readonly number[], pid: number | null): Promise<ShardRow[]> {
+export async function raiseEpochs(client: pg.Client, owner: string, shards: readonly number[], pid: number | null): Promise<RaisedRow[]> {
   if (pid !== null) await endConnection(client, connectionName('commit', owner), pid);
   const { rows } = await client.query(
-    `with mine as (select shard from shard where owner = $1 and shard = any($2) order by shard for update)
-     update shard set epoch = epoch + 1 from mine where shard.shard = mine.shard returning shard.shard, epoch::float8`,
+    `with mine as (select shard, epoch as before from shard where owner = $1 and shard = any($2) order by shard for update)
+     update shard set epoch = ${nextEpoch('epoch')} from mine where shard.shard = mine.shard
+     returning shard.shard, epoch::float8, before::float8`,
     [owner, shards],
   );
-  return rows.map(({ shard, epoch }): ShardRow => ({ shard, epoch, owner }));
+  return rows.map(({ shard, epoch, before }): RaisedRow => ({ shard, epoch, owner, before }));
 }

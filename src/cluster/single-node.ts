@@ -21,6 +21,7 @@ import { connectionName } from '../storage/connection-name.ts';
 import { endConnectionsLike } from '../storage/server-functions.ts';
 import { shardCount } from './address.ts';
 import { DatabaseHistory } from './database-history.ts';
+import { nextEpoch } from './epoch.ts';
 import { NodeLock } from './node-lock.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
 import { ReadLease } from './read-lease.ts';
@@ -32,6 +33,8 @@ const waitOutFactor = 1.2;
 const releaseMs = 500;
 /** A claim waits for commits of earlier owners. */
 const claimMs = 60_000;
+/** Sums of epochs are compared by what is left of each when divided by this: so they are exact as doubles. */
+const sumModulo = 1_000_000_007;
 
 export type SingleNodeOptions = {
   /** How long a start waits for the lock of a process that was just killed, whose connection takes a moment to break. Default 5 s. */
@@ -157,7 +160,7 @@ export class SingleNode implements Placement {
     if (this.lock.held && this.takenOver === null) {
       // What a commit still holds is left as it is.
       const text = `with mine as (select shard from shard where owner = $1 order by shard for update skip locked)
-        update shard set owner = null, epoch = epoch + 1 from mine where shard.shard = mine.shard`;
+        update shard set owner = null, epoch = ${nextEpoch('epoch')} from mine where shard.shard = mine.shard`;
       const released = this.lock.use((client) => client.query(text, [this.owner]), releaseMs);
       await released.catch((err) => this.log.debug({ err }, 'shards were not released'));
     }
@@ -188,13 +191,13 @@ export class SingleNode implements Placement {
     const { row, verdict } = await this.history.with((position, variant) =>
       this.ask<{ count: number; sum: number; position: unknown }>({
         name: `single_check ${variant}`,
-        text: `select count(*)::int, coalesce(sum(epoch), 0)::float8 as sum, ${position} as position from shard where owner = $1`,
+        text: `select count(*)::int, coalesce(sum(epoch % ${sumModulo}), 0)::float8 as sum, ${position} as position from shard where owner = $1`,
         values: [this.owner],
       }),
     );
     if (verdict === 'past') throw new AppError('unavailable', 'The database has changed meanwhile');
     if (verdict === 'changed') return this.forget();
-    if (row.count === shardCount && row.sum === before.reduce<number>((sum, epoch) => sum + (epoch ?? 0), 0)) return;
+    if (row.count === shardCount && row.sum === before.reduce<number>((sum, epoch) => sum + ((epoch ?? 0) % sumModulo), 0)) return;
     await this.compare(before);
   }
 
@@ -223,7 +226,7 @@ export class SingleNode implements Placement {
     const before = [...this.epochs];
     const held = shards.filter((shard) => before[shard] !== null);
     const rows = await raiseEpochs(client, this.owner, held, pid);
-    if (rows.some(({ shard, epoch }) => epoch <= before[shard]!)) return this.forget();
+    if (rows.some((row) => row.before < before[row.shard]!)) return this.forget();
     const kept = new Set<number>();
     for (const { shard, epoch } of rows) {
       kept.add(shard);
@@ -275,7 +278,7 @@ export class SingleNode implements Placement {
       const claimed = await client.query<{ shard: number; epoch: number; owner: string | null }>(
         `with before as (select s.shard, s.owner, w.epoch from shard s join unnest($2::int[], $3::bigint[]) w(shard, epoch) on s.shard = w.shard
          order by s.shard for update of s)
-         update shard set owner = $1, epoch = greatest(shard.epoch, before.epoch) + 1 from before where shard.shard = before.shard
+         update shard set owner = $1, epoch = ${nextEpoch('greatest(shard.epoch, before.epoch)')} from before where shard.shard = before.shard
          returning shard.shard, shard.epoch::float8, before.owner`,
         [this.owner, missing, missing.map((shard) => this.seen[shard])],
       );

@@ -193,7 +193,7 @@ test(
     // What a standby does not have that is promoted now: shards that moved, and what was committed there.
     const c = await cluster.join('c');
     await cluster.settled();
-    const lost = await cluster.sql('select shard, epoch::int from shard order by shard');
+    const lost = await cluster.sql('select shard, epoch::float8 from shard order by shard');
     const ids = all.filter((id) => c.placement.epochOf(shardOf('probe', id)) !== null);
     await Promise.all(ids.map((id) => b.actors.ask(probe, id, 'add', { n: 10 })));
     await cluster.sql(`with o as (update probe set value = 1 returning 1), e as (delete from event where seq > 60 returning 1),
@@ -205,7 +205,7 @@ test(
     assert.deepEqual(new Set(asked), new Set([101]), 'what the database has counts, and nothing in memory outlives it');
     await cluster.settled();
     assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b', 'c']);
-    const epochs = await cluster.sql('select shard, epoch::int from shard order by shard');
+    const epochs = await cluster.sql('select shard, epoch::float8 from shard order by shard');
     for (const { shard, epoch } of epochs) assert.ok(epoch > lost[shard]!.epoch, 'above every epoch that was ever seen');
     const told = cluster.lines.filter(({ message }) => message.startsWith('the database has lost'));
     assert.ok(told.length >= 1 && told.length <= 6, `it is said: ${told.length} times`);
@@ -254,7 +254,7 @@ function idOf(node: TestNode): string {
 }
 
 async function epochSum(cluster: TestCluster): Promise<number> {
-  return (await cluster.sql('select sum(epoch)::int as sum from shard'))[0].sum;
+  return (await cluster.sql('select sum(epoch)::text as sum from shard'))[0].sum;
 }
 
 /** Resolves when each node has seen each other one renew so many times more. */

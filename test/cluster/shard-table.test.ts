@@ -25,11 +25,13 @@ test('T2 only the owner releases, and what it released is anybody’s', async (t
   const [a, b] = tables;
   await a!.claim((await rows(sql)).slice(0, 10));
   assert.deepEqual(await b!.release([1, 2, 3]), []);
-  assert.deepEqual(await a!.release([2, 3, 500]), [
-    { shard: 2, epoch: 2, owner: null },
-    { shard: 3, epoch: 2, owner: null },
-  ]);
-  assert.equal((await b!.claim([{ shard: 2, epoch: 2, owner: null }]))[0]!.epoch, 3);
+  const released = await a!.release([2, 3, 500]);
+  assert.deepEqual(released, (await rows(sql)).slice(2, 4));
+  assert.deepEqual(
+    released.map(({ owner }) => owner),
+    [null, null],
+  );
+  assert.equal((await b!.claim(released.slice(0, 1)))[0]!.owner, 'b');
   assert.deepEqual([...(await b!.own()).epochs.keys()], [2]);
 });
 
@@ -40,10 +42,10 @@ test('a look brings all rows, and none where nothing has changed since the last 
   assert.equal((await a!.look({ unlessSame })).rows.length, 1024);
   assert.deepEqual(await a!.look({ unlessSame }), { rows: [], verdict: 'same' });
   assert.equal((await a!.look()).rows.length, 1024);
-  await b!.claim([{ shard: 7, epoch: 0, owner: null }]);
+  const [claimed] = await b!.claim([{ shard: 7, epoch: 0, owner: null }]);
   assert.deepEqual(
     (await a!.look({ unlessSame })).rows.find(({ shard }) => shard === 7),
-    { shard: 7, epoch: 1, owner: 'b' },
+    claimed,
   );
   assert.deepEqual((await a!.look({ unlessSame })).rows, []);
   await sql(`update shard set owner = 'a' where shard = 7`);
@@ -53,27 +55,52 @@ test('a look brings all rows, and none where nothing has changed since the last 
 test('what is older than what was known is raised above it, also where another owner has the same epoch; nothing else is changed', async (t) => {
   const { tables, sql } = await table(t, ['a']);
   const [a] = tables;
-  await a!.claim((await rows(sql)).slice(0, 3));
+  const claimed = await a!.claim((await rows(sql)).slice(0, 3));
+  const epochs = new Map(claimed.map(({ shard, epoch }) => [shard, epoch]));
+  const later = 2 ** 52;
   const raised = await a!.raise(
     [
-      { shard: 0, epoch: 1, owner: 'a' },
-      { shard: 1, epoch: 1, owner: 'b' },
+      { shard: 0, epoch: epochs.get(0)!, owner: 'a' },
+      { shard: 1, epoch: epochs.get(1)!, owner: 'b' },
       { shard: 2, epoch: 0, owner: 'b' },
-      { shard: 3, epoch: 40, owner: 'b' },
+      { shard: 3, epoch: later, owner: 'b' },
     ],
     'fallen',
   );
+  const now = await rows(sql);
   assert.deepEqual(
     raised.sort((x, y) => x.shard - y.shard),
-    [
-      { shard: 1, epoch: 2, owner: 'a' },
-      { shard: 3, epoch: 41, owner: null },
-    ],
+    [now[1], now[3]],
   );
-  assert.deepEqual(
-    (await rows(sql)).slice(0, 4).map(({ epoch }) => Number(epoch)),
-    [1, 2, 1, 41],
-  );
+  assert.deepEqual(now[0], { shard: 0, epoch: epochs.get(0), owner: 'a' });
+  assert.ok(now[1]!.epoch > epochs.get(1)!);
+  assert.deepEqual(now[2], { shard: 2, epoch: epochs.get(2), owner: 'a' });
+  assert.deepEqual(now[3], { shard: 3, epoch: later + 1, owner: null });
+});
+
+test('what is changed after the database was set back has no epoch that was given before, though nobody remembers those', async (t) => {
+  const { tables, sql } = await table(t, ['a', 'b']);
+  const [a, b] = tables;
+  const seen = (await rows(sql)).slice(0, 1);
+  const given = new Set<number>();
+  for (let falls = 0; falls < 5; falls++) {
+    const [claimed] = await a!.claim(seen);
+    const [released] = await a!.release([0]);
+    const [taken] = await b!.claim([released!]);
+    for (const row of [claimed, released, taken]) {
+      assert.ok(!given.has(row!.epoch));
+      given.add(row!.epoch);
+    }
+    await sql(`update shard set epoch = ${seen[0]!.epoch}, owner = null where shard = 0`);
+  }
+});
+
+test('an epoch grows where the clock of the database is behind it', async (t) => {
+  const { tables, sql } = await table(t, ['a']);
+  const ahead = (Date.now() + 3_600_000) * 1_000;
+  await sql(`update shard set epoch = ${ahead} where shard = 0`);
+  const [claimed] = await tables[0]!.claim((await rows(sql)).slice(0, 1));
+  assert.equal(claimed!.epoch, ahead + 1);
 });
 
 test('a claim leaves out what somebody holds locked, and takes the rest', async (t) => {
@@ -109,14 +136,17 @@ test('what is left of an owner’s commits is ended, those that live are left al
 
 test('epochs that are raised after an unknown outcome are those of shards that still are the owner’s', async (t) => {
   const { tables, sql, url } = await table(t, ['a', 'b']);
-  await tables[0]!.claim((await rows(sql)).slice(0, 4));
-  await tables[1]!.claim([{ shard: 1, epoch: 1, owner: 'a' }]);
+  const before = await tables[0]!.claim((await rows(sql)).slice(0, 4));
+  await tables[1]!.claim(before.filter(({ shard }) => shard === 1));
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  assert.deepEqual(await raiseEpochs(client, 'a', [0, 1, 2], null), [
-    { shard: 0, epoch: 2, owner: 'a' },
-    { shard: 2, epoch: 2, owner: 'a' },
-  ]);
+  const raised = await raiseEpochs(client, 'a', [0, 1, 2], null);
+  const now = await rows(sql);
+  assert.deepEqual(
+    raised.sort((x, y) => x.shard - y.shard),
+    [0, 2].map((shard) => ({ ...now[shard], before: before.find((row) => row.shard === shard)!.epoch })),
+  );
+  for (const row of raised) assert.ok(row.epoch > row.before);
   await client.end();
 });
 
@@ -134,5 +164,5 @@ async function table(t: TestContext, owners: string[]) {
 }
 
 async function rows(sql: (text: string) => Promise<any[]>): Promise<ShardRow[]> {
-  return sql('select shard, epoch::int, owner from shard order by shard');
+  return sql('select shard, epoch::float8, owner from shard order by shard');
 }

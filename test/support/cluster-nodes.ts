@@ -150,7 +150,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
         if (views.some(({ number }) => number !== views[0]!.number)) return false;
         if (views.some((view) => view.members.map(({ incarnation }) => incarnation).join() !== members.join())) return false;
         const plan = planOf(views[0]!);
-        const rows = await cluster.sql('select shard, owner, epoch::int from shard order by shard');
+        const rows = await cluster.sql('select shard, owner, epoch::float8 from shard order by shard');
         const served = (shard: number, epoch: number) =>
           nodes.some((node) => node.incarnation === plan[shard] && node.placement.epochOf(shard) === epoch);
         return rows.every(({ shard, owner, epoch }) => owner === plan[shard] && served(shard, epoch));

@@ -240,10 +240,15 @@ export class ClusterProcesses {
   }
 
   private async shards(): Promise<{ owner: string | null; epoch: string }[]> {
+    return this.sql('select owner, epoch from shard order by shard');
+  }
+
+  /** Asks the database itself. */
+  async sql(text: string): Promise<any[]> {
     const client = new pg.Client({ connectionString: this.databaseUrl() });
     await client.connect();
     try {
-      return (await client.query('select owner, epoch from shard order by shard')).rows;
+      return (await client.query(text)).rows;
     } finally {
       await client.end();
     }
