@@ -12,6 +12,7 @@ import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
 import { processesIn, signalProcess } from '../src/storage/live-process.ts';
 import { sharedPostgresSettings } from '../test/support/postgres-settings.ts';
 import { temporaryFolder } from '../test/support/temporary-folder.ts';
+import { bundledPackagesOption } from './bundle-packages.ts';
 
 /** Also for a file that hangs after its tests: an open socket or timer is a defect. */
 const fileTimeoutMs = 300_000;
@@ -40,7 +41,8 @@ async function main(args: string[]): Promise<number> {
   try {
     const postgres = await startEmbeddedPostgres({ dataDir: `${folder.path}/shared`, log: silentLog, settings: sharedPostgresSettings });
     try {
-      return await runTests(files, options, { TEST_DATABASE_URL: postgres.url, TMPDIR: folder.path });
+      const nodeOptions = `${process.env.NODE_OPTIONS ?? ''} ${await bundledPackagesOption()}`.trim();
+      return await runTests(files, options, { TEST_DATABASE_URL: postgres.url, TMPDIR: folder.path, NODE_OPTIONS: nodeOptions });
     } finally {
       await postgres.stop();
     }
