@@ -191,7 +191,8 @@ export class GroupCommit {
     const refused = units.filter((unit) => shards.has(unit.shard));
     for (const unit of refused) this.withdraw(unit);
     for (const unit of refused) this.tell(unit, { kind: 'refused' });
-    this.noteSettled();
+    // Only then: several that wait in `whenClear` would otherwise wake each other without end, and no I/O would come to its turn.
+    if (refused.length > 0) this.noteSettled();
   }
 
   private dropBlocked(shards: ReadonlySet<number>): void {

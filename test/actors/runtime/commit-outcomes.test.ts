@@ -54,6 +54,20 @@ test('while the answer to a commit is held, nothing of it is told and a query sh
   await until(async () => (await node.actors.query(probe, 'b', 'state', null))?.heard.length === 1, 'the message');
 });
 
+test('several waits for shards to be clear, while one batch has all of them on its way, leave the process to its other work', async (t) => {
+  const { node, proxy, close } = await proxied();
+  t.after(close);
+  const held = proxy.hold(commits, 'to client');
+  const asked = ['a', 'b', 'c'].map((id) => node.actors.ask(probe, id, 'add', { n: 1 }));
+  await held.arrived;
+  const waits = ['a', 'b', 'c'].map((id) => node.runtime.commit.whenClear(new Set([shardOf('probe', id)])));
+  // A wait that wakes the others, which wake it, lets no timer run any more.
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  held.release();
+  await Promise.all(waits);
+  assert.deepEqual(await Promise.all(asked), [1, 1, 1]);
+});
+
 test('an answer lost after the commit: callers get their true replies, events their true numbers, nothing happens twice', async (t) => {
   const { node, proxy, close } = await proxied();
   t.after(close);
