@@ -51,7 +51,8 @@ export class Auditor {
     } catch (error) {
       // A state of the server or of the way to it; anything else is a fault of the check.
       const { code = '' } = error as { code?: string };
-      if (code !== '' && !/^(08|57|E[A-Z])/.test(code)) this.history.anomaly(`the books could not be read: ${(error as Error).message}`);
+      if (code !== '' && !/^(08|53|57|58|E[A-Z])/.test(code))
+        this.history.anomaly(`the books could not be read: ${(error as Error).message}`);
       return [];
     } finally {
       await client.end().catch(() => {});

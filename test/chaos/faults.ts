@@ -2,10 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { ClusterProcesses } from '../support/cluster-processes.ts';
+import type { EarlierVersion } from '../support/earlier-version.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import type { Random } from '../support/random.ts';
 import { clocksApart, clocksCanBeSet, stepClock } from './clock-faults.ts';
+import { breakDisk, fillDisk } from './disk-faults.ts';
 import type { History } from './history.ts';
+import { dropSessions, freezePooler, poolerAway } from './pooler-faults.ts';
+import type { Part } from './topology.ts';
+import { changeVersion, versionOf } from './version-faults.ts';
 
 export type Stage = {
   cluster: ClusterProcesses;
@@ -13,11 +18,17 @@ export type Stage = {
   random: Random;
   /** Nodes that some fault is at work on. */
   busy: Set<NodeProcess>;
+  /** Faults that have begun and are not healed. */
+  underWay: Set<Promise<unknown>>;
   /** How many nodes the cluster should have. */
   nodes: number;
+  /** null where all nodes run this version. */
+  earlier: EarlierVersion | null;
 };
 export type Fault = {
   name: string;
+  /** What a run must stand on for it. */
+  needs?: Part;
   /** Whether it can be done to this cluster at all. */
   fits(stage: Stage): boolean;
   /** Resolves when it is healed; with what exactly was done. */
@@ -82,6 +93,18 @@ export const faults: readonly Fault[] = [
     fits: (stage) => severalNodes(stage) && clocksCanBeSet(stage.cluster.up),
     run: ({ cluster, random }) => clocksApart(cluster.nodes, random),
   },
+  onDisk('postgres disk full', (stage) => fillDisk(stage.cluster.postgres!, 'tables', stage.random)),
+  onDisk('postgres log disk full', (stage) => fillDisk(stage.cluster.postgres!, 'log', stage.random)),
+  onDisk('postgres disk broken', (stage) => breakDisk(stage.cluster.postgres!, 'tables', stage.random)),
+  onDisk('postgres log disk broken', (stage) => breakDisk(stage.cluster.postgres!, 'log', stage.random)),
+  onPooler('pgbouncer killed', ({ cluster, random }) => poolerAway(cluster.pooler!, 'SIGKILL', random)),
+  onPooler('pgbouncer restarted', ({ cluster, random }) => poolerAway(cluster.pooler!, 'SIGTERM', random)),
+  onPooler('pgbouncer frozen', ({ cluster, random }) => freezePooler(cluster.pooler!, random)),
+  onPooler('pgbouncer drops its sessions', ({ cluster, random }) =>
+    dropSessions(cluster.pooler!, new URL(cluster.databaseUrl()).pathname.slice(1), random),
+  ),
+  onVersions('node replaced by one of the other version', (stage) => onNode(stage, (node) => replaceByOther(stage, node))),
+  onVersions('roll to the other version', rollToOther),
   { name: 'pair silent one way', fits: severalNodes, run: (stage) => betweenTwo(stage, 'one way') },
 ];
 
@@ -89,6 +112,18 @@ export function faultNamed(name: string): Fault {
   const found = faults.find((fault) => fault.name === name);
   if (found === undefined) throw new Error(`There is no fault "${name}"; there are ${faults.map((fault) => fault.name).join(', ')}`);
   return found;
+}
+
+function onDisk(name: string, run: Fault['run']): Fault {
+  return { name, needs: 'disks', fits: ({ cluster }) => (cluster.postgres?.disks ?? null) !== null, run };
+}
+
+function onPooler(name: string, run: Fault['run']): Fault {
+  return { name, needs: 'pooler', fits: ({ cluster }) => cluster.pooler !== null, run };
+}
+
+function onVersions(name: string, run: Fault['run']): Fault {
+  return { name, needs: 'versions', fits: (stage) => stage.earlier !== null && severalNodes(stage), run };
 }
 
 /** Picks a node that nothing else is done to; one at least stays whole, where there are several. */
@@ -149,6 +184,39 @@ async function terminateAndRestart({ history }: Stage, node: NodeProcess, awayMs
   return `terminated, drained for ${drainMs} ms, away for ${awayMs} ms`;
 }
 
+/** With the same name and folder, in order or by a kill. */
+async function replaceByOther({ history, random, earlier }: Stage, node: NodeProcess): Promise<string> {
+  const manner = random.pick(['terminated', 'killed']);
+  const from = versionOf(node);
+  if (manner === 'killed') await node.kill();
+  else await terminate(history, node);
+  changeVersion(node, earlier!);
+  await startAgain(node);
+  return `${manner}, from ${from} to ${versionOf(node)}`;
+}
+
+/** One node after the other, until all are of one version: a roll, or one taken back. */
+async function rollToOther(stage: Stage): Promise<string> {
+  const { cluster, history, busy, random, earlier } = stage;
+  const first = random.pick(cluster.up);
+  const from = versionOf(first);
+  const rolled: string[] = [];
+  for (const node of cluster.up.filter((node) => versionOf(node) === from)) {
+    if (busy.has(node) || !node.isUp) continue;
+    busy.add(node);
+    try {
+      await terminate(history, node);
+      changeVersion(node, earlier!);
+      await startAgain(node);
+      await node.untilReady();
+      rolled.push(node.name);
+    } finally {
+      busy.delete(node);
+    }
+  }
+  return `from ${from}: ${rolled.join(', ')}`;
+}
+
 /** As orchestrators do: a node that cannot start now, as another fault keeps the database away, is started again. */
 async function startAgain(node: NodeProcess): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -178,7 +246,9 @@ async function freeze(node: NodeProcess, forMs: number): Promise<string> {
 async function addAndRemove(stage: Stage): Promise<string> {
   const { cluster, history, random } = stage;
   if (cluster.up.length > stage.nodes) return 'there is one more already';
-  const node = await cluster.add();
+  const node = await cluster.prepare();
+  if (stage.earlier !== null && random.next() < 0.5) changeVersion(node, stage.earlier);
+  await node.start();
   stage.busy.add(node);
   const stayMs = random.between(1_000, 5_000);
   await pause(stayMs);

@@ -2,12 +2,16 @@
  * A run: load from real clients, faults one after the other and sometimes two at once, and after each the wait until every node is ready again.
  * At the end all is healed, what was begun comes to its end, and the checker judges.
  */
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
+import { unpack } from '../support/earlier-version.ts';
 import { withoutFaketime } from '../support/faketime.ts';
+import { ownProgram } from '../support/node-process.ts';
 import { onBusiness } from '../support/on-business.ts';
 import { randomFrom } from '../support/random.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { Auditor } from './auditor.ts';
 import { check, type Violation } from './check.ts';
 import { checkMoney } from './check-money.ts';
@@ -19,6 +23,7 @@ import { type Decided, History, type Operation } from './history.ts';
 import { settle } from './settle.ts';
 import { manners, Spender } from './spender.ts';
 import { Subscriber } from './subscriber.ts';
+import { plainTopology, type Topology } from './topology.ts';
 
 export type RunOptions = {
   seed: number;
@@ -29,8 +34,14 @@ export type RunOptions = {
   minutes: number;
   /** These faults, in this order, each once. */
   script?: readonly Fault[];
+  /** Without a script: at random, of these alone. */
+  among?: readonly Fault[];
   load?: Load;
   env?: Record<string, string>;
+  /** What it stands on; as little as can be, if not said. */
+  topology?: Topology;
+  /** Ends it before its time: all is closed, and it rejects. */
+  signal?: AbortSignal;
   onFault?: (line: string) => void;
 };
 
@@ -62,64 +73,107 @@ const slowShown = 5;
 const neverLogged = /nobody listened|TypeError|ReferenceError|RangeError|deadlock detected|already consumed/;
 
 export async function run(options: RunOptions): Promise<Report> {
-  const { seed, nodes, clustered, env, load = loads.all } = options;
-  const random = randomFrom(seed);
-  const history = new History();
-  const cluster = await ClusterProcesses.start({ nodes, redis: clustered, postgres: 'own', clocks: withoutFaketime === false, env });
+  const { seed, nodes, clustered, env, topology = plainTopology, signal } = options;
+  const folder = await temporaryFolder('troupe-chaos-program-');
   try {
-    await onBusiness(cluster.databaseUrl());
-    const running = () => cluster.nodes.filter((node) => node.isRunning);
-    const parts = (n: number) => ({ history, nodes: running, random: randomFrom(seed + n) });
-    const times = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
-    const customers = await Promise.all(times(load.customers, (n) => Customer.register(parts(n + 1))));
-    const spenders = await Promise.all(
-      times(load.spenders, (n) => Spender.register(parts(n + 101), manners[n % manners.length]!, n % 2 === 0 ? 'live' : 'test')),
-    );
-    const crowd: Crowd = { customers, spenders, all: [...customers, ...spenders] };
-    const subscribers = crowd.all.map(
-      ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),
-    );
-    const auditor = new Auditor(cluster.databaseUrl, history);
-    let isOver = false;
-    const working = [
-      ...customers.flatMap((customer) => times(load.customerClients, () => customer.work(() => isOver))),
-      ...spenders.flatMap((spender) => times(load.spenderClients, () => spender.work(() => isOver))),
-    ];
-    const stage: Stage = { cluster, history, random, busy: new Set(), nodes };
-    const recoveries = await makeFaults(stage, options);
-    isOver = true;
-    await Promise.all(working);
-    const unpaid = await settle(cluster.databaseUrl(), crowd);
-    await allTold(crowd, subscribers, cluster.databaseUrl());
-    await auditor.stop();
-    const kept = await gather(cluster, customers, history);
-    const clients = spenders.map(({ client }) => client);
-    const money = await gatherMoney({ doors: cluster.up, databaseUrl: cluster.databaseUrl() }, clients, history, unpaid);
-    await Promise.all(subscribers.map((subscriber) => subscriber.stop()));
-    await endAll(cluster, history);
-    const logs = cluster.nodes.map(({ name, log }) => ({ node: name, log }));
-    for (const { node, log } of logs)
-      for (const line of log.split('\n')) if (neverLogged.test(line)) history.anomaly(`${node} printed ${line.slice(0, 500)}`);
-    const violations = [...check(history, kept), ...checkMoney(history.operations, money)];
-    const summary = { ...summaryOf(history, crowd, subscribers, recoveries), audits: auditor.audits, ...moneySummaryOf(history) };
-    return { violations, history, slow: slowOf(history), logs, summary };
+    const earlier = topology.earlier === null ? null : await unpack(topology.earlier, join(folder.path, 'earlier'));
+    const programs = randomFrom(seed + 20_000);
+    const cluster = await ClusterProcesses.start({
+      nodes,
+      redis: clustered,
+      postgres: 'own',
+      disks: topology.disks,
+      pooler: topology.pooler,
+      program: () => (earlier !== null && programs.next() < 0.5 ? earlier.program : ownProgram),
+      clocks: withoutFaketime === false,
+      env,
+    });
+    const stage: Stage = {
+      cluster,
+      history: new History(),
+      random: randomFrom(seed),
+      busy: new Set(),
+      underWay: new Set(),
+      nodes,
+      earlier,
+    };
+    try {
+      return await Promise.race([runOn(stage, options), aborted(signal)]);
+    } finally {
+      // Each starts again what it has stopped, which must not come after the end.
+      await Promise.allSettled(stage.underWay);
+      await cluster.close();
+    }
   } finally {
-    await cluster.close();
+    await folder.remove();
   }
+}
+
+/** Never resolves. */
+function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const give = () => reject(new Error('The run was ended before its time'));
+    if (signal?.aborted) give();
+    signal?.addEventListener('abort', give, { once: true });
+  });
+}
+
+async function runOn(stage: Stage, options: RunOptions): Promise<Report> {
+  const { seed, load = loads.all } = options;
+  const { cluster, history } = stage;
+  await onBusiness(cluster.databaseUrl());
+  const running = () => cluster.nodes.filter((node) => node.isRunning);
+  const parts = (n: number) => ({ history, nodes: running, random: randomFrom(seed + n) });
+  const times = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
+  const customers = await Promise.all(times(load.customers, (n) => Customer.register(parts(n + 1))));
+  const spenders = await Promise.all(
+    times(load.spenders, (n) => Spender.register(parts(n + 101), manners[n % manners.length]!, n % 2 === 0 ? 'live' : 'test')),
+  );
+  const crowd: Crowd = { customers, spenders, all: [...customers, ...spenders] };
+  const subscribers = crowd.all.map(
+    ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),
+  );
+  const auditor = new Auditor(cluster.databaseUrl, history);
+  let isOver = false;
+  const working = [
+    ...customers.flatMap((customer) => times(load.customerClients, () => customer.work(() => isOver))),
+    ...spenders.flatMap((spender) => times(load.spenderClients, () => spender.work(() => isOver))),
+  ];
+  const recoveries = await makeFaults(stage, options);
+  isOver = true;
+  await Promise.all(working);
+  const unpaid = await settle(cluster.databaseUrl(), crowd);
+  await allTold(crowd, subscribers, cluster.databaseUrl());
+  await auditor.stop();
+  const kept = await gather(cluster, customers, history);
+  const clients = spenders.map(({ client }) => client);
+  const money = await gatherMoney({ doors: cluster.up, databaseUrl: cluster.databaseUrl() }, clients, history, unpaid);
+  await Promise.all(subscribers.map((subscriber) => subscriber.stop()));
+  await endAll(cluster, history);
+  const logs = cluster.nodes.map(({ name, log }) => ({ node: name, log }));
+  for (const { node, log } of logs)
+    for (const line of log.split('\n')) if (neverLogged.test(line)) history.anomaly(`${node} printed ${line.slice(0, 500)}`);
+  const violations = [...check(history, kept), ...checkMoney(history.operations, money)];
+  const summary = { ...summaryOf(history, crowd, subscribers, recoveries), audits: auditor.audits, ...moneySummaryOf(history) };
+  return { violations, history, slow: slowOf(history), logs, summary };
 }
 
 type Crowd = { customers: readonly Customer[]; spenders: readonly Spender[]; all: readonly (Customer | Spender)[] };
 
 /** Resolves with how long each fault's healing took, in milliseconds. */
-async function makeFaults(stage: Stage, { minutes, script, onFault = () => {} }: RunOptions): Promise<number[]> {
-  const { history, random, cluster } = stage;
+async function makeFaults(stage: Stage, { minutes, script, among = faults, signal, onFault = () => {} }: RunOptions): Promise<number[]> {
+  const { history, random, cluster, underWay } = stage;
   const recoveries: number[] = [];
   const make = async (fault: Fault) => {
+    if (signal?.aborted) return;
     const atMs = history.nowMs();
-    const outcome = await fault.run(stage).catch((error: Error) => {
+    const running = fault.run(stage).catch((error: Error) => {
       history.anomaly(`${fault.name} could not be healed: ${error.message.slice(0, 2_000)}`);
       return 'not healed';
     });
+    underWay.add(running);
+    const outcome = await running;
+    underWay.delete(running);
     const words = `${fault.name}: ${outcome}`;
     history.faults.push({ atMs, endedMs: history.nowMs(), words });
     onFault(`${(atMs / 1_000).toFixed(1).padStart(7)} s  ${words}`);
@@ -137,23 +191,25 @@ async function makeFaults(stage: Stage, { minutes, script, onFault = () => {} }:
     }
     return recoveries;
   }
-  const fitting = () => faults.filter((fault) => fault.fits(stage));
+  const fitting = () => among.filter((fault) => fault.fits(stage));
   const untilMs = history.nowMs() + minutes * 60_000;
   while (history.nowMs() < untilMs) {
     await pause(random.between(500, 3_000));
-    const first = random.pick(fitting());
+    const possible = fitting();
+    if (possible.length === 0) continue;
+    const first = random.pick(possible);
     const seconds = fitting().filter((fault) => !meet(first, fault));
-    const together = random.next() < secondFaultChance ? [first, random.pick(seconds)] : [first];
+    const together = random.next() < secondFaultChance && seconds.length > 0 ? [first, random.pick(seconds)] : [first];
     await Promise.all(together.map(make));
     await recover();
   }
   return recoveries;
 }
 
-/** There is one Redis and one PostgreSQL: what is done to it is done by one at a time. */
+/** There is one Redis, one PostgreSQL and one PgBouncer: what is done to it is done by one at a time. */
 function meet(a: Fault, b: Fault): boolean {
   const [part] = a.name.split(' ');
-  return ['redis', 'postgres'].includes(part!) && b.name.startsWith(`${part} `);
+  return ['redis', 'postgres', 'pgbouncer'].includes(part!) && b.name.startsWith(`${part} `);
 }
 
 /** Waits until every subscriber has all there is; what a stream lacks after that the checker will tell. */

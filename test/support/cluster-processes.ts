@@ -16,8 +16,9 @@ import { testDatabase } from './database.ts';
 import { settableClock } from './faketime.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { type Heal, Link, type Way } from './link.ts';
-import { NodeProcess } from './node-process.ts';
+import { NodeProcess, ownProgram } from './node-process.ts';
 import { OwnPostgres } from './own-postgres.ts';
+import { type Pgbouncer, startPgbouncer } from './pgbouncer.ts';
 import { type TestRedis, testRedis } from './redis.ts';
 import { socketOwner } from './socket-owner.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -32,6 +33,12 @@ export type ClusterOptions = {
   redis: boolean;
   /** `shared`: a database on the server of all tests, quick, and cannot be restarted. `own`: a server of its own. Else the URL of one. */
   postgres?: 'shared' | 'own' | { url: string };
+  /** Whether a server of its own has disks of its own, which can be filled and broken (`volume.ts`). */
+  disks?: boolean;
+  /** Whether nodes reach a server of its own by way of PgBouncer. */
+  pooler?: boolean;
+  /** The folder of the program that the nth of the first nodes runs; this one if not said. */
+  program?: (n: number) => string;
   /** false: whatever speaks does so directly, and no way can be hurt. For measuring. */
   links?: boolean;
   /** Whether the clocks of nodes can be set while they run (`setClock`). */
@@ -49,6 +56,8 @@ export class ClusterProcesses {
   /** null where the server is shared. */
   readonly postgres: OwnPostgres | null;
   readonly postgresLink: Link;
+  /** null where nodes speak to PostgreSQL itself. */
+  readonly pooler: Pgbouncer | null;
   readonly redis: TestRedis | null;
   readonly redisLink: Link | null;
   /** Of every node, by its name: the way others reach it. */
@@ -69,6 +78,7 @@ export class ClusterProcesses {
   private constructor(parts: {
     postgres: OwnPostgres | null;
     postgresLink: Link;
+    pooler: Pgbouncer | null;
     redis: TestRedis | null;
     redisLink: Link | null;
     databaseUrl: () => string;
@@ -81,6 +91,7 @@ export class ClusterProcesses {
   }) {
     this.postgres = parts.postgres;
     this.postgresLink = parts.postgresLink;
+    this.pooler = parts.pooler;
     this.redis = parts.redis;
     this.redisLink = parts.redisLink;
     this.databaseUrl = parts.databaseUrl;
@@ -93,19 +104,37 @@ export class ClusterProcesses {
   }
 
   /** Resolves when every node is ready. */
-  static async start({
-    nodes,
-    redis: clustered,
-    postgres: which = 'shared',
-    links = true,
-    clocks = false,
-    databaseLinks: hasDatabaseLinks = links,
-    env = {},
-  }: ClusterOptions): Promise<ClusterProcesses> {
+  static async start(options: ClusterOptions): Promise<ClusterProcesses> {
+    const closing: Closing = [];
+    try {
+      return await ClusterProcesses.open(options, closing);
+    } catch (error) {
+      for (const close of closing.reverse()) await close();
+      throw error;
+    }
+  }
+
+  private static async open(
+    {
+      nodes,
+      redis: clustered,
+      postgres: which = 'shared',
+      disks = false,
+      pooler: hasPooler = false,
+      program,
+      links = true,
+      clocks = false,
+      databaseLinks: hasDatabaseLinks = links,
+      env = {},
+    }: ClusterOptions,
+    closing: Closing,
+  ): Promise<ClusterProcesses> {
     if (!clustered && nodes > 1) throw new Error('Several nodes need a Redis');
     const folder = await temporaryFolder('troupe-cluster-');
-    const closing: Closing = [() => folder.remove()];
-    const { postgres, postgresLink, url, databaseUrl } = await openDatabase(which, closing);
+    closing.push(() => folder.remove());
+    const { postgres, postgresLink, url: directly, databaseUrl } = await openDatabase(which, disks, closing);
+    const pooler = hasPooler ? await poolerBefore(directly, closing) : null;
+    const url = pooler?.through(directly) ?? directly;
     const redis = clustered ? await testRedis({ after: (close) => closing.push(close as Closing[number]) }) : null;
     const redisLink = redis === null ? null : await Link.to(addressOf(redis.url));
     if (redisLink !== null) closing.push(() => redisLink.close());
@@ -122,6 +151,7 @@ export class ClusterProcesses {
     const cluster = new ClusterProcesses({
       postgres,
       postgresLink,
+      pooler,
       redis,
       redisLink,
       databaseUrl,
@@ -132,16 +162,12 @@ export class ClusterProcesses {
       hasDatabaseLinks,
       closing,
     });
-    try {
-      // Prepared one after the other: the nth of `nodes` is node-n.
-      for (let n = 0; n < nodes; n++) await cluster.prepare();
-      await Promise.all(cluster.nodes.map((node) => node.start()));
-      await cluster.untilReady();
-      return cluster;
-    } catch (error) {
-      await cluster.close();
-      throw error;
-    }
+    closing.push(() => cluster.killNodes());
+    // Prepared one after the other: the nth of `nodes` is node-n.
+    for (let n = 0; n < nodes; n++) (await cluster.prepare()).program = program?.(n) ?? ownProgram;
+    await Promise.all(cluster.nodes.map((node) => node.start()));
+    await cluster.untilReady();
+    return cluster;
   }
 
   /** A further node; resolves when it serves. @param env over what all nodes have */
@@ -235,8 +261,12 @@ export class ClusterProcesses {
 
   /** Stops everything, nodes first. */
   async close(): Promise<void> {
-    await Promise.all(this.nodes.filter((node) => node.pid !== null).map((node) => node.kill().catch(() => {})));
+    await this.killNodes();
     for (const close of this.closing.reverse()) await close();
+  }
+
+  private async killNodes(): Promise<void> {
+    await Promise.all(this.nodes.filter((node) => node.pid !== null).map((node) => node.kill().catch(() => {})));
   }
 
   private async shards(): Promise<{ owner: string | null; epoch: string }[]> {
@@ -288,9 +318,19 @@ function silenceFrom(link: Link, dialler: string, way: Way): Heal {
   return link.silence((name) => name === dialler, [way]);
 }
 
-async function openDatabase(which: 'shared' | 'own' | { url: string }, closing: Closing) {
+/** With room for every connection that the server takes, as each of a session has one there. */
+async function poolerBefore(url: string, closing: Closing): Promise<Pgbouncer> {
+  return startPgbouncer({ after: (close) => closing.push(close as Closing[number]) }, [url], {
+    pool_mode: 'session',
+    default_pool_size: '150',
+    // The default of 15 s keeps everybody waiting for a server that is there again.
+    server_login_retry: '1',
+  });
+}
+
+async function openDatabase(which: 'shared' | 'own' | { url: string }, disks: boolean, closing: Closing) {
   if (which === 'own') {
-    const postgres = await OwnPostgres.start();
+    const postgres = await OwnPostgres.start({ disks });
     closing.push(() => postgres.close());
     return { postgres, postgresLink: postgres.link, url: postgres.url, databaseUrl: () => postgres.directUrl };
   }

@@ -9,10 +9,12 @@ import { nodeEnv } from './node-env.ts';
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; afterMs: number };
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The folder of this version of the program. */
+export const ownProgram = fileURLToPath(new URL('../..', import.meta.url));
 /** Several processes compile the same files; once is enough. */
-const compileCache = join(root, 'node_modules/.cache/compile');
+const compileCache = join(ownProgram, 'node_modules/.cache/compile');
 const startWithinMs = 60_000;
+const endWithinMs = 60_000;
 const pollMs = 25;
 const askTimeoutMs = 2_000;
 const keptLogChars = 2_000_000;
@@ -22,6 +24,8 @@ export class NodeProcess {
   readonly env: Readonly<Record<string, string>>;
   /** Standard output and error of all its lives, the newest two million characters. */
   log = '';
+  /** The folder of the version that its next start runs. */
+  program = ownProgram;
   private readonly link: Link | null;
   private child: ChildProcess | null = null;
   private running: { child: ChildProcess; url: string } | null = null;
@@ -58,7 +62,7 @@ export class NodeProcess {
   /** Resolves when it says where it serves. Rejects with what it printed when it ends before, or takes longer than a minute. */
   async start(): Promise<void> {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
-      cwd: root,
+      cwd: this.program,
       env: { ...nodeEnv, NODE_COMPILE_CACHE: compileCache, ...this.env, NODE_NAME: this.name },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -90,7 +94,7 @@ export class NodeProcess {
     await this.end('SIGKILL');
   }
 
-  /** As an orchestrator does. */
+  /** As an orchestrator does, one that kills after a minute what has not ended. */
   async term(): Promise<Ended> {
     return this.end('SIGTERM');
   }
@@ -141,7 +145,9 @@ export class NodeProcess {
     const gone = once(child, 'exit');
     child.kill(signal);
     if (this.frozen) this.thaw();
+    const patience = setTimeout(() => child.kill('SIGKILL'), endWithinMs);
     const [code, by] = (await gone) as [number | null, NodeJS.Signals | null];
+    clearTimeout(patience);
     return { code, signal: by, afterMs: performance.now() - beganMs };
   }
 

@@ -1,28 +1,52 @@
 /** A PostgreSQL of one test's own, behind a link, so that it can be restarted, crashed, cut off and slowed without harm to others. */
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { silentLog } from '../../src/log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
-import { processIdentity } from '../../src/storage/live-process.ts';
+import { processIdentity, signalProcess } from '../../src/storage/live-process.ts';
+import { endLeftovers, isPostmasterOf, readPostmaster } from '../../src/storage/postmaster.ts';
 import { Link } from './link.ts';
 import { sharedPostgresSettings } from './postgres-settings.ts';
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
+import { Volume } from './volume.ts';
+
+/** The disks of a server: that of the tables, and that of the log of writes. */
+export type Disks = { tables: Volume; log: Volume };
+
+/** Files without blocks until something is written: a run of hours has room. */
+const tablesMb = 8_192;
+const logMb = 2_048;
+/** What is said to be on the disk is there, and each page of the log takes room of its own, so that a full disk is met at once. */
+const settingsOnDisks = { ...sharedPostgresSettings, fsync: 'on', full_page_writes: 'on', wal_recycle: 'off' };
 
 export class OwnPostgres {
   readonly link: Link;
+  /** null where it lies on the disk of all. */
+  readonly disks: Disks | null;
   private server: EmbeddedPostgres;
-  private readonly folder: TemporaryFolder;
+  private readonly place: Place;
 
-  private constructor(server: EmbeddedPostgres, link: Link, folder: TemporaryFolder) {
+  private constructor(server: EmbeddedPostgres, link: Link, place: Place) {
     this.server = server;
     this.link = link;
-    this.folder = folder;
+    this.place = place;
+    this.disks = place.disks;
   }
 
-  static async start(): Promise<OwnPostgres> {
+  /** @param options.disks whether it has disks of its own, which can be filled and broken: see `volume.ts` for where there can be */
+  static async start({ disks: hasDisks = false } = {}): Promise<OwnPostgres> {
     const folder = await temporaryFolder('troupe-postgres-');
-    const server = await launch(folder);
-    return new OwnPostgres(server, await Link.to(addressOf(server)), folder);
+    const place: Place = { folder, dataDir: folder.path, disks: null };
+    try {
+      if (hasDisks) await lieOnDisks(place);
+      const server = await launch(place);
+      return new OwnPostgres(server, await Link.to(addressOf(server)), place);
+    } catch (error) {
+      await leave(place);
+      throw error;
+    }
   }
 
   /** By way of the link: what the nodes are told. It stays the same over restarts. */
@@ -43,26 +67,76 @@ export class OwnPostgres {
 
   /** As `kill -QUIT` ends it: at once, with recovery at the next start. */
   async crash(): Promise<void> {
-    const pid = Number((await readFile(join(this.folder.path, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-    process.kill(pid, 'SIGQUIT');
-    while ((await processIdentity(pid)) !== null) await new Promise((resolve) => setTimeout(resolve, 10));
+    await this.end();
     await this.startAgain();
+  }
+
+  /** At once, and for good: `startAgain` starts it. Nothing where it has ended. */
+  async end(): Promise<void> {
+    const pid = await this.postmaster();
+    if (pid !== null) {
+      signalProcess(pid, 'SIGQUIT');
+      while ((await processIdentity(pid)) !== null) await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await endLeftovers(this.cluster);
+  }
+
+  /** As an init system does: it runs when this resolves, whatever it has come to. */
+  async startAgain(): Promise<void> {
+    this.server = await launch(this.place);
+    this.link.target = addressOf(this.server);
+  }
+
+  /** False when it has ended by itself. */
+  async isRunning(): Promise<boolean> {
+    return (await this.postmaster()) !== null;
   }
 
   async close(): Promise<void> {
     await this.link.close();
     await this.server.stop();
-    await this.folder.remove();
+    await leave(this.place);
   }
 
-  private async startAgain(): Promise<void> {
-    this.server = await launch(this.folder);
-    this.link.target = addressOf(this.server);
+  private get cluster(): string {
+    return join(this.place.dataDir, 'postgres');
+  }
+
+  /** The file of one that has ended may name what another process has now. */
+  private async postmaster(): Promise<number | null> {
+    const pid = (await readPostmaster(this.cluster))?.pid ?? 0;
+    return pid > 0 && (await isPostmasterOf(pid, this.cluster)) ? pid : null;
   }
 }
 
-function launch(folder: TemporaryFolder): Promise<EmbeddedPostgres> {
-  return startEmbeddedPostgres({ dataDir: folder.path, log: silentLog, settings: sharedPostgresSettings });
+type Place = { readonly folder: TemporaryFolder; dataDir: string; disks: Disks | null };
+
+async function lieOnDisks(place: Place): Promise<void> {
+  const volume = (name: string, sizeMb: number) => Volume.create(join(place.folder.path, name), sizeMb);
+  const tables = await volume('tables', tablesMb);
+  const log = await volume('log', logMb).catch(async (error) => {
+    await tables.close();
+    throw error;
+  });
+  place.disks = { tables, log };
+  place.dataDir = tables.path;
+  const server = await launch(place);
+  await server.stop();
+  const made = join(place.dataDir, 'postgres', 'pg_wal');
+  const moved = join(log.path, 'pg_wal');
+  // With owners and rights, which PostgreSQL insists on.
+  await promisify(execFile)('mv', [made, moved]);
+  await symlink(moved, made);
+}
+
+async function leave({ folder, disks }: Place): Promise<void> {
+  await disks?.log.close();
+  await disks?.tables.close();
+  await folder.remove();
+}
+
+function launch({ dataDir, disks }: Place): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({ dataDir, log: silentLog, settings: disks === null ? sharedPostgresSettings : settingsOnDisks });
 }
 
 function addressOf({ url }: EmbeddedPostgres): { host: string; port: number } {

@@ -1,11 +1,12 @@
 /** A real PgBouncer before the PostgreSQL of a test (Debian's package `pgbouncer`), which refuses to run as root. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import pg from 'pg';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const program = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'].map((folder) => join(folder, 'pgbouncer')).find(isProgram);
@@ -14,7 +15,21 @@ const program = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'].map(
 export const withoutPgbouncer: string | false = program !== undefined || process.env.CI ? false : 'there is no pgbouncer';
 if (withoutPgbouncer) console.error(`SKIPPED: tests behind PgBouncer, because ${withoutPgbouncer} (Debian: pgbouncer)`);
 
-export type Pgbouncer = { /** The same database by way of the pooler. */ through(url: string): string };
+export type Pgbouncer = {
+  /** The same database by way of the pooler. */
+  through(url: string): string;
+  /** Its process now. */
+  readonly process: ChildProcess;
+  /** Resolves when the process is gone; one that waits for its sessions is ended after a second. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** At the same port. */
+  startAgain(): Promise<void>;
+  /** On its console, by the first of the users. */
+  command(text: string): Promise<void>;
+};
+
+const orderlyEndMs = 1_000;
+const commandTimeoutMs = 5_000;
 
 /** @param urls of the users that come: it knows their passwords. Ends with the test. */
 export async function startPgbouncer(
@@ -38,6 +53,7 @@ export async function startPgbouncer(
       unix_socket_dir: '',
       auth_type: 'scram-sha-256',
       auth_file: usersFile,
+      admin_users: decodeURIComponent(users[0]!.username),
       default_pool_size: 60,
       max_client_conn: 200,
       ...settings,
@@ -49,39 +65,77 @@ export async function startPgbouncer(
         .map(([name, value]) => `${name} = ${value}\n`)
         .join('')}`,
     );
-    if (!(await launch(t, program, file))) continue;
-    return {
-      through: (url) => {
-        const way = new URL(url);
-        way.host = `127.0.0.1:${port}`;
-        return way.href;
-      },
-    };
+    const child = await launch(program, file);
+    if (child !== null) return running(t, { child, launch: () => launch(program, file), port, adminUrl: urls[0]! });
   }
   throw new Error('No free port was found for the PgBouncer of a test');
 }
 
-/** Resolves when it takes connections; with false when the port is taken. */
-async function launch(t: Pick<TestContext, 'after'>, path: string, file: string): Promise<boolean> {
+function running(
+  t: Pick<TestContext, 'after'>,
+  { child, launch, port, adminUrl }: { child: ChildProcess; launch: () => Promise<ChildProcess | null>; port: number; adminUrl: string },
+): Pgbouncer {
+  let current = child;
+  const through = (url: string) => {
+    const way = new URL(url);
+    way.host = `127.0.0.1:${port}`;
+    return way.href;
+  };
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    if (current.exitCode !== null || current.signalCode !== null) return;
+    const gone = once(current, 'exit');
+    current.kill(signal);
+    const patience = setTimeout(() => current.kill('SIGKILL'), orderlyEndMs);
+    await gone;
+    clearTimeout(patience);
+  };
+  t.after(() => end('SIGKILL'));
+  return {
+    through,
+    get process() {
+      return current;
+    },
+    end,
+    startAgain: async () => {
+      const next = await launch();
+      if (next === null) throw new Error(`The port ${port} of a PgBouncer was taken while it was away`);
+      current = next;
+    },
+    command: async (text) => {
+      const console = new URL(through(adminUrl));
+      console.pathname = '/pgbouncer';
+      const client = new pg.Client({
+        connectionString: console.href,
+        connectionTimeoutMillis: commandTimeoutMs,
+        query_timeout: commandTimeoutMs,
+      });
+      client.on('error', () => {});
+      try {
+        await client.connect();
+        await client.query(text);
+      } finally {
+        await client.end().catch(() => {});
+      }
+    },
+  };
+}
+
+/** Resolves when it takes connections; with null when the port is taken. */
+async function launch(path: string, file: string): Promise<ChildProcess | null> {
   const nobody = 65_534;
   const child = spawn(path, [file], { stdio: ['ignore', 'ignore', 'pipe'], ...(process.getuid?.() === 0 && { uid: nobody, gid: nobody }) });
   const leftOver = () => void child.kill('SIGKILL');
   process.once('exit', leftOver);
-  t.after(async () => {
-    process.off('exit', leftOver);
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  });
+  child.once('exit', () => process.off('exit', leftOver));
   let output = '';
   return new Promise((resolve, reject) => {
     child.stderr.on('data', (chunk: Buffer) => {
       if (output.length < 10_000) output += chunk;
-      if (/process up/.test(output)) resolve(true);
+      if (/process up/.test(output)) resolve(child);
     });
     child.once('error', reject);
     child.once('close', () => {
-      if (/address already in use/i.test(output)) resolve(false);
+      if (/address already in use/i.test(output)) resolve(null);
       else reject(new Error(`The PgBouncer of a test did not start:\n${output.trim()}`));
     });
   });
