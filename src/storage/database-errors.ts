@@ -28,6 +28,14 @@ export function databaseFault(error: unknown): DatabaseFault | null {
   return contents.has(error.code.slice(0, 2)) ? 'contents' : 'database';
 }
 
+/**
+ * Whether the server cannot do now what it was asked, whoever asks: resources (53), its disk or another part of its machine (58), a standby
+ * (25006), rights (42501). The last is also what it says of a file system that an error of the disk has made read-only.
+ */
+export function isServersFault({ code }: { code: string }): boolean {
+  return /^5[38]/.test(code) || code === '25006' || code === '42501';
+}
+
 export const lockNotAvailable = '55P03';
 export const queryCanceled = '57014';
 export const diskFull = '53100';

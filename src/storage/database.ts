@@ -8,7 +8,7 @@ import { FairGate } from '../fair-queue.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect, openPool, poolConfig } from './connect.ts';
 import { migrationsName, refuseUnderRunningNodes } from './contraction.ts';
-import { diskFull, isSqlError, queryCanceled } from './database-errors.ts';
+import { diskFull, isServersFault, isSqlError, queryCanceled } from './database-errors.ts';
 import { storageFull } from './disk-room.ts';
 import * as entities from './entities/index.ts';
 import { FirstTables } from './migrations/0001-first-tables.ts';
@@ -202,7 +202,7 @@ export class Database {
     return found;
   }
 
-  /** One read statement. Connection trouble becomes `unavailable`; where too many wait for a connection, `overloaded`. */
+  /** One read statement. Connection trouble, and what the server cannot do for anybody now, becomes `unavailable`; where too many wait for a connection, `overloaded`. */
   async read(query: pg.QueryConfig & { rowMode?: 'array' }): Promise<{ rows: any[] }> {
     if (this.pool.waitingCount >= maxWaitingReads) throw new AppError('overloaded', tooManyReads, { retryAfterS: 1 });
     try {
@@ -212,7 +212,7 @@ export class Database {
       result.rows = [];
       return { rows };
     } catch (error) {
-      if (isSqlError(error)) throw withoutRoom(error) ?? error;
+      if (isSqlError(error)) throw serversFault(error) ?? error;
       throw unanswered(error);
     }
   }
@@ -288,10 +288,10 @@ function listPlaces(size: number): { maxRunning: number; maxRunningEach: number 
   return { maxRunning: size, maxRunningEach: Math.ceil(size / 2) };
 }
 
-/** `unavailable` for what MikroORM throws when PostgreSQL could not be asked or took too long; any other error as it is. */
+/** `unavailable` for what MikroORM throws when PostgreSQL could not be asked, took too long or cannot do it now; any other error as it is. */
 export function unavailableIfUnreachable(error: unknown): unknown {
   if (!(error instanceof DriverException)) return error;
-  if (isSqlError(error) && error.code !== queryCanceled) return withoutRoom(error) ?? error;
+  if (isSqlError(error) && error.code !== queryCanceled) return serversFault(error) ?? error;
   return unanswered(error);
 }
 
@@ -299,9 +299,11 @@ function unanswered(cause: unknown): AppError {
   return new AppError('unavailable', 'The database does not answer; try again shortly', { cause, retryAfterS: 2 });
 }
 
-/** PostgreSQL found no room on its disk, also for what a read wants to note there. */
-function withoutRoom(error: { code: string }): AppError | null {
-  return error.code === diskFull ? storageFull(error) : null;
+/** What the caller may try again later; null where the statement is at fault. Also a read finds no room on the disk, for what it wants to note there. */
+function serversFault(error: { code: string }): AppError | null {
+  if (error.code === diskFull) return storageFull(error);
+  if (!isServersFault(error)) return null;
+  return new AppError('unavailable', 'The database cannot do this now; try again shortly', { cause: error, retryAfterS: 2 });
 }
 
 const int8 = 20;

@@ -1,6 +1,7 @@
 /** Proves the books again and again while the service is at work and being broken: they must be right at every moment, not in the end alone. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { isServersFault } from '../../src/storage/database-errors.ts';
 import { checkLedger } from '../../src/storage/ledger-check.ts';
 import type { History } from './history.ts';
 
@@ -49,9 +50,9 @@ export class Auditor {
       this.audits++;
       return findings;
     } catch (error) {
-      // A state of the server or of the way to it; anything else is a fault of the check.
+      // A state of the server, of its disk or of the way to it; anything else is a fault of the check.
       const { code = '' } = error as { code?: string };
-      if (code !== '' && !/^(08|53|57|58|E[A-Z])/.test(code))
+      if (code !== '' && !/^(08|57|E[A-Z])/.test(code) && !isServersFault({ code }))
         this.history.anomaly(`the books could not be read: ${(error as Error).message}`);
       return [];
     } finally {

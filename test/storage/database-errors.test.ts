@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
+import { Database, unavailableIfUnreachable } from '../../src/storage/database.ts';
 import { databaseFault, isSqlError } from '../../src/storage/database-errors.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -41,4 +42,26 @@ test('after an error that ends the server process, or that is none of PostgreSQL
     assert.equal(isSqlError(error), false, JSON.stringify(fields));
     assert.equal(databaseFault(error), null, JSON.stringify(fields));
   }
+});
+
+test('what the server cannot do for anybody now is a 503 of reads, writes and lists; any other refusal stays what it is', async (t) => {
+  const { url, close } = await testDatabase();
+  const database = new Database(url);
+  t.after(async () => {
+    await database.close();
+    await close();
+  });
+  const refusedWith = (code: string) => `do $$ begin raise exception 'on purpose' using errcode = '${code}'; end $$`;
+  for (const [expected, codes] of Object.entries({
+    storage_full: ['53100'],
+    // Of 42501: a file system that an error of the disk made read-only. Of 25006: a standby.
+    unavailable: ['53200', '53300', '53400', '58000', '58030', '58P01', '42501', '25006'],
+    own: ['23505', '42P01', '22001', 'XX000'],
+  }))
+    for (const code of codes) {
+      const wanted = expected === 'own' ? code : expected;
+      await assert.rejects(database.write({ text: refusedWith(code) }), { code: wanted });
+      const listed = await database.list('account', (em) => em.getDriver().execute(refusedWith(code))).catch((error) => error);
+      assert.equal((unavailableIfUnreachable(listed) as { code: string }).code, wanted, code);
+    }
 });
