@@ -38,16 +38,23 @@ export class DatabaseHistory {
   async with<Row extends { position?: unknown }>(
     ask: (position: string, variant: string) => Promise<Row>,
   ): Promise<{ row: Row; verdict: Verdict }> {
-    for (;;) {
-      const asked: Asked = { position: this.latest, change: this.changes };
-      try {
-        const row = await (this.isReadable ? ask(positionSql, 'position') : ask('null::json', 'none'));
-        return { row, verdict: this.answered(asked, positionOf(row.position)) };
-      } catch (error) {
-        if (!this.isReadable || !refusals.has((error as { code?: string }).code ?? '')) throw error;
-        this.isReadable = false;
-      }
+    const asked: Asked = { position: this.latest, change: this.changes };
+    const without = async () => {
+      const row = await ask('null::json', 'none');
+      return { row, verdict: this.answered(asked, positionOf(row.position)) };
+    };
+    if (!this.isReadable) return without();
+    let row: Row;
+    try {
+      row = await ask(positionSql, 'position');
+    } catch (error) {
+      if (!refusals.has((error as { code?: string }).code ?? '')) throw error;
+      const answer = await without();
+      // Not before it is sure that nothing else was refused: with a disk that is read-only for a while everything is.
+      this.isReadable = false;
+      return answer;
     }
+    return { row, verdict: this.answered(asked, positionOf(row.position)) };
   }
 
   /** For a connection that was just made. */
