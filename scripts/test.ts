@@ -11,8 +11,10 @@ import { silentLog } from '../src/log.ts';
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
 import { processesIn, signalProcess } from '../src/storage/live-process.ts';
 import { sharedPostgresSettings } from '../test/support/postgres-settings.ts';
+import { copyPreparedPostgres } from '../test/support/prepared-postgres.ts';
 import { temporaryFolder } from '../test/support/temporary-folder.ts';
 import { bundledPackagesOption } from './bundle-packages.ts';
+import { preparePostgres } from './prepare-postgres.ts';
 
 /** Also for a file that hangs after its tests: an open socket or timer is a defect. */
 const fileTimeoutMs = 300_000;
@@ -39,10 +41,17 @@ async function main(args: string[]): Promise<number> {
   process.env.TMPDIR ??= await folderInMemory();
   const folder = await temporaryFolder('troupe-tests-');
   try {
-    const postgres = await startEmbeddedPostgres({ dataDir: `${folder.path}/shared`, log: silentLog, settings: sharedPostgresSettings });
+    const [prepared, dataDir] = [`${folder.path}/prepared`, `${folder.path}/shared`];
+    await preparePostgres(prepared);
+    await copyPreparedPostgres(dataDir, prepared);
+    const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog, settings: sharedPostgresSettings });
     try {
-      const nodeOptions = `${process.env.NODE_OPTIONS ?? ''} ${await bundledPackagesOption()}`.trim();
-      return await runTests(files, options, { TEST_DATABASE_URL: postgres.url, TMPDIR: folder.path, NODE_OPTIONS: nodeOptions });
+      return await runTests(files, options, {
+        TEST_DATABASE_URL: postgres.url,
+        TEST_PREPARED_POSTGRES: prepared,
+        TMPDIR: folder.path,
+        NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${await bundledPackagesOption()}`.trim(),
+      });
     } finally {
       await postgres.stop();
     }

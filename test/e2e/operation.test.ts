@@ -22,7 +22,7 @@ const timeout = 120_000;
 test('signals end the service and all it started, kill -9 needs no hand, and every next start finds what was there', {
   timeout,
 }, async (t) => {
-  const service = await startService(t, { LOG_LEVEL: 'info' });
+  const service = await startService(t, { LOG_LEVEL: 'info' }, { fresh: true });
   assert.ok(service.output().split('\n').length < 10, `a start says little:\n${service.output()}`);
   assert.ok(!service.output().includes('\x1b'), 'and in plain letters');
   const caller = await Caller.register(service);

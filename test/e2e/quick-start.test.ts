@@ -9,7 +9,7 @@ import { startService } from '../support/service.ts';
 test("the README's first task by curl reports the figures of the file, and its first card pays with the books right", {
   timeout: 120_000,
 }, async (t) => {
-  const service = await startService(t, {}, { limited: true });
+  const service = await startService(t, {}, { fresh: true, limited: true });
   const readme = await readFile('README.md', 'utf8');
   // In one shell, as somebody reads it: the card uses what the task has set.
   const blocks = ['quick-start', 'first-card'].map((name) => blockOf(readme, name));

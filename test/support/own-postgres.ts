@@ -9,6 +9,7 @@ import { processIdentity, signalProcess } from '../../src/storage/live-process.t
 import { endLeftovers, isPostmasterOf, readPostmaster } from '../../src/storage/postmaster.ts';
 import { Link } from './link.ts';
 import { sharedPostgresSettings } from './postgres-settings.ts';
+import { copyPreparedPostgres } from './prepared-postgres.ts';
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
 import { Volume } from './volume.ts';
 
@@ -41,6 +42,7 @@ export class OwnPostgres {
     const place: Place = { folder, dataDir: folder.path, disks: null };
     try {
       if (hasDisks) await lieOnDisks(place);
+      else await copyPreparedPostgres(place.dataDir);
       const server = await launch(place);
       return new OwnPostgres(server, await Link.to(addressOf(server)), place);
     } catch (error) {

@@ -56,7 +56,7 @@ export async function testRuntime(definitions: AnyActor[], options: TestRuntimeO
   const begin = async (first: boolean) => {
     const database = new Database(url, { extraEntities: entities });
     if (first) {
-      await database.migrate();
+      if (given !== undefined) await database.migrate();
       for (const table of tables) await direct.query(table);
     }
     const placement = new SingleNode(lockUrl, 'test', log, { readLeaseMs: 50, ...placementOptions });

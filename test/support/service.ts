@@ -9,6 +9,7 @@ import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts'
 import { DescribedApi } from './described-api.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { nodeEnv } from './node-env.ts';
+import { copyPreparedPostgres } from './prepared-postgres.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** What lives as long as a test, or whatever else says when it ends. */
@@ -37,16 +38,18 @@ const readyWithinMs = 60_000;
 /**
  * Starts the service and stops it, its PostgreSQL included, when the test has ended.
  *
+ * @param fresh whether DATA_DIR is empty, as on a user's first start; else it has a PostgreSQL with the service's tables (`copyPreparedPostgres`)
  * @param limited whether callers have the limits that a user's service gives them; `work`: those on tasks and agents, not on requests
  */
 export async function startService(
   t: Scope,
   env: Record<string, string> = {},
-  { limited = false }: { limited?: boolean | 'work' } = {},
+  { fresh = false, limited = false }: { fresh?: boolean; limited?: boolean | 'work' } = {},
 ): Promise<Service> {
   const folder = await temporaryFolder('troupe-service-');
   const dataDir = join(folder.path, 'data');
   const over = limited === true ? env : { ...manyAnonymousRequests, ...env };
+  if (!fresh && env.DATABASE_URL === undefined) await copyPreparedPostgres(dataDir);
   let running = await launch(dataDir, over);
   if (limited !== true) await liftLimits(env.DATABASE_URL ?? (await runningEmbeddedPostgres(dataDir))!, limited === 'work');
   // Whose requests are counted is asked for nothing on the side.

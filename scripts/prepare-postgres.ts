@@ -1,0 +1,28 @@
+/** The PostgreSQL cluster that the tests copy (`copyPreparedPostgres`): with the service's tables, and logins that cost little. */
+import pg from 'pg';
+import { silentLog } from '../src/log.ts';
+import { Database } from '../src/storage/database.ts';
+import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
+import { sharedPostgresSettings } from '../test/support/postgres-settings.ts';
+
+/** Makes the cluster in this DATA_DIR; it does not run afterwards. */
+export async function preparePostgres(dataDir: string): Promise<void> {
+  const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog, settings: sharedPostgresSettings });
+  try {
+    const database = new Database(postgres.url);
+    await database.migrate();
+    await database.close();
+    await makeLoginsCheap(postgres.url);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+/** Hashing the password 4,096 times for each login takes more processor time, on both sides, than all else about a new connection. */
+async function makeLoginsCheap(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('set scram_iterations = 1');
+  await client.query(`alter role current_user password ${client.escapeLiteral(new URL(url).password)}`);
+  await client.end();
+}
