@@ -250,6 +250,15 @@ function addActors(metrics: Metrics, { runtime }: NodeParts): void {
     'How long the first of these has been refused; 0 where there are none',
     () => runtime.actors.settlement.refused.size.oldestS,
   );
+  metrics.counter('troupe_work_early_total', 'Tries of messages, outcomes and timers that came before what they need', () =>
+    runtime.actors.settlement.early.tries.read(),
+  );
+  metrics.gauge('troupe_work_early', 'Of these, those that are being tried again now', () => runtime.actors.settlement.early.size.count);
+  metrics.gauge(
+    'troupe_work_early_seconds',
+    'How long the first of these has been tried; after 600 it becomes a dead letter; 0 where there are none',
+    () => runtime.actors.settlement.early.size.oldestS,
+  );
   metrics.gauge('troupe_messages_in_hand', 'Committed messages on their way to actors of this node', () => runtime.health.messages);
   metrics.gauge('troupe_left_work', 'Messages, timers and effects that wait for a node of a newer version', () =>
     runtime.left.found.reduce((sum, { rows }) => sum + rows, 0),

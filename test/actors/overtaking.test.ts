@@ -10,9 +10,9 @@ import { agentActor } from '../../src/actors/agent/agent.ts';
 import { cardActor } from '../../src/actors/card/card.ts';
 import { issuedCardActor } from '../../src/actors/issued-card/issued-card.ts';
 import { renewalActor } from '../../src/actors/renewal/renewal.ts';
+import { NotYet } from '../../src/actors/runtime/not-yet.ts';
 import { taskActor } from '../../src/actors/task/task.ts';
 import { walletActor } from '../../src/actors/wallet/wallet.ts';
-import { AppError } from '../../src/errors.ts';
 import { silentLog } from '../../src/log.ts';
 import { toolbox } from '../support/crew-world.ts';
 import { type RecordedMessage, RecordedTurn } from '../support/turn-context.ts';
@@ -75,7 +75,7 @@ test('the issuer of a card is told what the card became last', () => {
 
 test('a subscription that is replaced before its renewal has begun is never renewed, and one that is changed then is tried again', () => {
   const world = new World();
-  assert.throws(() => world.act('renewal', 'cs_1', 'change', { plan: 'pro', billingPeriod: 'monthly' }), isNoRefusal);
+  assert.throws(() => world.act('renewal', 'cs_1', 'change', { plan: 'pro', billingPeriod: 'monthly' }), isTriedAgain);
   world.act('renewal', 'cs_1', 'replaced', { accountId: 'acct_1' });
   const payer = { customer: 'cus_1', method: 'pm_1', payment: 'pi_1' };
   world.act('renewal', 'cs_1', 'begin', { accountId: 'acct_1', plan: 'pro', billingPeriod: 'monthly', payer, paidUntilMs: 100 });
@@ -89,7 +89,7 @@ test('a subscription does not end before its last paid term has its invoice', ()
   const subscription = { ...term, nextBillingPeriod: 'monthly', paidUntilMs: 50, priceMinor: 1_000, processorId: 'cs_1' };
   world.rows.set('account/acct_1', { ...world.rows.get('account/acct_1'), plan: 'pro', subscription });
   const end = { processorId: 'cs_1', paidUntilMs: 100 };
-  assert.throws(() => world.act('account', 'acct_1', 'subscriptionEnded', end), isNoRefusal);
+  assert.throws(() => world.act('account', 'acct_1', 'subscriptionEnded', end), isTriedAgain);
   const paid = { ...term, processorId: 'cs_1', paymentId: 'pi_2', amountMinor: 1_000, paidUntilMs: 100 };
   assert.equal(world.act('account', 'acct_1', 'periodPaid', paid), true);
   assert.equal(world.act('account', 'acct_1', 'subscriptionEnded', end), true);
@@ -103,7 +103,7 @@ test('a key that ends before the account has heard of it is not counted for ever
 });
 
 test('an agent that is to begin before it is created is tried again, not forgotten', () => {
-  assert.throws(() => new World().act('agent', 'agnt_1', 'begin', { context: '' }), isNoRefusal);
+  assert.throws(() => new World().act('agent', 'agnt_1', 'begin', { context: '' }), isTriedAgain);
 });
 
 test('a task goes by the newest word of its account about limits, and what an agent told before it ended brings it back neither to life nor to a place', () => {
@@ -146,7 +146,7 @@ function agent(id: string, status: string) {
   };
 }
 
-/** A refusal would be consumed; this is tried again and then kept as a dead letter. */
-function isNoRefusal(error: unknown): boolean {
-  return !(error instanceof AppError);
+/** A refusal would be consumed, and a defect would be a dead letter in half a second. */
+function isTriedAgain(error: unknown): boolean {
+  return error instanceof NotYet;
 }

@@ -22,6 +22,7 @@ const notFedHere = [
   'troupe_turn_defects_total',
   'troupe_commit_failures_total',
   'troupe_work_retries_total',
+  'troupe_work_early_total',
   'troupe_compute_jobs_total',
 ];
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';

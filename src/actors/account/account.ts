@@ -14,6 +14,7 @@ import { Account, type AccountRow, AgentUsage } from '../../storage/entities/acc
 import type { WaitingFor } from '../../storage/entities/work.ts';
 import { emailAddress } from '../email-address/messages.ts';
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { NotYet } from '../runtime/not-yet.ts';
 import { task } from '../task/messages.ts';
 import { accountInputs } from './inputs.ts';
 import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
@@ -121,7 +122,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       subscriptionEnded(state, { processorId, paidUntilMs = 0 }, ctx) {
         if (state?.subscription?.processorId !== processorId) return { state, reply: false };
         // Its invoice could not be written any more.
-        if (state.subscription.paidUntilMs < paidUntilMs) throw new Error('A subscription ends before its last paid term was told');
+        if (state.subscription.paidUntilMs < paidUntilMs) throw new NotYet('A subscription ends before its last paid term was told');
         // One that waits and has a price would have been paid by now.
         const ended = (account: AccountRow) => ({ ...account, plan: 'free' as const, pendingPlan: null, subscription: null });
         return { state: change(state, ctx, ended), reply: true };

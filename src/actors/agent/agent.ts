@@ -13,6 +13,7 @@ import {
   type Turn,
   type TurnContext,
 } from '../runtime/define-actor.ts';
+import { NotYet } from '../runtime/not-yet.ts';
 import { advance, callDone, end, record } from './advance.ts';
 import { decidable, decide, lossByGuidance, mustDirect, unknownDirector, withGuidance } from './direct.ts';
 import { agentInputs } from './inputs.ts';
@@ -45,7 +46,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
 
       begin(state, { context }, ctx) {
         // No refusal: it would be consumed, and the agent would wait for ever once it is created.
-        if (state === null) throw new Error('An agent is to begin before it is created');
+        if (state === null) throw new NotYet('An agent is to begin before it is created');
         const agent = state;
         if (agent.phase !== 'new') return nothing(state);
         const text = context === '' ? agent.prompt : `${agent.prompt}\n\nWhat came before:\n${context}`;

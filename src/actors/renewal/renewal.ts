@@ -13,6 +13,7 @@ import type { PaidTerm, RenewalStanding } from '../../providers/payments/port.ts
 import { Renewal, type RenewalRow } from '../../storage/entities/renewal.ts';
 import { account } from '../account/messages.ts';
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../runtime/define-actor.ts';
+import { NotYet } from '../runtime/not-yet.ts';
 import type { Arrange } from './effects.ts';
 import { renewalInputs } from './inputs.ts';
 import { type BeginRenewal, type RenewalContract, renewal } from './messages.ts';
@@ -41,7 +42,7 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
       },
       change(state, offer, ctx) {
         // The checkout that begins it will have told it soon.
-        if (state === null) throw new Error('A renewal is changed before it has begun');
+        if (state === null) throw new NotYet('A renewal is changed before it has begun');
         return { state: changed(state, offer, ctx), reply: null };
       },
       replaced(state, { accountId = '' }, ctx) {

@@ -6,6 +6,7 @@ import { CountBy } from '../../counts.ts';
 import { growingPauseMs } from '../../growing-pause.ts';
 import type { Log } from '../../log.ts';
 import type { Envelope } from './envelope.ts';
+import { TriedSince } from './tried-since.ts';
 
 const shortestPauseMs = 250;
 const longestPauseMs = 30_000;
@@ -15,9 +16,7 @@ const logEveryMs = 1_000;
 export class RefusedWork {
   /** For metrics: tries that follow a refusal. */
   readonly retries = new CountBy(['source', 'code']);
-  /** Also holds what has been settled meanwhile, until it is looked at. */
-  private readonly since = new Map<Envelope, number>();
-  private lookAtSize = 1_000;
+  private readonly tried = new TriedSince();
   private loggedAtMs = Number.NEGATIVE_INFINITY;
   private unlogged = 0;
   private readonly log: Log;
@@ -32,9 +31,7 @@ export class RefusedWork {
   /** Notes the refusal, and says how long to wait before the next try. */
   pauseMs(envelope: Envelope, error: Error, about: object): number {
     const nowMs = this.nowMs();
-    const sinceMs = this.since.get(envelope) ?? nowMs;
-    this.since.set(envelope, sinceMs);
-    if (this.since.size > this.lookAtSize) this.forgetSettled();
+    const { forMs } = this.tried.again(envelope, nowMs);
     this.retries.add([envelope.source.kind, codeOf(error)]);
     this.unlogged++;
     if (nowMs - this.loggedAtMs >= logEveryMs) {
@@ -43,21 +40,12 @@ export class RefusedWork {
       this.loggedAtMs = nowMs;
       this.unlogged = 0;
     }
-    return growingPauseMs(nowMs - sinceMs, shortestPauseMs, longestPauseMs);
+    return growingPauseMs(forMs, shortestPauseMs, longestPauseMs);
   }
 
   /** How much is being tried again now, and for how long the first of it has been. */
   get size(): { count: number; oldestS: number } {
-    const nowMs = this.nowMs();
-    let oldestMs = 0;
-    this.forgetSettled();
-    for (const sinceMs of this.since.values()) oldestMs = Math.max(oldestMs, nowMs - sinceMs);
-    return { count: this.since.size, oldestS: oldestMs / 1_000 };
-  }
-
-  private forgetSettled(): void {
-    for (const envelope of this.since.keys()) if (envelope.settled) this.since.delete(envelope);
-    this.lookAtSize = 2 * this.since.size + 1_000;
+    return this.tried.size(this.nowMs());
   }
 }
 

@@ -13,7 +13,9 @@ import type { GroupCommit } from '../../storage/group-commit.ts';
 import type { Activation } from './activation.ts';
 import type { CommandsInFlight } from './commands-in-flight.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
+import { EarlyWork } from './early-work.ts';
 import { type Envelope, isDurable } from './envelope.ts';
+import { NotYet } from './not-yet.ts';
 import type { PendingAsks } from './pending-asks.ts';
 import { RefusedWork } from './refused-work.ts';
 import type { Timers } from './timers.ts';
@@ -50,11 +52,13 @@ const maxFailures = 3;
 
 export class Settlement {
   readonly refused: RefusedWork;
+  readonly early: EarlyWork;
   private readonly parts: SettlementParts;
 
   constructor(parts: SettlementParts) {
     this.parts = parts;
     this.refused = new RefusedWork(parts.log);
+    this.early = new EarlyWork(parts.log);
   }
 
   settle(unit: TurnUnit, outcome: CommitOutcome): void {
@@ -82,8 +86,16 @@ export class Settlement {
 
   /** The command of durable work threw. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void {
+    if (failure instanceof NotYet) return this.tooEarly(activation, envelope, failure);
     if (++envelope.failures >= maxFailures) envelope.givenUp = failure instanceof Error ? failure : new Error(String(failure));
     this.routeLater(activation, envelope);
+  }
+
+  private tooEarly(activation: Activation, envelope: Envelope, failure: NotYet): void {
+    const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
+    const pauseMs = this.early.pauseMs(envelope, failure, about);
+    if (pauseMs === null) envelope.givenUp = failure;
+    this.routeAfter(pauseMs ?? 0, activation, envelope);
   }
 
   private committed(unit: TurnUnit, seqs: number[]): void {

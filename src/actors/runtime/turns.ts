@@ -26,6 +26,7 @@ import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
 import type { JointTurn } from './joint-turn.ts';
 import { inputFault, type Kind } from './kind.ts';
+import { NotYet } from './not-yet.ts';
 import type { PendingAsks } from './pending-asks.ts';
 import type { Timers } from './timers.ts';
 import { isRefusal, runCommand, TurnRecord } from './turn.ts';
@@ -48,7 +49,7 @@ export type TurnsParts = {
   /** Answers the envelope, whose turn changed nothing, when the promise says that the actor still lives here. */
   confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void;
   settled(unit: TurnUnit, outcome: CommitOutcome): void;
-  /** Durable work whose command threw: try it again after a while, or give it up. */
+  /** Durable work whose command threw, or came too early: try it again after a while, or give it up. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void;
   /** Sends an envelope to the actor again, wherever it lives now. */
   again(activation: Activation, envelope: Envelope): void;
@@ -189,7 +190,7 @@ export class Turns {
       ...traceFields(envelope.trace),
       err: failure,
     };
-    if (isRefusal(failure) && isDurable(envelope)) {
+    if (isRefusal(failure) && !(failure instanceof NotYet) && isDurable(envelope)) {
       // It has been heard and refused: it is consumed, like one that changed nothing.
       log.debug(about, 'durable work was refused');
       return this.consume(this.partOf(activation, joint), envelope, null);

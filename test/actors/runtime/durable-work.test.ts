@@ -1,8 +1,12 @@
 /** Messages, effects, timers and command ids: each takes effect once, through crashes, restarts and lost answers (G4, G6, E1-E3, T1, O1, O2). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { EarlyWork } from '../../../src/actors/runtime/early-work.ts';
+import { newEnvelope } from '../../../src/actors/runtime/envelope.ts';
+import { NotYet } from '../../../src/actors/runtime/not-yet.ts';
 import { monotonicMs } from '../../../src/clock.ts';
-import { effects, probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
+import { silentLog } from '../../../src/log.ts';
+import { effects, hearing, probe, probeActor, probeOptions } from '../../support/probe-actor.ts';
 import { proxiedNode } from '../../support/proxied-node.ts';
 import { outcomeOf, type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
 
@@ -82,6 +86,67 @@ for (const poison of ['throw', 'overflow']) {
     assert.equal(await node.actors.ask(probe, 'r', 'add', { n: 1 }), 1);
   });
 }
+
+/** What the probe hears comes too early as long as this holds. */
+function tooEarly(t: { after(fn: () => unknown): void }, isEarly: (input: unknown) => boolean): void {
+  hearing.before = (input) => {
+    if (isEarly(input)) throw new NotYet('What it needs has not come');
+  };
+  t.after(() => (hearing.before = () => {}));
+}
+
+test('a message that comes before what it needs is tried again until that has come, as often as it takes, and is no dead letter', async (t) => {
+  const node = await start(t);
+  let isThere = false;
+  tooEarly(t, (input) => input === 'early' && !isThere);
+  const { early } = node.runtime.actors.settlement;
+  const tries = () => early.tries.read()[0]?.value ?? 0;
+  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['early', 'behind it'] });
+  await node.actors.ask(probe, 'other', 'tell', { to: 'r', inputs: ['of another'] });
+  await until(() => tries() >= 5, 'more tries than a message with a fault has');
+  assert.deepEqual(await heard(node, 'r'), ['of another']);
+  assert.deepEqual(early.tries.read(), [{ labels: { kind: 'probe', command: 'hear' }, value: tries() }]);
+  assert.equal(early.size.count, 1);
+  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'r', 'hear', 'early')), { refused: 'unavailable' });
+  isThere = true;
+  await until(async () => (await heard(node, 'r')).length === 3, 'the message');
+  assert.deepEqual(await heard(node, 'r'), ['of another', 'early', 'behind it']);
+  assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), early.size.count, node.errors], [0, 0, 0, []]);
+});
+
+test('a message whose need does not come within ten minutes becomes a dead letter, and those behind it go on', async (t) => {
+  const node = await start(t);
+  let nowMs = 0;
+  const early = new EarlyWork(silentLog, () => nowMs);
+  Object.assign(node.runtime.actors.settlement, { early });
+  tooEarly(t, (input) => input === 'early');
+  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['early', 'behind it'] });
+  await until(() => early.size.count === 1, 'the first try');
+  nowMs = 599_000;
+  assert.equal(early.size.oldestS, 599);
+  nowMs = 600_000;
+  await until(async () => (await heard(node, 'r')).length === 1, 'the one behind it');
+  const letters = await node.sql('select command, input, attempts, error from dead_letter');
+  assert.deepEqual(letters, [{ command: 'hear', input: 'early', attempts: 2, error: 'NotYet: What it needs has not come' }]);
+  assert.equal(early.size.count, 0);
+});
+
+test('what comes too early is tried with pauses from 0.1 to 30 s', () => {
+  let nowMs = 0;
+  const early = new EarlyWork(silentLog, () => nowMs);
+  const envelope = newEnvelope('hear', null, Infinity, null);
+  const pauses: number[] = [];
+  for (;;) {
+    const pauseMs = early.pauseMs(envelope, new NotYet('early'), { kind: 'probe', id: 'r', command: 'hear' });
+    if (pauseMs === null) break;
+    pauses.push(pauseMs);
+    nowMs += pauseMs;
+  }
+  assert.deepEqual(pauses.slice(0, 6), [100, 100, 200, 400, 800, 1_600]);
+  assert.equal(Math.max(...pauses), 30_000);
+  assert.ok(nowMs >= 600_000 && nowMs < 630_000);
+  assert.equal(envelope.failures, pauses.length + 1);
+});
 
 /** Makes PostgreSQL refuse the rows of `table` that `condition` names, with an SQLSTATE, until the returned function is called. */
 async function refuseRows(node: TestRuntime, table: string, condition: string, sqlState: string): Promise<() => Promise<unknown>> {
