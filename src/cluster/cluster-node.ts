@@ -18,6 +18,7 @@ import { DeathWatch } from './death-watch.ts';
 import type { Pace } from './handoff.ts';
 import { KnownNodes } from './known-nodes.ts';
 import { Lookout } from './lookout.ts';
+import { LostCommits } from './lost-commits.ts';
 import type { Member, View } from './member.ts';
 import type { Membership } from './membership.ts';
 import { MessageRelay } from './message-relay.ts';
@@ -88,7 +89,9 @@ export class ClusterNode implements Placement {
     const timings = (this.timings = { ...clusterTimings, ...options.timings });
     const owner = (this.owner = self.incarnation);
     this.listeners = new PlacementListeners(log);
+    this.onLostCommits(() => this.lease.end());
     const neighbours = (this.neighbours = new Neighbours(owner, peers));
+    const lostCommits = new LostCommits({ peers, neighbours, listeners: this.listeners });
     this.table = new ShardTable({ databaseUrl, owner });
     const onTakenOver = (error: AppError) => this.overtaken(error);
     this.lock = new NodeLock({ databaseUrl, owner, mode: 'shared', log, waitMs: timings.lockWaitMs, onTakenOver });
@@ -109,7 +112,7 @@ export class ClusterNode implements Placement {
       },
       sealing: (shards) => this.listeners.seal(shards),
       lost: (shards) => this.listeners.tell('lost', shards),
-      forgot: () => this.lease.end(),
+      forgot: () => lostCommits.found(),
       waitOutMs: timings.readLeaseMs * waitOutFactor,
       rereadMs: timings.rereadMs,
       takeBackMs: timings.takeBackMs,
@@ -230,6 +233,10 @@ export class ClusterNode implements Placement {
 
   onLost(listener: (shards: number[]) => void): void {
     this.listeners.on('lost', listener);
+  }
+
+  onLostCommits(listener: () => void): void {
+    this.listeners.on('lostCommits', listener);
   }
 
   /**

@@ -7,10 +7,17 @@ type Heard = {
   lost: number[];
   gone: string;
   messages: readonly MessageDraft[] | null;
+  lostCommits: null;
 };
 
 export class PlacementListeners {
-  private readonly byTopic: { [T in keyof Heard]: ((about: Heard[T]) => void)[] } = { acquired: [], lost: [], gone: [], messages: [] };
+  private readonly byTopic: { [T in keyof Heard]: ((about: Heard[T]) => void)[] } = {
+    acquired: [],
+    lost: [],
+    gone: [],
+    messages: [],
+    lostCommits: [],
+  };
   private readonly sealing: ((shards: number[]) => Promise<void>)[] = [];
   private readonly log: Log;
 

@@ -53,6 +53,8 @@ export interface Placement {
   onSealing(listener: (shards: number[]) => Promise<void>): void;
   /** Calls back with shards that this node no longer owns: their activations are dropped. */
   onLost(listener: (shards: number[]) => void): void;
+  /** Calls back when the database has lost commits that it had confirmed, as after a failover to a standby that lagged; after `onLost`. */
+  onLostCommits(listener: () => void): void;
   /** Joins: from here on shards are acquired. */
   start(): Promise<void>;
   /** Gives up what is owned. */

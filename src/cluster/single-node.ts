@@ -63,6 +63,7 @@ export class SingleNode implements Placement {
   private readonly seen: number[] = new Array(shardCount).fill(-1);
   private readonly acquired: ((shards: number[], orphaned: number[]) => void)[] = [];
   private readonly lost: ((shards: number[]) => void)[] = [];
+  private readonly lostCommits: (() => void)[] = [];
   private readonly lock: NodeLock;
   private readonly lease: ReadLease;
   private readonly history = new DatabaseHistory();
@@ -141,6 +142,10 @@ export class SingleNode implements Placement {
 
   onLost(listener: (shards: number[]) => void): void {
     this.lost.push(listener);
+  }
+
+  onLostCommits(listener: () => void): void {
+    this.lostCommits.push(listener);
   }
 
   /** Throws `conflict` when another node runs on this database. */
@@ -247,6 +252,7 @@ export class SingleNode implements Placement {
       'the database has lost what it had confirmed, as after a failover or a restored backup: this node forgets all it knew and reads anew',
     );
     this.lose(this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard])));
+    for (const listener of this.lostCommits) listener();
   }
 
   /** N4. */

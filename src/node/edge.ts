@@ -135,6 +135,7 @@ export async function openEdge({
     stats.events.committed(events, clock.nowMs());
     (relay ?? hub).publish(events, seqs);
   });
+  placement.onLostCommits(() => hub.startOver());
   const stream = new Stream({
     hub,
     database,

@@ -196,6 +196,8 @@ test(
     const lost = await cluster.sql('select shard, epoch::float8 from shard order by shard');
     const ids = all.filter((id) => c.placement.epochOf(shardOf('probe', id)) !== null);
     await Promise.all(ids.map((id) => b.actors.ask(probe, id, 'add', { n: 10 })));
+    const heard = { a: 0, b: 0, c: 0 };
+    for (const node of [a, b, c]) node.placement.onLostCommits(() => heard[node.name as 'a']++);
     await cluster.sql(`with o as (update probe set value = 1 returning 1), e as (delete from event where seq > 60 returning 1),
     c as (update event_counter set last_seq = 60 returning 1)
     update shard set epoch = before.epoch, owner = before.owner from shard_before before where before.shard = shard.shard`);
@@ -209,6 +211,10 @@ test(
     for (const { shard, epoch } of epochs) assert.ok(epoch > lost[shard]!.epoch, 'above every epoch that was ever seen');
     const told = cluster.lines.filter(({ message }) => message.startsWith('the database has lost'));
     assert.ok(told.length >= 1 && told.length <= 6, `it is said: ${told.length} times`);
+    assert.ok(
+      Object.values(heard).every((times) => times >= 1),
+      `every node is told, whoever found it: ${JSON.stringify(heard)}`,
+    );
   },
 );
 

@@ -108,6 +108,8 @@ class Follower implements FeedHandle {
       bufferedBytes: () => (this.reader.hasRoom() ? 0 : Number.POSITIVE_INFINITY),
       cork: (work) => work(),
       tooSlow: () => this.followAgain(),
+      // Who reads it has lost its shard, and begins again from its row.
+      startOver: () => this.followAgain(),
     };
   }
 

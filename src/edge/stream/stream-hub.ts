@@ -7,6 +7,7 @@
  * H2 A subscriber who reads too slowly is ended; nothing is left out for it silently. A replay waits for its reader instead, and holds
  *    nothing meanwhile but what is on its way.
  * H3 While a live subscriber has not seen the newest event that is known to be committed, a timer runs that will fetch it.
+ * H4 When the database has lost commits, nothing of what was known is kept: the same numbers are given again, to other events.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log } from '../../log.ts';
@@ -116,6 +117,13 @@ export class StreamHub {
     if (account.gapTimer !== null) clearTimeout(account.gapTimer);
     this.accounts.delete(account.id);
     this.onListening(account.id);
+  }
+
+  /** H4. Every subscriber is ended; its reader is told to start over from what the database has now. */
+  startOver(): void {
+    const all = [...this.accounts.values()].flatMap(({ subscribers }) => [...subscribers]);
+    for (const subscriber of all) this.unsubscribe(subscriber);
+    for (const { reader } of all) reader.startOver();
   }
 
   /** Goes live from `seq`: everything after it is sent, first from PostgreSQL if need be. Resolves when the subscriber is live or ended. */

@@ -40,6 +40,8 @@ const maxTopics = 100;
  * died a moment ago, and the others count what it had there until they know.
  */
 const placeWaitsMs = [100, 200, 400, 800, 1_600] as const;
+/** Who is sent away since the database has lost events comes back within so long. */
+const startOverMs = 1_000;
 /** Keys and sessions asked at once whether they still stand. */
 const standingBatch = 100;
 
@@ -113,10 +115,10 @@ export class Stream implements WebSocketHandlers<Client> {
     for (const socket of this.sockets) this.sendAway(socket, overMs);
   }
 
-  private sendAway(socket: Socket, overMs: number): void {
+  private sendAway(socket: Socket, overMs: number, reason = 'The node is leaving'): void {
     if (isClosed(socket)) return;
     socket.send(JSON.stringify({ type: 'goaway', reconnect_after_ms: Math.round(Math.random() * overMs) }));
-    end(socket, closeCodes.leaving, 'The node is leaving');
+    end(socket, closeCodes.leaving, reason);
   }
 
   private async authenticate(socket: Socket, { type, token, resume_from: resumeFrom }: Message): Promise<void> {
@@ -131,7 +133,7 @@ export class Stream implements WebSocketHandlers<Client> {
     if (!(await this.takePlace(socket, principal))) return end(socket, closeCodes.tooMany, 'Too many connections');
     if (isClosed(socket)) return;
     const { hub } = this.parts;
-    const subscriber = hub.subscribe(readerOf(socket), principal.accountId);
+    const subscriber = hub.subscribe(this.readerOf(socket), principal.accountId);
     socket.data.subscriber = subscriber;
     socket.data.principal = principal;
     subscriber.filter = filterFor(principal, []);
@@ -200,6 +202,16 @@ export class Stream implements WebSocketHandlers<Client> {
     return rows.length === 1;
   }
 
+  private readerOf(socket: Socket): Reader {
+    return {
+      send: (frame) => socket.send(frame),
+      bufferedBytes: () => socket.bufferedBytes(),
+      cork: (work) => socket.cork(work),
+      tooSlow: () => end(socket, closeCodes.tooSlow, 'Reading too slowly; reconnect and resume'),
+      startOver: () => this.sendAway(socket, startOverMs, 'The database has lost events; reconnect and resume'),
+    };
+  }
+
   private failed(socket: Socket, err: unknown): void {
     this.parts.log.warn({ err }, 'a stream could not be opened or replayed');
     end(socket, closeCodes.leaving, 'The stream cannot go on here; reconnect and resume');
@@ -262,13 +274,4 @@ function end(socket: Socket, code: number, reason: string): void {
 /** Asked anew after every await: the client may have gone meanwhile. */
 function isClosed(socket: Socket): boolean {
   return socket.data.state === 'closed';
-}
-
-function readerOf(socket: Socket): Reader {
-  return {
-    send: (frame) => socket.send(frame),
-    bufferedBytes: () => socket.bufferedBytes(),
-    cork: (work) => socket.cork(work),
-    tooSlow: () => end(socket, closeCodes.tooSlow, 'Reading too slowly; reconnect and resume'),
-  };
 }

@@ -9,6 +9,8 @@ export interface Reader {
   cork(work: () => void): void;
   /** Ends it: it reads too slowly. */
   tooSlow(): void;
+  /** Ends it: what it was sent may be of a history that the database no longer has. */
+  startOver(): void;
 }
 
 export type Subscriber = {

@@ -248,7 +248,13 @@ test('a look asks for a thousand accounts at a time, and only for those with lis
     return database.read(query);
   };
   const watch = new CounterWatch({ hub, database: { read }, log: silentLog, everyMs: neverMs });
-  const reader = { send: () => 'sent' as const, bufferedBytes: () => 0, cork: (work: () => void) => work(), tooSlow: () => {} };
+  const reader = {
+    send: () => 'sent' as const,
+    bufferedBytes: () => 0,
+    cork: (work: () => void) => work(),
+    tooSlow: () => {},
+    startOver: () => {},
+  };
   const subscribers = range(1, 2_500).map((n) => hub.subscribe(reader, `acct_counted_${n}`));
   await withNodes(neverMs, async ([node]) => {
     for (const account of ['acct_counted_7', 'acct_counted_2400', 'acct_uncounted']) await node.commit(account, 3);

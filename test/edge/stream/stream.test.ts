@@ -106,6 +106,7 @@ before(async () => {
       if (event.accountId === 'acct_gappy') told.push({ ...event, seq: seqs[i]! });
     });
   });
+  runtime.placement.onLostCommits(() => hub.startOver());
   ({ port } = await server.listen('127.0.0.1', 0));
 });
 after(async () => {
@@ -450,6 +451,47 @@ test('a leaving node tells every client when to come again and closes with 1012'
     const { reconnect_after_ms: afterMs } = client.messages.at(-1);
     assert.ok(afterMs >= 0 && afterMs <= 1_000);
   }
+});
+
+test('where the database has lost commits every stream ends with 1012, and who resumes beyond them is told to start over', async () => {
+  const account = 'acct_rewound';
+  await say(account, ...words(4));
+  const client = await subscribe(account, 0);
+  await client.untilMessage('replayed');
+  await say(account, ...words(1));
+  await client.until(() => client.events.length === 5);
+  const before = await runtime.sql('select last_seq::int as seq from event_counter where account_id = $1', [account]);
+  assert.deepEqual(before, [{ seq: 5 }]);
+  // As in a standby that lagged behind.
+  await runtime.sql('delete from event where account_id = $1 and seq > 3', [account]);
+  await runtime.sql('update event_counter set last_seq = 3 where account_id = $1', [account]);
+  await runtime.sql('update shard set epoch = epoch - 1');
+  assert.equal(await client.ended(), 1012);
+  assert.equal(client.messages.at(-1).type, 'goaway');
+  assert.ok(client.messages.at(-1).reconnect_after_ms <= 1_000);
+  assert.equal(hub.listening.has(account), false);
+
+  const resumed = await subscribe(account, 5);
+  await resumed.untilMessage('reset');
+  assert.deepEqual(
+    resumed.messages.slice(0, 2).map(({ type, seq, resumed, oldest_seq }) => ({ type, seq, resumed, oldest_seq })),
+    [
+      { type: 'auth_ok', seq: 3, resumed: false, oldest_seq: undefined },
+      { type: 'reset', seq: undefined, resumed: undefined, oldest_seq: 1 },
+    ],
+  );
+  // The numbers are given again, to other events, and none of those is left out.
+  await say(account, ...words(3));
+  await resumed.until(() => resumed.events.length === 3);
+  assert.deepEqual(
+    resumed.events.map(({ prev, event }) => [prev, event.seq]),
+    [
+      [3, 4],
+      [4, 5],
+      [5, 6],
+    ],
+  );
+  resumed.vanish();
 });
 
 test('a client that goes while its token is looked up is not subscribed afterwards', async () => {
