@@ -34,6 +34,17 @@ test("the README's first task by curl reports the figures of the file, and its f
   assert.match(card, /The books are right: 4 entries, 1 wallets with 230\.01 USD, 1 cards/);
 });
 
+for (const status of ['failed', 'cancelled']) {
+  test(`the README's wait for the task ends where it is ${status}, and says so`, { timeout: 20_000 }, async () => {
+    const lines = blockOf(await readFile('README.md', 'utf8'), 'quick-start');
+    const wait = /# How it goes\n([\s\S]*?)\n\n/.exec(lines)![1]!;
+    // What the service answers: it runs once, then it is over.
+    const answers = `N=$(mktemp); curl() { echo >> $N; if [ $(wc -l < $N) -gt 1 ]; then echo ${status}; else echo running; fi; }; field() { cat; }`;
+    const { stdout } = await promisify(execFile)('sh', ['-euc', `BASE=; TASK=; TOKEN=; ${answers}\n${wait}\nrm $N`], { timeout: 10_000 });
+    assert.equal(stdout, `The task is ${status}\n`);
+  });
+}
+
 function blockOf(readme: string, name: string): string {
   const block = new RegExp(`<!-- ${name} -->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(readme);
   assert.ok(block, `the README has ${name}`);
