@@ -5,6 +5,7 @@ import { accountWebhooksEffects } from '../../src/actors/account-webhooks/count.
 import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
 import { actorRef, defineActor, type NewEvent } from '../../src/actors/runtime/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { user } from '../../src/actors/user/messages.ts';
 import { Couriers } from '../../src/actors/webhook/couriers.ts';
 import { type CreateWebhook, type DeliveryRecord, webhook } from '../../src/actors/webhook/messages.ts';
 import { keyOfSecret, newWebhookSecret } from '../../src/actors/webhook/signature.ts';
@@ -14,6 +15,7 @@ import type { Placement } from '../../src/cluster/placement.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { AccountFeed } from '../../src/edge/stream/account-feed.ts';
 import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
+import { AppError } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
 import { webhookSecrets } from '../../src/node/webhooks.ts';
@@ -39,6 +41,14 @@ export const crierActor = defineActor<CanaryRow, CrierContract>({
     },
   },
   queries: {},
+});
+
+/** In the place of the user who registers webhooks: has an address, and no more. */
+const ownerActor = defineActor<CanaryRow, any>({
+  ref: user,
+  entity: Canary,
+  commands: {},
+  queries: { profile: () => ({ email: 'ann@example.com' }) },
 });
 
 export class MovedClock implements Clock {
@@ -71,7 +81,14 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
   runtime.onEvents((events, seqs) => hub.publish(events, seqs));
   const outbound = createOutbound({ allow, resolve, connections: null });
   const mails: Mail[] = [];
-  const mail = { send: async (sent: Mail) => ({ detail: String(mails.push(sent)) }) };
+  const mailServer = { isAway: false, tries: [] as string[] };
+  const mail = {
+    send: async (sent: Mail, messageId: string) => {
+      mailServer.tries.push(messageId);
+      if (mailServer.isAway) throw new AppError('unavailable', 'The mail server could not be reached');
+      return { detail: String(mails.push(sent)) };
+    },
+  };
   const { actors } = runtime;
   const feed = new AccountFeed({ hub, database, log: silentLog });
   const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
@@ -80,10 +97,11 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
   const muted = new Set<string>();
   runtime.register([
     crierActor,
+    ownerActor,
     accountWebhooksActor(accountWebhooksEffects({ database })),
     webhookActor({ actors, mail, changed: (id) => muted.has(id) || couriers.changed(id) }),
   ]);
-  return { hub, outbound, mails, couriers, muted };
+  return { hub, outbound, mails, mailServer, couriers, muted };
 }
 
 type Delivering = Pick<ReturnType<typeof deliveringParts>, 'couriers' | 'muted'>;
@@ -145,6 +163,9 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     },
     get mails() {
       return part.mails;
+    },
+    get mailServer() {
+      return part.mailServer;
     },
     /** A registered webhook whose address has answered the challenge. */
     async register(url: string, given: Partial<CreateWebhook> = {}) {

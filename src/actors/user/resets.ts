@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
+import { mailAgainAfterMs } from '../../mail-retry.ts';
 import type { MailProvider } from '../../providers/mail/port.ts';
 import type { PasswordReset, UserRow } from '../../storage/entities/identity.ts';
 import { emailAddressId } from '../email-address/messages.ts';
@@ -14,8 +15,6 @@ import type { UserContract } from './messages.ts';
 
 export const resetLifeMs = 3_600_000;
 const maxResets = 5;
-const maxAttempts = 5;
-const firstRetryMs = 15_000;
 const mailTimeoutMs = 60_000;
 
 export type MailedReset = { to: string; resetId: string; expiresAtMs: number; attempt: number };
@@ -64,8 +63,8 @@ export function offerReset(
 export function resetMailed(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext<UserContract>): Turn<UserRow | null, null> {
   if (outcome.kind !== 'done') return { state, reply: null };
   const { sent, resetId, attempt } = outcome.value as MailResult;
-  if (sent || attempt >= maxAttempts) return { state, reply: null };
-  ctx.schedule(`mail ${resetId}`, ctx.nowMs + firstRetryMs * 2 ** attempt, 'mailReset', { resetId, attempt: attempt + 1 });
+  const againAfterMs = sent ? null : mailAgainAfterMs(attempt);
+  if (againAfterMs !== null) ctx.schedule(`mail ${resetId}`, ctx.nowMs + againAfterMs, 'mailReset', { resetId, attempt: attempt + 1 });
   return { state, reply: null };
 }
 

@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { idPrefixes } from '../../ids.ts';
+import { mailAgainAfterMs } from '../../mail-retry.ts';
 import type { MailProvider } from '../../providers/mail/port.ts';
 import type { UserRow, Verification } from '../../storage/entities/identity.ts';
 import { emailAddressId } from '../email-address/messages.ts';
@@ -11,8 +12,6 @@ import type { UserContract } from './messages.ts';
 
 export const verificationLifeMs = 24 * 3_600_000;
 const maxVerifications = 5;
-const maxAttempts = 5;
-const firstRetryMs = 15_000;
 const mailTimeoutMs = 60_000;
 
 /** `notice` tells the old address of a change, and holds no token. */
@@ -89,9 +88,10 @@ export function verificationMailed(
 ): Turn<UserRow | null, null> {
   if (outcome.kind !== 'done') return { state, reply: null };
   const { sent, mail } = outcome.value as MailResult;
-  if (sent || mail.attempt >= maxAttempts) return { state, reply: null };
+  const againAfterMs = sent ? null : mailAgainAfterMs(mail.attempt);
+  if (againAfterMs === null) return { state, reply: null };
   const next = { ...mail, attempt: mail.attempt + 1 };
-  ctx.schedule(`mail ${mail.id}`, ctx.nowMs + firstRetryMs * 2 ** mail.attempt, 'mailVerification', { mail: next });
+  ctx.schedule(`mail ${mail.id}`, ctx.nowMs + againAfterMs, 'mailVerification', { mail: next });
   return { state, reply: null };
 }
 

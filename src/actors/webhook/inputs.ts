@@ -1,6 +1,7 @@
 /** The forms of what a webhook is sent and of its timer. */
 import Type from 'typebox';
 import { durableInputs } from '../runtime/durable-input.ts';
+import { disabledInput } from './disabled-notice.ts';
 import type { WebhookContract } from './messages.ts';
 
 export const webhookInputs = durableInputs<WebhookContract>()({
@@ -13,5 +14,6 @@ export const webhookInputs = durableInputs<WebhookContract>()({
     secret: Type.String(),
     cursor: Type.Integer(),
   }),
+  tellAgain: disabledInput,
   challenge: Type.Object({ id: Type.String(), run: Type.Integer(), attempts: Type.Integer(), createdAt: Type.Number() }),
 });

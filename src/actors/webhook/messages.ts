@@ -2,9 +2,9 @@
 
 import type { Mode } from '../../mode.ts';
 import type { WebhookDeliveryRow, WebhookRow } from '../../storage/entities/webhook.ts';
-import { actorRef } from '../runtime/define-actor.ts';
+import { actorRef, type EffectResult } from '../runtime/define-actor.ts';
+import type { Disabled } from './disabled-notice.ts';
 import type { SavedLane } from './lanes.ts';
-import type { Disabled } from './webhook.ts';
 
 export type CreateWebhook = {
   accountId: string;
@@ -69,8 +69,10 @@ export type WebhookContract = {
     settle(input: Progress): boolean;
     /** Its timer: the challenge that was not answered with 2xx is sent again. */
     challenge(input: Challenge): null;
-    /** Outcomes of its effects; nothing follows. */
-    noted(input: object): null;
+    /** Outcomes of its effects. */
+    noted(input: EffectResult): null;
+    /** Its timer: the mail that says that it was disabled could not be sent. */
+    tellAgain(input: Required<Disabled>): null;
   };
   queries: {
     /** null: there is none. */

@@ -11,7 +11,7 @@ import { Webhook, WebhookDelivery, type WebhookRow } from '../../storage/entitie
 import { accountWebhooks } from '../account-webhooks/messages.ts';
 import type { ActorSystem } from '../runtime/actor-system.ts';
 import { defineActor, type EffectContext, type Turn, type TurnContext } from '../runtime/define-actor.ts';
-import { user } from '../user/messages.ts';
+import { type Disabled, noted, tellAgain, tellUserEffect } from './disabled-notice.ts';
 import { webhookInputs } from './inputs.ts';
 import {
   type Challenge,
@@ -36,18 +36,13 @@ export type WebhookActorParts = {
 
 const oldSecretMs = 24 * 3_600_000;
 const maxAsked = 20;
-const why = {
-  unverified: 'its address did not answer the challenge with 2xx within 24 hours',
-  failing: 'a delivery had failed for 24 hours',
-  gone: 'the receiver answered 410 (Gone)',
-};
 
 export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
   return defineActor<WebhookRow, WebhookContract>({
     ref: webhook,
     entity: Webhook,
     inputs: webhookInputs,
-    commands: { create, change, remove, rotateSecret, test, replay, settle, challenge, noted: (state) => ({ state, reply: null }) },
+    commands: { create, change, remove, rotateSecret, test, replay, settle, challenge, noted, tellAgain },
     queries: { get: (state) => (state === null || state.status === 'deleted' ? null : state) },
     effects: {
       wake: {
@@ -57,14 +52,7 @@ export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
         lane: 'vital',
         outcome: 'noted',
       },
-      tellUser: {
-        run: (input: Disabled, { effectId }: EffectContext) => tellUser(actors, mail, input, effectId),
-        // Better twice, under one Message-ID, than not at all.
-        repeatable: () => true,
-        timeoutMs: 60_000,
-        lane: 'vital',
-        outcome: 'noted',
-      },
+      tellUser: tellUserEffect({ actors, mail }),
     },
   });
 }
@@ -225,21 +213,4 @@ function ask(state: WebhookRow, record: DeliveryRecord, ctx: TurnContext<Webhook
   const { id, seq, type, attempts, createdAt } = record;
   ctx.append(WebhookDelivery, { ...record, webhookId: ctx.id });
   return { ...afterChange({ ...state, asked: [...state.asked, { id, seq, type, attempts, createdAt }] }, ctx), reply: record };
-}
-
-export type Disabled = { userId: string; url: string; webhookId: string; reason: 'failing' | 'gone' | 'unverified' };
-
-async function tellUser(actors: ActorSystem, mail: MailProvider, input: Disabled, effectId: string): Promise<null> {
-  const profile = await actors.query(user, input.userId, 'profile', null);
-  if (profile === null) return null;
-  const text = [
-    `Your webhook ${input.webhookId} gets no more events, because ${why[input.reason]}.`,
-    '',
-    // Its path may be a secret.
-    `It goes to ${new URL(input.url).host}.`,
-    `Enable it again with PATCH /v1/api-keys/webhooks/${input.webhookId} {"status": "active"}: events from then on are delivered.`,
-    'What was not delivered is listed under /deliveries and can be sent again from there.',
-  ].join('\n');
-  await mail.send({ to: profile.email, subject: 'A webhook was disabled', text }, effectId);
-  return null;
 }

@@ -133,6 +133,60 @@ test('a receiver that answers 410 is asked no more', async (t) => {
   assert.equal(receiver.received.length, 1);
 });
 
+test('the mail that says that a webhook was disabled is tried again while the mail server is away, five times, until the webhook is enabled', async (t) => {
+  const node = await startWebhookNode(t);
+  const receiver = await startReceiver(t);
+  receiver.answer = answerWith(410);
+  node.mailServer.isAway = true;
+  const disable = async () => {
+    const { id } = await node.register(receiver.url);
+    await node.cry([{ taskId: 'task_1' }]);
+    await node.untilRow(id, ({ status }) => status === 'disabled', 'the end');
+    return id;
+  };
+  const { tries } = node.mailServer;
+  /** The clock goes on until the next try. */
+  const nextTry = async () => {
+    const before = tries.length;
+    await until(
+      async () => {
+        await node.pass(10_000);
+        await node.fireTimers();
+        return tries.length > before;
+      },
+      `try ${before + 1}`,
+    );
+  };
+  const timers = async () => (await node.database.read({ text: `select from timer where name = 'tell user'` })).rows.length;
+
+  await disable();
+  await nextTry();
+  assert.ok(tries.length >= 2 && node.mails.length === 0);
+  node.mailServer.isAway = false;
+  await nextTry();
+  assert.deepEqual(
+    node.mails.map(({ to, subject }) => [to, subject]),
+    [['ann@example.com', 'A webhook was disabled']],
+  );
+  assert.deepEqual(new Set(tries), new Set([tries[0]]), 'under one Message-ID');
+  await until(async () => (await timers()) === 0, 'no further try');
+
+  node.mailServer.isAway = true;
+  tries.length = 0;
+  await disable();
+  for (let n = 1; n < 5; n++) if (tries.length < 5) await nextTry();
+  await until(async () => (await timers()) === 0, 'the last try');
+  assert.equal(tries.length, 5);
+
+  const id = await disable();
+  await until(async () => (await timers()) === 1, 'the first try');
+  await node.actors.ask(webhook, id, 'change', { status: 'active', cursor: 100 });
+  await node.pass(hourMs);
+  await node.fireTimers();
+  await until(async () => (await timers()) === 0, 'the timer');
+  assert.equal(tries.length, 6);
+});
+
 test('redirects, a private address behind a name, a gigabyte, a cut answer and a damaged encoding do no harm', async (t) => {
   const inside = await startReceiver(t);
   const names: Record<string, string> = {
