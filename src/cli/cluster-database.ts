@@ -15,7 +15,7 @@ export type DatabaseReading = {
   shards: ShardOwner[];
   /** null: the database could not tell within its time. */
   backlogs: { messages: Backlog; effects: Backlog; timers: Backlog; deadLetters: Backlog } | null;
-  /** Batches each owner has committed so far. */
+  /** Batches committed so far, by marker: an owner has one for each lane. */
   batches: Map<string, number>;
   /** Events of all accounts so far; null as with the backlogs. */
   events: number | null;

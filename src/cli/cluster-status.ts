@@ -46,7 +46,6 @@ const silentAfterMs = 1_000;
 export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, cluster: ClusterReading | null): ClusterStatus {
   const overMs = earlier === null ? 0 : now.nowMs - earlier.nowMs;
   const perSecond = (count: number) => round((Math.max(0, count) * 1_000) / overMs);
-  const commitsOf = (owner: string) => (now.batches.get(owner) ?? 0) - (earlier?.batches.get(owner) ?? 0);
   const members = cluster?.redis.up ? cluster.view.members : [];
   const isolated = isolatedOf({ number: 0, members });
   const known = new Set(members.map(({ incarnation }) => incarnation));
@@ -56,7 +55,7 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
   const common = (incarnation: string) => ({
     incarnation,
     shards: owned.get(incarnation) ?? 0,
-    commits_per_s: measured ? perSecond(commitsOf(incarnation)) : null,
+    commits_per_s: measured ? perSecond(batchesOf(now, incarnation) - batchesOf(earlier, incarnation)) : null,
   });
   const nodes: NodeStatus[] = members.map(({ incarnation, name, host, port, roles, leaving, cannotCommit }, i) => {
     const silentMs = cluster!.nodes[i]!.silentMs;
@@ -90,7 +89,7 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
       last_renewal_ms: null,
     });
   }
-  const batches = [...now.batches.keys()].reduce((sum, owner) => sum + Math.max(0, commitsOf(owner)), 0);
+  const batches = [...now.batches].reduce((sum, [marker, batch]) => sum + Math.max(0, batch - (earlier?.batches.get(marker) ?? 0)), 0);
   return {
     nodes: nodes.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || (a.incarnation < b.incarnation ? -1 : 1)),
     shards: now.shards,
@@ -106,6 +105,11 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
         }
       : null,
   };
+}
+
+/** Of all its lanes: those beside the main one have markers of their own (`commit-lane.ts`). */
+function batchesOf({ batches }: DatabaseReading, owner: string): number {
+  return [...batches].reduce((sum, [marker, batch]) => (marker === owner || marker.startsWith(`${owner} lane `) ? sum + batch : sum), 0);
 }
 
 function movesOf(shards: ShardOwner[], { view }: ClusterReading): ClusterStatus['moves'] {

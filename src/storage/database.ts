@@ -270,8 +270,8 @@ const maxWaitingLists = 2_048;
 const maxWaitingListsEach = 512;
 /** Shorter than a caller's patience, so that it is told. */
 const listWaitMs = 8_000;
-/** What a node needs besides its lists, and what everything else at the database (tools, migrations, PostgreSQL's own) is left. */
-const connectionsOfNode = 14;
+/** What a node needs with the fewest lists (decision 13), and what everything else at the database (tools, migrations, PostgreSQL's own) is left. */
+const connectionsOfNode = 15;
 const connectionsOfOthers = 10;
 const tooManyReads = 'The database has too much to read; try again shortly';
 const listTimeoutMs = 30_000;

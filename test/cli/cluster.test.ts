@@ -13,6 +13,7 @@ import { shardCount } from '../../src/cluster/address.ts';
 import { clusterIdentity } from '../../src/cluster/cluster-identity.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import { Membership } from '../../src/cluster/membership.ts';
+import { readCluster } from '../../src/cluster/membership-reading.ts';
 import { planOf } from '../../src/cluster/placement-plan.ts';
 import { silentLog } from '../../src/log.ts';
 import { connectionName } from '../../src/storage/connection-name.ts';
@@ -122,6 +123,25 @@ test('status shows who lives, who owns what, what is to move and what waits', op
   assert.equal(status.lag.messages.count, 1);
   assert.ok(status.lag.messages.oldest_s >= 90);
   assert.deepEqual([status.lag.timers, status.lag.dead_letters], [{ count: 0, oldest_s: null }, 0]);
+
+  await b.membership.reportCommits(false);
+  // Beside the main lane a node has two for what waits for locks, each with a marker of its own.
+  await database.query(`insert into commit_marker (owner, batch) values ($1, 5), ($1 || ' lane 1', 2), ($1 || ' lane 2', 3)`, [
+    a.self.incarnation,
+  ]);
+  const earlier = await readDatabase(here.databaseUrl);
+  await database.query('update commit_marker set batch = batch + 1000');
+  const then = statusOf(await readDatabase(here.databaseUrl), earlier, await readCluster(here.redis.url, here.clusterId));
+  assert.ok(then.rates!.commits_per_s > 0);
+  assert.equal(then.nodes[0]!.commits_per_s, then.rates!.commits_per_s);
+  assert.deepEqual(
+    then.nodes.map(({ name, state }) => [name, state]),
+    [
+      ['node-2', 'ready'],
+      ['node-3', 'silent'],
+      ['node-10', 'unable'],
+    ],
+  );
 
   const table = statusTable(status);
   assert.match(table, /^View \d+, 3 nodes, 1024 shards, 2 to move, 1 owned by nobody\n\nNODE +STATE +SHARDS/);
