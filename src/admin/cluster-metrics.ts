@@ -18,6 +18,16 @@ export function addClusterMetrics(metrics: Metrics, { node, membership, transpor
     () => node.status().isolated.length,
   );
   metrics.gauge(
+    'troupe_cluster_unable',
+    '1 for each node in that view that cannot commit and is given no shards while another can, else 0',
+    () => {
+      // By name: one that was just started again may stand in the view twice.
+      const byName = new Map<string, number>();
+      for (const { name, cannotCommit } of membership.view.members) byName.set(name, Math.max(byName.get(name) ?? 0, cannotCommit ? 1 : 0));
+      return Array.from(byName, ([node, value]) => ({ labels: { node }, value }));
+    },
+  );
+  metrics.gauge(
     'troupe_membership_state',
     '1 for the state that this node is in as a member, 0 for the others; alone: Redis does not answer',
     () => membershipStates.map((state) => ({ labels: { state }, value: membership.state === state ? 1 : 0 })),

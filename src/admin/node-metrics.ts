@@ -29,6 +29,8 @@ export type NodeParts = {
   databaseClock: { readonly offsetMs: number };
   /** `ready`, or why not. */
   readiness(): string;
+  /** Whether the database answers this node and takes its writes. */
+  canCommit(): boolean;
   requests: RequestStats;
   limits: { requests: { readonly refused: Readonly<Record<string, number>> }; redisCommands: (() => number) | null };
   runtime: Runtime;
@@ -117,7 +119,12 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
   );
 }
 
-function addDatabase(metrics: Metrics, { database, placement }: NodeParts): void {
+function addDatabase(metrics: Metrics, { database, placement, canCommit }: NodeParts): void {
+  metrics.gauge(
+    'troupe_postgres_up',
+    '1 while PostgreSQL answers this node and takes its writes, else 0; 0 after 2 s without an answer',
+    () => (canCommit() ? 1 : 0),
+  );
   metrics.gauge('troupe_database_connections', 'Connections of the pool for reads, in use and idle', () => {
     const { totalCount, idleCount } = database.pool;
     return [

@@ -89,9 +89,8 @@ export class ClusterNode implements Placement {
     const timings = (this.timings = { ...clusterTimings, ...options.timings });
     const owner = (this.owner = self.incarnation);
     this.listeners = new PlacementListeners(log);
-    this.onLostCommits(() => this.lease.end());
     const neighbours = (this.neighbours = new Neighbours(owner, peers));
-    const lostCommits = new LostCommits({ peers, neighbours, listeners: this.listeners });
+    const lostCommits = new LostCommits({ peers, neighbours, listeners: this.listeners, endLease: () => this.lease.end() });
     this.table = new ShardTable({ databaseUrl, owner });
     const onTakenOver = (error: AppError) => this.overtaken(error);
     this.lock = new NodeLock({ databaseUrl, owner, mode: 'shared', log, waitMs: timings.lockWaitMs, onTakenOver });

@@ -7,7 +7,13 @@ import type { Neighbours } from './neighbours.ts';
 import type { Peers } from './peers.ts';
 import type { PlacementListeners } from './placement-listeners.ts';
 
-export type LostCommitsParts = { peers: Pick<Peers, 'onNews'>; neighbours: Pick<Neighbours, 'tellAll'>; listeners: PlacementListeners };
+export type LostCommitsParts = {
+  peers: Pick<Peers, 'onNews'>;
+  neighbours: Pick<Neighbours, 'tellAll'>;
+  listeners: PlacementListeners;
+  /** Nothing in memory may be shown before the database has confirmed it. */
+  endLease(): void;
+};
 
 const news = 'lost commits';
 /** What others tell within this time after it was known here is the same loss. */
@@ -30,6 +36,7 @@ export class LostCommits {
 
   private tell(): void {
     this.toldAtMs = monotonicMs();
+    this.parts.endLease();
     this.parts.listeners.tell('lostCommits', null);
   }
 }

@@ -167,6 +167,7 @@ export async function startNode(
     dataDir,
     room: stores.room,
     readiness,
+    canCommit: () => cluster?.node.commits.canCommit ?? placement.state === 'ready',
     ...stats,
     limits,
     runtime,

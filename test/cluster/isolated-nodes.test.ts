@@ -1,7 +1,10 @@
 /** Nodes that the others do not reach, though they live: their shards go where callers reach them, in order, and come back when the links do. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
 import { isolatedOf } from '../../src/cluster/isolation.ts';
+import { silentLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
 import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { effects, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
@@ -171,6 +174,17 @@ test(
     t.diagnostic(`answered elsewhere after ${Math.round(performance.now() - beganMs)} ms`);
     await until(() => c.placement.state === 'unable' && c.owned().length === 0, 'c to hear of it from the others');
     assert.equal(a.membership.view.members.length, 3, 'it is a member');
+    const metrics = new Metrics(silentLog);
+    addClusterMetrics(metrics, { node: a.placement, membership: a.membership, transport: { counters: {} } } as never);
+    const unable = (await metrics.text()).match(/^troupe_cluster_unable\{.*$/gm);
+    assert.deepEqual(
+      unable,
+      ['a"} 0', 'b"} 0', 'c"} 1'].map((of) => `troupe_cluster_unable{node="${of}`),
+    );
+    assert.deepEqual(
+      [a, c].map(({ placement }) => placement.commits.canCommit),
+      [true, false],
+    );
     assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b']);
     assert.deepEqual(new Set(await round(3, [c])), new Set([3]), 'it passes on what it is asked');
     held.release();
