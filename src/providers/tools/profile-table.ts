@@ -23,7 +23,13 @@ const joinJob: Job<{ left: string; right: string; last?: string }, JoinProfile> 
   timeMs: 100_000,
 };
 
-type Arguments = Bounds & { path: string; compare_with?: string; extended_by?: string };
+type Arguments = Omit<Bounds, 'ratio'> & {
+  path: string;
+  compare_with?: string;
+  extended_by?: string;
+  ratio_of?: string;
+  ratio_per?: string;
+};
 
 export const createProfileTable = (compute: Compute): Tool => ({
   name: 'profile_table',
@@ -41,6 +47,12 @@ export const createProfileTable = (compute: Compute): Tool => ({
     ),
     above: Type.Optional(Type.Number({ description: 'Name the rows in which a number is larger than this' })),
     below: Type.Optional(Type.Number({ description: 'Name the rows in which a number is smaller than this' })),
+    ratio_of: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'With ratio_per: a column of numbers, such as rent' }),
+    ),
+    ratio_per: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'The column that ratio_of is divided by, such as square metres' }),
+    ),
     extended_by: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: 'A third table, which has a common key with the second only' }),
     ),
@@ -49,7 +61,10 @@ export const createProfileTable = (compute: Compute): Tool => ({
   highConsequence: false,
   repeatable: true,
   timeoutMs: 120_000,
-  async run({ path, compare_with: other, extended_by: last, above, below }: Arguments, { workspace, accountId, signal }) {
+  async run(
+    { path, compare_with: other, extended_by: last, above, below, ratio_of: of, ratio_per: per }: Arguments,
+    { workspace, accountId, signal },
+  ) {
     if (last !== undefined && other === undefined)
       throw new ToolError('extended_by needs compare_with: the table that leads to the third.');
     const open = async (name: string) => (await workspace.open(name)).stream;
@@ -60,7 +75,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
             {
               name: path,
               maxBytes: maxResultBytes - envelopeBytes,
-              ...(above === undefined && below === undefined ? {} : { bounds: { above, below } }),
+              bounds: { above, below, ...(of === undefined || per === undefined ? {} : { ratio: { of, per } }) },
             },
             { account: accountId, signal, open: () => open(path) },
           )

@@ -11,12 +11,12 @@ import { limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
 import { type Answer, type Material, writeNothing, writeReport, writeSummary } from './report.ts';
 import { sandboxValue } from './sandbox-value.ts';
-import { absentSubjects, causeRemark, forecastRemark } from './subjects.ts';
+import { absentSubjects, causeRemark, comparedYearRemark, forecastRemark, relationAnswers } from './subjects.ts';
 import { answerTexts } from './text/answers.ts';
 import { textClosing } from './text/report.ts';
 import type { Wishes } from './wishes.ts';
 
-const saidFindings = 16;
+const saidFindings = 20;
 /** A file may have a megabyte; a report that long is not read. */
 const longestFileChars = 900_000;
 
@@ -54,6 +54,8 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
     ...absentSubjects(asked, tables),
     ...causeRemark(asked, tables),
     ...forecastRemark(asked, tables),
+    ...comparedYearRemark(asked, tables),
+    ...relationAnswers(asked, tables),
     ...problems,
     ...wishes.cannot,
     ...wishes.unread.map((text) => `Not followed, because no rule reads it: "${text.slice(0, 200)}"`),

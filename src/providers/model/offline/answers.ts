@@ -4,8 +4,9 @@ import { nameTokens } from '../../tools/table/column-role.ts';
 import type { JoinProfile } from '../../tools/table/join.ts';
 import type { ColumnProfile, Figures, TableProfile } from '../../tools/table/table-profile.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
-import { addsUp, exact, mainMeasure, markdownTable, round, safe } from './figure.ts';
+import { addsUp, exact, mainMeasure, markdownTable, measures, round, safe } from './figure.ts';
 import { groupedFigureCode } from './grouped-figure-code.ts';
+import { columnFor } from './ratios.ts';
 import type { Answer } from './report.ts';
 import { sandboxValue } from './sandbox-value.ts';
 import type { FigureKind, FigureWish, Wishes } from './wishes.ts';
@@ -70,10 +71,15 @@ export function findColumn(table: TableProfile, word: string): ColumnProfile | u
   );
 }
 
+/** By another word for the same thing: "rating" for stars. */
+function columnCalled(table: TableProfile, word: string): ColumnProfile | undefined {
+  return columnFor(word.toLowerCase(), measures(table));
+}
+
 type Outcome = { answer: Answer } | { call: Call } | { problem: string };
 
 function answerFigure(talk: Conversation, wish: FigureWish, table: TableProfile): Outcome {
-  const column = wish.column === null ? mainMeasure(table) : findColumn(table, wish.column);
+  const column = wish.column === null ? mainMeasure(table) : (findColumn(table, wish.column) ?? columnCalled(table, wish.column));
   if (wish.kind === 'count' && column?.numbers === undefined && wish.column !== null && wish.by === null) {
     const counted = countOfThings(table, wish.column, column);
     if (counted !== null) return counted;
@@ -87,6 +93,14 @@ function answerFigure(talk: Conversation, wish: FigureWish, table: TableProfile)
     table.remarks.some(({ kind }) => kind === 'durations' || kind === 'worked' || kind === 'span')
   )
     return { problem: '' };
+  // "The largest positions" are seen in the ranks, "the average per subject" in the means of all columns.
+  if (column?.numbers === undefined && wish.column !== null) {
+    const word = wish.column.toLowerCase();
+    if (noColumns.has(word) || ((wish.kind === 'max' || wish.kind === 'min') && table.remarks.some(({ kind }) => kind === 'rank')))
+      return { problem: '' };
+  }
+  // "How many dry days" counts what has a property, and names no column.
+  if (column?.numbers === undefined && wish.kind === 'count') return { problem: '' };
   if (column?.numbers === undefined)
     return { problem: `${table.name} has no numeric column "${wish.column ?? ''}" (asked: ${wish.asked}).` };
   // "How many minutes" asks for their sum, not for the rows that have some.
@@ -95,6 +109,8 @@ function answerFigure(talk: Conversation, wish: FigureWish, table: TableProfile)
   const by = findColumn(table, wish.by);
   if (by === undefined)
     return { problem: isCovered(table, wish.by) ? '' : `${table.name} has no column "${wish.by}" (asked: ${wish.asked}).` };
+  // "Rent per m²" divides one column by the other; the remarks tell it.
+  if (by.numbers !== undefined && table.remarks.some(({ kind: told }) => told === 'ratio')) return { problem: '' };
   const title = `${titles[kind]} of ${column.name} by ${by.name} (${table.name})`;
   const own = fromGroups(table, kind, column.name, by.name) ?? fromTrend(table, kind, column.name, by.name);
   if (own !== null) return { answer: grouped(title, by.name, kind, own) };
@@ -123,12 +139,18 @@ function singular(word: string): string {
     .replace(/(?:es|s|en|e)$/, '');
 }
 
+/** Words after "average" or "total" that name no column. */
+const noColumns = new Set(
+  'je pro per by each score scores mark marks grade grades note noten value values wert werte figure figures number numbers zahl zahlen result results ergebnis ergebnisse column columns of and the'.split(
+    ' ',
+  ),
+);
 const timeWords = new Set(
   'month months day days week weekday year quarter hour date time monat monaten tag tagen woche jahr quartal stunde'.split(' '),
 );
 const spanWords = new Set('hours hour time duration stunden zeit dauer minutes days'.split(' '));
 const whoWords = new Set(
-  'person people employee employees colleague member customer client product article item store shop supplier vendor department team project category name mitarbeiter mitarbeiterin kunde produkt artikel filiale abteilung lieferant projekt kategorie one'.split(
+  'person people employee employees colleague member customer client product article item store shop supplier vendor department team project category type kind sort typ art class group model name mitarbeiter mitarbeiterin kunde produkt artikel filiale abteilung lieferant projekt kategorie one'.split(
     ' ',
   ),
 );
@@ -138,6 +160,8 @@ function isCovered(table: TableProfile, word: string): boolean {
   const lower = word.toLowerCase();
   if (timeWords.has(lower))
     return table.trend !== null || table.remarks.some(({ kind }) => kind === 'period_columns' || kind === 'weekday');
+  // "per kilometre": by another word for a column of numbers, which divides.
+  if (columnFor(lower, measures(table)) !== undefined) return true;
   if (whoWords.has(lower)) return table.columns.some(({ type, role }) => type === 'text' || role === 'identifier');
   return table.columns.some(({ name }) => nameTokens(name).some((token) => singular(token) === singular(lower)));
 }

@@ -1,6 +1,7 @@
 /** What stands out in a profile, in plain sentences. Every figure is the profile's own or a plain share or difference of two of them. */
 import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
-import { addsUp, countOf, exact, keyFigure, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
+import { addsUp, countOf, exact, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
+import { trend } from './findings-trend.ts';
 
 const strong = 0.7;
 /** Share of a column's sum at which a single row is worth a warning. */
@@ -8,7 +9,7 @@ const heavy = 0.1;
 
 /** Remarks that say what the figures are, before those on how good the data are. */
 const telling = new Set(
-  'total flows late open unit_figures rare_state stock promoters rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each column_means row_means counter level join'.split(
+  'total flows late open unit_figures rare_state stock promoters rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each ratio margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
     ' ',
   ),
 );
@@ -18,7 +19,6 @@ const fewRows = 10;
 const mostGroups = 300;
 const fewestForOutliers = 8;
 const valuesListed = 6;
-const mostOtherTrends = 3;
 
 /** The most telling first. */
 export function findings(profile: TableProfile): string[] {
@@ -70,7 +70,10 @@ function total(measure: ColumnProfile, isMain: boolean): string[] {
   const name = safe(measure.name);
   const middle = `mean ${round(mean)}, median ${quantiles_estimated ? 'about ' : ''}${round(median)}`;
   if (min === max) return [];
-  if (!addsUp(measure)) return [`${name} goes from ${exact(min)} to ${exact(max)}${unit} over ${countOf(count, 'row')} (${middle}).`];
+  if (!addsUp(measure))
+    return [
+      `${name} goes from ${exact(min)} to ${exact(max)}${unit} over ${countOf(count, 'row')} (${middle}).${measure.role === 'unclear' && count > 1 ? ` Nothing tells whether its values may be added up; if they may, they make ${exact(sum)}.` : ''}`,
+    ];
   const skewed =
     isMain && median > 0 && mean / median > 1.4 ? ' The mean is well above the median, so a few large values carry the sum.' : '';
   const derived =
@@ -94,6 +97,7 @@ function biggestGroups(profile: TableProfile): string[] {
       ...groupFigures(profile, by, values, main, own),
       ...listing,
       ...otherSums(profile, by, values, main),
+      ...otherMeans(profile, by, values, main),
       ...(rated === undefined ? [] : groupFigures(profile, by, values, rated, own)),
     ];
   });
@@ -169,8 +173,15 @@ function groupFigures(
       ? ` ${countOf(own.missing, 'row')} without a ${safe(by)} ${own.missing === 1 ? 'is' : 'are'} in none of them.`
       : '';
   return [
-    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}`,
+    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${measure.role === 'unclear' ? addedUp(values, name) : ''}`,
   ];
+}
+
+/** Where nothing tells whether values may be added up, their sums are told under that condition. */
+function addedUp(values: GroupValues, name: string): string {
+  const sums = values.flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, sum: figures[name].sum }]));
+  const ranked = sums.toSorted((a, b) => b.sum - a.sum).slice(0, valuesListed);
+  return ` Added up, if that means something: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`;
 }
 
 /** The other columns that add up, by a group of a few values. */
@@ -185,6 +196,21 @@ function otherSums(profile: TableProfile, by: string, values: GroupValues, main:
         .toSorted((a, b) => b.sum - a.sum);
       if (ranked.length < 2) return [];
       return [`${safe(name)} by ${safe(by)}: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`];
+    });
+}
+
+/** The means of columns that do not add up, by a group of a few values. */
+function otherMeans(profile: TableProfile, by: string, values: GroupValues, main: ColumnProfile): string[] {
+  if (values.length > 8 || values.length < 2) return [];
+  return measures(profile)
+    .filter((column) => column !== main && !addsUp(column))
+    .slice(0, 3)
+    .flatMap(({ name }) => {
+      const ranked = values
+        .flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, mean: figures[name].mean }]))
+        .toSorted((a, b) => b.mean - a.mean);
+      if (ranked.length < 2) return [];
+      return [`Mean ${safe(name)} by ${safe(by)}: ${ranked.map(({ value, mean }) => `${safe(value)} ${round(mean)}`).join(', ')}.`];
     });
 }
 
@@ -240,91 +266,6 @@ function weight(profile: TableProfile): string[] {
   return [
     `Row ${top.row} alone is ${percent(top.value, measure.numbers.sum)} of all ${safe(measure.name)}; check it before relying on the totals.${without}`,
   ];
-}
-
-function trend(profile: TableProfile): string[] {
-  const measure = mainMeasure(profile);
-  const additive = measure === undefined || addsUp(measure);
-  const points = (profile.trend?.points ?? []).filter(({ figures }) => measure === undefined || figures[measure.name] !== undefined);
-  if (profile.trend === null || points.length < 3) return [];
-  const { period } = profile.trend;
-  const figureOf = (point: (typeof points)[number]) => keyFigure(point, measure);
-  const what = measure === undefined ? 'the number of rows' : `${additive ? '' : 'the mean '}${safe(measure.name)}`;
-  const written = additive ? exact : round;
-  const ranked = points.toSorted((a, b) => figureOf(b) - figureOf(a));
-  const [top, low] = [ranked[0]!, ranked.at(-1)!];
-  if (figureOf(top) === figureOf(low)) return [];
-  const tiedWith = (figure: number) => {
-    const tied = ranked.filter((point) => figureOf(point) === figure).map((point) => point.period);
-    return tied.length > 3 ? `${tied.slice(0, 3).join(', ')} and ${tied.length - 3} more` : tied.toSorted().join(' and ');
-  };
-  const sentences = [
-    `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).`,
-  ];
-  const [first, last] = [points[0]!, points.at(-1)!];
-  const [from, to] = [figureOf(first), figureOf(last)];
-  if (from > 0)
-    sentences.push(
-      `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) it changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
-    );
-  if (!additive) return sentences;
-  const half = Math.floor(points.length / 2);
-  const total = (part: typeof points) => part.reduce((sum, point) => sum + figureOf(point), 0);
-  const [before, after] = [total(points.slice(0, half)), total(points.slice(-half))];
-  if (half >= 3 && before > 0 && after > 0 && Math.abs(after / before - 1) >= 0.1) {
-    sentences.push(
-      `The last ${half} ${period}s together are ${percent(Math.abs(after - before), before)} ${after > before ? 'above' : 'below'} the first ${half}.`,
-    );
-  }
-  return [...sentences, ...otherTrends(profile, measure, period), ...months(profile, measure), ...partialPeriods(profile)];
-}
-
-/** The best and the worst period of the other columns that add up. */
-function otherTrends({ trend: found, columns }: TableProfile, main: ColumnProfile | undefined, period: string): string[] {
-  return columns
-    .filter((column) => column.name !== main?.name && column.numbers !== undefined && addsUp(column))
-    .slice(0, mostOtherTrends)
-    .flatMap(({ name }) => {
-      const points = (found?.points ?? []).flatMap(({ period: at, figures }) =>
-        figures[name] === undefined ? [] : [{ at, sum: figures[name].sum }],
-      );
-      const ranked = points.toSorted((a, b) => b.sum - a.sum);
-      const [top, low] = [ranked[0], ranked.at(-1)];
-      if (top === undefined || low === undefined || points.length < 3) return [];
-      if (ranked[1]!.sum === top.sum || ranked.at(-2)!.sum === low.sum) return [];
-      return [`By ${period}, ${safe(name)} was highest in ${top.at} (${exact(top.sum)}) and lowest in ${low.at} (${exact(low.sum)}).`];
-    });
-}
-
-/** Where figures are followed day by day over two months or more, the months as well. */
-function months({ trend: found }: TableProfile, measure: ColumnProfile | undefined): string[] {
-  if (found?.period !== 'day' || measure === undefined || !addsUp(measure)) return [];
-  const sums = new Map<string, { sum: number; days: number }>();
-  for (const { period, figures } of found.points) {
-    const own = sums.get(period.slice(0, 7)) ?? { sum: 0, days: 0 };
-    sums.set(period.slice(0, 7), own);
-    own.sum += figures[measure.name]?.sum ?? 0;
-    own.days++;
-  }
-  if (sums.size < 2) return [];
-  const each = [...sums].map(
-    ([month, { sum, days }]) => `${month} ${exact(Number(sum.toPrecision(12)))} (${countOf(days, 'day')} with rows)`,
-  );
-  return [`${safe(measure.name)} by month: ${each.join(', ')}.`];
-}
-
-/** A month that the data enter on the 20th is no month to compare with. */
-function partialPeriods({ trend: found, columns }: TableProfile): string[] {
-  const dates = columns.find(({ name }) => name === found?.date_column)?.dates;
-  if (found?.period !== 'month' || dates === undefined || dates.first.length < 10) return [];
-  const from = Number(dates.first.slice(8, 10));
-  const last = new Date(`${dates.last.slice(0, 10)}T00:00:00Z`);
-  const days = new Date(Date.UTC(last.getUTCFullYear(), last.getUTCMonth() + 1, 0)).getUTCDate();
-  const parts = [
-    ...(from > 5 ? [`${dates.first.slice(0, 7)} begins on ${dates.first.slice(0, 10)}`] : []),
-    ...(days - last.getUTCDate() > 5 ? [`${dates.last.slice(0, 7)} ends on ${dates.last.slice(0, 10)}`] : []),
-  ];
-  return parts.length === 0 ? [] : [`The ends of the period may be incomplete months: ${parts.join(' and ')}.`];
 }
 
 function correlations(profile: TableProfile): string[] {

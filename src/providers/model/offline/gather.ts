@@ -6,6 +6,7 @@ import { type Call, type Conversation, findCall, isRecord, textField } from './c
 import { fileNamesIn, findMentions, tellMissing } from './file-mentions.ts';
 import { boundsIn } from './limits.ts';
 import type { Orders } from './orders.ts';
+import { ratioIn } from './ratios.ts';
 import type { TextMaterial } from './report.ts';
 import { summarise } from './summary.ts';
 import { readFacts } from './text/facts.ts';
@@ -130,6 +131,9 @@ function readFile(talk: Conversation, name: string, found: Gathered): Call[] {
     );
     if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn([talk.task, ...talk.guidance].join('\n')) } }];
     if (past.outcome === 'done' && isProfile(past.result)) {
+      // The columns are known only now: a figure per another that is asked for takes a second look.
+      const ratio = past.args.ratio_of === undefined ? ratioIn([talk.task, ...talk.guidance].join('\n'), past.result) : null;
+      if (ratio !== null) return [{ name: 'profile_table', args: { ...past.args, ratio_of: ratio.of, ratio_per: ratio.per } }];
       found.tables.push(past.result, ...past.result.nested);
       return [];
     }

@@ -3,7 +3,8 @@ import { nameTokens } from '../../tools/table/column-role.ts';
 import type { TableProfile } from '../../tools/table/table-profile.ts';
 import { endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
-type Subject = { name: string; asked: ReadonlySet<string>; columns: RegExp };
+/** `grouping`: a word of everyday talk, asked for only where it is asked by it: "which product", "per customer". */
+type Subject = { name: string; asked: ReadonlySet<string>; columns: RegExp; grouping?: true };
 
 const set = (list: string) => new Set(list.split(' '));
 const money =
@@ -62,9 +63,130 @@ const subjects: readonly Subject[] = [
     asked: set('competitor competitors competition konkurrenz wettbewerber'),
     columns: /compet|konkurr|wettbewerb|company|firma|brand/i,
   },
+  {
+    name: 'reason',
+    asked: set('reasons grund gründe gründen'),
+    columns:
+      /reason|grund|ursache|cause|comment|kommentar|note|remark|bemerk|category|kategorie|type|diagnos|complaint|issue|fault|problem|status|code/i,
+  },
+  {
+    name: 'product',
+    grouping: true,
+    asked: set('product products produkt produkte artikel'),
+    columns: /product|produkt|artik|article|item|sku|name|good|ware|material|model|type|categor|desc|bezeich|title|part|ean|service|plan/i,
+  },
+  {
+    name: 'customer',
+    grouping: true,
+    asked: set('customer customers kunde kunden client clients'),
+    columns:
+      /custom|kunde|client|name|user|member|buyer|account|company|firma|mail|person|guest|gast|patient|subscriber|contact|debitor|empf/i,
+  },
+  {
+    name: 'department or team',
+    grouping: true,
+    asked: set('department departments abteilung abteilungen'),
+    columns: /depart|abteil|team|division|unit|bereich|group|kostenstelle|cost.?cent|section|dept|function/i,
+  },
+  {
+    name: 'seller or staff member',
+    grouping: true,
+    asked: set('salesperson salespeople seller sellers verkäufer verkäuferin cashier'),
+    columns: /sales|seller|verk|agent|rep|staff|employee|mitarb|cashier|kass|name|person|owner|by|user/i,
+  },
+  {
+    name: 'channel',
+    grouping: true,
+    asked: set('channel channels kanal kanäle'),
+    columns: /channel|kanal|source|quelle|medium|campaign|platform|via|type|origin/i,
+  },
+  {
+    name: 'payment method',
+    asked: set('zahlungsart zahlungsarten zahlungsmethode'),
+    columns: /pay|zahl|method|card|karte|bar|cash|art$/i,
+  },
+  {
+    name: 'stock',
+    grouping: true,
+    asked: set('stock inventory lagerbestand lagerbestände vorrat vorräte'),
+    columns: /stock|invent|bestand|lager|hand|qty|quant|menge|avail|vorrat|anzahl|count|level/i,
+  },
+  {
+    name: 'returns',
+    grouping: true,
+    asked: set('returns refunds retouren rücksendungen'),
+    columns: /return|refund|retour|rück|status|state|type|reason|qty|quant|amount|menge/i,
+  },
+  {
+    name: 'complaints',
+    grouping: true,
+    asked: set('complaint complaints beschwerde beschwerden reklamation reklamationen'),
+    columns: /complain|beschwer|reklam|ticket|issue|comment|feedback|category|type|subject|status/i,
+  },
+  {
+    name: 'delivery',
+    grouping: true,
+    asked: set('delivery deliveries lieferzeit lieferung lieferungen'),
+    columns: /deliver|liefer|ship|versand|arriv|eta|received|carrier|transit|dispatch|eingang/i,
+  },
+  {
+    name: 'budget or target',
+    grouping: true,
+    asked: set('budget budgets target targets soll planwert planwerte'),
+    columns: /budget|target|plan|soll|ziel|goal|forecast|quota|vorgabe/i,
+  },
+  { name: 'tax', asked: set('vat mwst mehrwertsteuer umsatzsteuer'), columns: /tax|vat|mwst|ust|steuer|netto|brutto|net$|gross/i },
+  {
+    name: 'temperature',
+    asked: set('temperature temperatures temperatur temperaturen'),
+    columns: /temp|grad|°|celsius|fahrenheit|deg|value|wert|reading/i,
+  },
+  {
+    name: 'sickness or absence',
+    asked: set('sickness absences absenteeism krankheit krankheitstage fehlzeiten'),
+    columns: /sick|absen|krank|fehl|leave|away|present|attend|reason|grund|type|art|status/i,
+  },
+  {
+    name: 'nationality',
+    asked: set('nationality nationalities nationalität nationalitäten'),
+    columns: /nation|country|land|citizen|origin|herkunft|staat/i,
+  },
+  {
+    name: 'brand or maker',
+    asked: set('brand brands marke marken manufacturer manufacturers hersteller'),
+    columns: /brand|marke|manufact|herstell|maker|make|vendor|supplier|model|company|firma|name|product|artikel/i,
+  },
+  { name: 'emissions', asked: set('emission emissions emissionen co2'), columns: /co2|emiss|carbon|ghg|abgas/i },
+  {
+    name: 'currency',
+    asked: set('currency currencies währung währungen'),
+    columns: /curr|währ|waehr|eur|usd|gbp|chf|€|\$|£|amount|price|betrag|preis/i,
+  },
+  { name: 'snow', asked: set('snow schnee snowfall schneefall'), columns: /snow|schnee|precip|niederschlag|weather|wetter/i },
+  { name: 'wind', asked: set('wind windgeschwindigkeit'), columns: /wind|gust|böe|weather|wetter|speed/i },
+  {
+    name: 'return on investment',
+    asked: set('roi roas'),
+    columns: /roi|roas|revenue|umsatz|sales|income|return|profit|gewinn|erlös|value|wert|gain/i,
+  },
+  {
+    name: 'attendance',
+    asked: set('attendance anwesenheit'),
+    columns: /attend|present|anwes|visit|besuch|absent|fehl|particip|teiln|spectator|zuschauer/i,
+  },
+  { name: 'mileage', asked: set('mileage kilometerstand laufleistung'), columns: /mile|km|kilomet|odometer|distance|strecke|lauf/i },
+  { name: 'warranty', asked: set('warranty garantie gewährleistung'), columns: /warrant|garantie|gewähr/i },
+  { name: 'insurance', asked: set('insurance versicherung versicherungen'), columns: /insur|versicher|policy|police|premium|prämie/i },
+  { name: 'language', grouping: true, asked: set('language languages sprache sprachen'), columns: /lang|sprach|locale/i },
+  {
+    name: 'colour',
+    grouping: true,
+    asked: set('color colors colour colours farbe farben'),
+    columns: /colo|farb|name|variant|desc|product|artikel/i,
+  },
   { name: 'browser or device', asked: set('browser browsers'), columns: /browser|agent|device|client|gerät/i },
 ];
-const causes = set('why warum weshalb wieso reason reasons cause');
+const causes = set('why warum weshalb wieso reason cause');
 const questioning = set(
   'how what which who where when why whose wie was welche welcher welches welchem wer wo wann warum wieviel show tell give list find calculate compute name zeige nenne finde berechne',
 );
@@ -78,9 +200,15 @@ export function absentSubjects(task: string, tables: readonly TableProfile[]): s
     tables.flatMap(({ columns: own }) => own.flatMap(({ frequent }) => (frequent ?? []).map(({ value }) => value.toLowerCase()))),
   );
   const found: string[] = [];
-  for (const { name, asked, columns: speaking } of subjects) {
-    const word = tokens.find((token, i) => token.kind === 'word' && asked.has(token.lower) && isAsked(tokens, i));
+  for (const { name, asked, columns: speaking, grouping } of subjects) {
+    const word = tokens.find(
+      (token, i) => token.kind === 'word' && asked.has(token.lower) && isAsked(tokens, i) && (grouping !== true || isGrouping(tokens, i)),
+    );
     if (word === undefined || columns.some((column) => speaking.test(column)) || values.has(word.lower)) continue;
+    // budget24.csv is about the budget, whatever its columns are called.
+    if (tables.some((table) => [...asked].some((each) => each.length > 3 && table.name.toLowerCase().includes(each)))) continue;
+    // What price and cost give is in the remarks.
+    if (name === 'profit' && tables.some(({ remarks }) => remarks.some(({ kind }) => kind === 'margin' || kind === 'flows'))) continue;
     if (
       tables.some((table) => table.columns.some((column) => column.unit !== undefined && /[$€£]|EUR|USD|GBP|CHF/.test(column.unit))) &&
       speaking === money
@@ -115,6 +243,14 @@ export function forecastRemark(task: string, tables: readonly TableProfile[]): s
   return asks ? ['What will be is not in the files: the report tells what was, and makes no forecast.'] : [];
 }
 
+const groupingLeads = set('which welche welcher welches welchen per pro je by nach what each every jede jeder jedes jedem');
+
+/** "Which product", "by the customer". */
+function isGrouping(tokens: readonly Token[], at: number): boolean {
+  const before = tokens.slice(Math.max(0, at - 2), at).map(({ lower }) => lower);
+  return groupingLeads.has(before.at(-1) ?? '') || (before.at(-1) === 'the' && groupingLeads.has(before[0]!));
+}
+
 /** Within a sentence that asks or orders, not in one that tells. */
 function isAsked(tokens: readonly Token[], at: number): boolean {
   let from = at;
@@ -124,4 +260,40 @@ function isAsked(tokens: readonly Token[], at: number): boolean {
     if (i > at && endsSentence(tokens, i)) return false;
   }
   return false;
+}
+
+/** "Compared to last year" over data of one year only. */
+export function comparedYearRemark(task: string, tables: readonly TableProfile[]): string[] {
+  const asks =
+    /(?<!\p{L})(?:last year|previous year|prior year|year[ -](?:over|on)[ -]year|yoy|vorjahr\p{L}{0,4}|letzte[sn]? jahr)(?!\p{L})/iu.test(
+      task.slice(0, 8000),
+    );
+  const dates = tables.flatMap(({ columns }) => columns.flatMap(({ dates: own }) => (own === undefined ? [] : [own])));
+  const years = new Set(dates.flatMap(({ first, last }) => [first.slice(0, 4), last.slice(0, 4)]));
+  const named = tables.some(({ columns, name }) =>
+    [name, ...columns.map((column) => column.name)].some((text) => /(?:19|20)\d\d|year|jahr|prev|last|py/i.test(text)),
+  );
+  if (!asks || dates.length === 0 || years.size !== 1 || named) return [];
+  return [`Not in the data: all dates are in ${[...years][0]}, so nothing can be compared with the year before.`];
+}
+
+const relating =
+  /(?<!\p{L})(?:correlat\p{L}{0,6}|relation(?:ship)?s?|related|depends?|dependen\p{L}{0,4}|influences?|affects?|effects?|connection|connected|link(?:ed)?|impacts?|zusammenhang|zusammenhänge|hängt|hängen|abhängig\p{L}{0,4}|beeinfluss\p{L}{0,4}|einfluss|auswirk\p{L}{0,6}|korrel\p{L}{0,8})(?!\p{L})/iu;
+
+/** Where it is asked whether columns depend on one another, weak correlations are told as well. */
+export function relationAnswers(task: string, tables: readonly TableProfile[]): string[] {
+  if (!relating.test(task.slice(0, 8000))) return [];
+  return tables.flatMap(({ correlations, columns }) =>
+    correlations
+      .filter(
+        ({ rows, columns: pair }) =>
+          rows >= 5 && pair.every((name) => columns.some((column) => column.name === name && column.derived !== true)),
+      )
+      .slice(0, 6)
+      .map(({ columns: [a, b], r, rows }) => {
+        const size = Math.abs(r);
+        const word = size >= 0.7 ? 'a strong' : size >= 0.4 ? 'a moderate' : size >= 0.2 ? 'a weak' : 'no clear';
+        return `Correlation of ${a} and ${b}: ${r.toFixed(2)} over ${rows} rows, ${word} linear relation${size >= 0.2 ? (r > 0 ? ' (they rise together)' : ' (the one falls where the other rises)') : ''}; a correlation is no proof of cause.`;
+      }),
+  );
 }

@@ -1,7 +1,8 @@
 /** What the first reading learns of one column, and the decision what the column is. */
 import { type Cell, cellText, isFormula, isMissing, isPlaceholder, parseBoolean } from './cell.ts';
+import { inUtc, type Order, readCompact, readInOrder, readStamp, stampRange } from './column-dates.ts';
 import { type ColumnRole, has, nameTokens, roleOf } from './column-role.ts';
-import { type DateOrder, type ParsedDate, parseDate } from './date-format.ts';
+import { type ParsedDate, parseDate } from './date-format.ts';
 import { countKey, FrequentValues } from './frequent-values.ts';
 import { isDigitCode, type NumberStyle, type ParsedNumber, parseEither, parseNumber } from './number-format.ts';
 import type { ColumnType } from './table-profile.ts';
@@ -72,6 +73,10 @@ export class ColumnEvidence {
   #bounds = { dot: { min: Infinity, max: -Infinity }, comma: { min: Infinity, max: -Infinity } };
   /** Cells with a separator that both styles accept and read differently, such as 1,234. */
   #ambiguous = 0;
+  /** Of these, by the mark they are written with. */
+  #twoWays = { dot: 0, comma: 0 };
+  /** The largest number that is written without any mark. */
+  #unmarkedMax = -Infinity;
   #numbers = 0;
   #compact = 0;
   #dates = 0;
@@ -93,6 +98,20 @@ export class ColumnEvidence {
   /** Some dates are written 31.12.2024, as where the comma is the decimal mark. */
   get dottedDates(): boolean {
     return [...this.#forms.keys()].some((form) => form.startsWith('DD.MM.'));
+  }
+
+  /** The way of writing that the column itself shows; null where it shows none. */
+  get leaning(): NumberStyle | null {
+    if (this.dots !== this.commas) return this.dots > this.commas ? 'dot' : 'comma';
+    // 941 beside 1.007, and no 1007: the mark sets off thousands.
+    const grouped = this.#ambiguous > 0 && this.#unmarkedMax >= 100 && this.#unmarkedMax < 1000;
+    if (!grouped || this.#twoWays.dot > 0 === this.#twoWays.comma > 0) return null;
+    return this.#twoWays.dot > 0 ? 'comma' : 'dot';
+  }
+
+  /** All marks are dots before three digits. */
+  get dottedGroups(): boolean {
+    return this.#twoWays.dot >= 3 && this.#twoWays.comma === 0 && this.dots === 0 && this.commas === 0;
   }
 
   constructor(distinctLimit: number) {
@@ -117,7 +136,7 @@ export class ColumnEvidence {
   }
 
   decide(name: string, index: number, fileStyle: NumberStyle, warnings: string[]): ColumnPlan {
-    const style = this.dots === this.commas ? fileStyle : this.dots > this.commas ? 'dot' : 'comma';
+    const style = this.leaning ?? fileStyle;
     const { min, max } = this.#numbers > 0 ? this.#bounds[style] : { min: Number.NaN, max: Number.NaN };
     const order = this.#order(fileStyle);
     const numeric = this.#kind(this.#fractions[style] > 0);
@@ -137,9 +156,9 @@ export class ColumnEvidence {
       max,
       wholeNumbers: this.#fractions[style] === 0,
     });
-    const quantity = role === 'measure' || role === 'rate' || role === 'level';
+    const quantity = role === 'measure' || role === 'rate' || role === 'level' || role === 'unclear';
     const reads = kind.reads === 'number' && !quantity ? 'text' : kind.reads;
-    if (reads === 'number' && this.#ambiguous > 0 && this.dots === this.commas)
+    if (reads === 'number' && this.#ambiguous > 0 && this.leaning === null)
       warnings.push(`Column ${name}: numbers like 1,234 or 1.234 could mean two things; the ${style} is read as the decimal mark.`);
     if (reads === 'date' && stamp === null) this.#warnOfDates(name, order, warnings);
     const zoned = this.#offsets.size > 1;
@@ -228,6 +247,10 @@ export class ColumnEvidence {
     const monthOrdered = month.falls === 0 || month.rises === 0;
     if (this.#twofold >= 4 && dayOrdered !== monthOrdered) return { kind: dayOrdered ? 'day_first' : 'month_first', because: 'order' };
     if (fileStyle === 'comma') return { kind: 'day_first', because: 'style' };
+    // A log of a few days read the other way round would be spread over months, on a few days of each.
+    const [daySpan, monthSpan] = [day.lastMs - day.firstMs, month.lastMs - month.firstMs];
+    if (this.#timed && this.#twofold >= 8 && Math.min(daySpan, monthSpan) < Math.max(daySpan, monthSpan) * 0.2)
+      return { kind: daySpan < monthSpan ? 'day_first' : 'month_first', because: 'span' };
     return { kind: 'unknown' };
   }
 
@@ -248,7 +271,11 @@ export class ColumnEvidence {
       );
     } else if (order.because !== undefined) {
       const first = order.kind === 'day_first' ? 'the day' : 'the month';
-      const why = order.because === 'order' ? 'only so the rows are in order of time' : 'the numbers of the file have decimal commas';
+      const why = {
+        order: 'only so the rows are in order of time',
+        style: 'the numbers of the file have decimal commas',
+        span: 'read the other way the times would be spread over months with few days in each',
+      }[order.because];
       warnings.push(`Column ${name}: dates like 03/04/2024 could mean two things; ${first} is read first, because ${why}.`);
     }
   }
@@ -283,7 +310,10 @@ export class ColumnEvidence {
     widenBounds(this.#bounds.comma, comma ?? dot);
     if (comma === null) this.dots++;
     else if (dot === null) this.commas++;
-    else if (dot.value !== comma.value) this.#ambiguous++;
+    else if (dot.value !== comma.value) {
+      this.#ambiguous++;
+      this.#twoWays[String(cell).includes('.') ? 'dot' : 'comma']++;
+    } else if (!cellHasMark(String(cell))) this.#unmarkedMax = Math.max(this.#unmarkedMax, dot.value);
     const { unit } = parsed;
     if (unit.length === 1 && /[A-Za-z]/.test(unit)) this.#letterUnits++;
     if (unit !== '' && (this.#units.has(unit) || this.#units.size < unitsKept)) this.#units.set(unit, (this.#units.get(unit) ?? 0) + 1);
@@ -323,7 +353,6 @@ export function readNumber(plan: ColumnPlan, cell: Cell): ParsedNumber | null {
 }
 
 type Kind = { type: ColumnType; reads: ColumnPlan['reads']; like: number };
-type Order = { kind: DateOrder | 'mixed' | 'unknown'; because?: 'order' | 'style' };
 type Range = { firstMs: number; lastMs: number; previousMs: number; rises: number; falls: number };
 
 function newRange(): Range {
@@ -342,37 +371,6 @@ function widenBounds(bounds: { min: number; max: number }, parsed: ParsedNumber 
   if (parsed === null) return;
   if (parsed.value < bounds.min) bounds.min = parsed.value;
   if (parsed.value > bounds.max) bounds.max = parsed.value;
-}
-
-function readInOrder(cell: Cell, { kind }: Order): ParsedDate | null {
-  if (kind === 'day_first' || kind === 'month_first') return parseDate(cell, kind);
-  const month = parseDate(cell, 'month_first');
-  if (month?.ordered === true) return month;
-  const day = parseDate(cell, 'day_first');
-  if (month === null || day === null) return month ?? day;
-  return month.ms === day.ms ? month : null;
-}
-
-function inUtc(date: ParsedDate | null): ParsedDate | null {
-  return date === null || !date.offset ? date : { ...date, ms: date.ms - date.offset * 60_000 };
-}
-
-function readStamp(factor: number): (cell: Cell) => ParsedDate | null {
-  return (cell) => {
-    const parsed = isMissing(cell) ? null : parseNumber(cell, 'dot');
-    return parsed === null ? null : { ms: parsed.value * factor, hasTime: true, ordered: true, form: 'timestamp', coarse: false };
-  };
-}
-
-/** 20240305. */
-function readCompact(cell: Cell): ParsedDate | null {
-  const text = typeof cell === 'string' ? cell.trim() : String(cell);
-  if (text.length !== 8 || (text[0] !== '1' && text[0] !== '2')) return null;
-  return parseDate(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`, 'month_first');
-}
-
-function stampRange(read: (cell: Cell) => ParsedDate | null, min: number, max: number): ColumnPlan['range'] {
-  return { firstMs: read(min)?.ms ?? 0, lastMs: read(max)?.ms ?? 0 };
 }
 
 function cellHasMark(text: string): boolean {

@@ -2,9 +2,33 @@
  * What a column is there for, told from its name and its values: only measures are added up; of rates and levels (prices, scores, balances, meter
  * readings) a sum means nothing; identifiers and years are no quantities at all.
  */
+import {
+  amountEndings,
+  amounts,
+  amountUnits,
+  codes,
+  coordinates,
+  idEndings,
+  identifiers,
+  least,
+  levelEndings,
+  levels,
+  portions,
+  rateEndings,
+  rates,
+  rateUnits,
+  things,
+  totals,
+  volumes,
+  words,
+  years,
+} from './column-words.ts';
+import { monthOfName } from './date-format.ts';
+import { currencyOf } from './number-format.ts';
 import type { ColumnType } from './table-profile.ts';
 
-export type ColumnRole = 'measure' | 'rate' | 'level' | 'identifier' | 'year' | 'code' | 'other';
+/** `unclear`: numbers of which nothing says whether their sum means something. */
+export type ColumnRole = 'measure' | 'rate' | 'level' | 'unclear' | 'identifier' | 'year' | 'code' | 'other';
 
 export type RoleEvidence = {
   type: ColumnType;
@@ -19,67 +43,7 @@ export type RoleEvidence = {
   wholeNumbers: boolean;
 };
 
-const words = (text: string) => new Set(text.split(' '));
-const identifiers = words(
-  'id ids uid uuid guid key no nr num number nummer code codes zip zipcode plz postcode postleitzahl postal phone telefon telephone tel mobile fax iban bic account konto sku ean gtin isbn asin upc ' +
-    'barcode serial ref reference pin ssn lat lon lng latitude longitude index idx pos position line row zeile lfd rank ip port hash rowid objectid matrikelnr version bib place platz rang seat ticket beleg txn transaction txid invoice rechnung auftrag vorgang case',
-);
-/** A column of whole numbers that is called after one thing holds its number: "customer", where "customers" would count them. */
-const things = words(
-  'customer kunde client user member employee mitarbeiter product produkt article artikel item order bestellung sensor device station store filiale shop project projekt host player respondent participant patient student book asset machine maschine vehicle room',
-);
-const coordinates = words('lat lon lng latitude longitude');
-const idEndings = ['nummer', 'nr', 'number', 'code', 'kennung', 'schlüssel', 'plz', '_id'];
-const years = words('year yr jahr fy année anno jahrgang baujahr birthyear geburtsjahr vintage');
-const codes = words(
-  'status state sev severity statuscode month monat week kw woche weekday wochentag day tag hour stunde quarter quartal priority prio priorität level stufe condition zustand class klasse semester floor gender version port rank season',
-);
-/** "reorder level" is a quantity, not a level of something. */
-const least = words('reorder min minimum mindest safety stock');
-const totals = words(
-  'total totals sum gesamt summe amount betrag net netto gross brutto subtotal revenue umsatz sales cost costs kosten turnover value wert',
-);
-const rates = words(
-  'grade grades stars sterne diameter durchmesser radius thickness dicke altitude price prices preis rate rates ratio percent pct percentage prozent average avg mean median quote score scores note noten punktzahl rating ratings temperature temperatur temp humidity feuchte pressure ' +
-    'druck age alter height größe weight gewicht gpa bmi speed velocity share anteil discount rabatt satz kurs yield margin marge nps satisfaction zufriedenheit salary gehalt voltage spannung ' +
-    'probability confidence co2 ph lux lag latency ping power watt leistung exchange factor size width length depth breite länge limit threshold target_rate vat_rate tax_rate salinity ' +
-    'conversion ctr cpc roi index efficiency utilization utilisation load cpu memory mark marks written oral schriftlich mündlich presentation systolic diastolic pulse glucose cholesterol points_avg tmin tmax tavg tmean kw mw watts volt volts amp amps celsius fahrenheit hpa mbar kmh bpm pulse hr math maths mathe mathematics mathematik english englisch german deutsch physics physik chemistry chemie biology biologie history geschichte geography art kunst music musik science sport homework quiz exam test midterm final project essay likelihood importance ease quality service recommend recommendation',
-);
-const rateEndings = ['preis', 'price', 'quote', 'satz', 'rate', 'temperatur', 'alter', 'kurs', 'prozent', 'anteil', 'ratio', 'note'];
-const levels = words(
-  'balance saldo kontostand stand reading readings zählerstand meter counter cumulative running kumuliert level pegel odometer mileage_total open high low close adj_close adjusted vwap headcount population einwohner inventory_level',
-);
-const levelEndings = ['saldo', 'stand', 'balance', 'reading'];
-const portions = words('g mg ug µg ng mmol µmol mol cfu kbe');
-const volumes = words('l dl ml m3 kg 100ml');
-const rateUnits = new Set([
-  '%',
-  '‰',
-  '°C',
-  '°F',
-  '°K',
-  'K',
-  '°C/h',
-  'bar',
-  'mbar',
-  'hPa',
-  'kPa',
-  'Pa',
-  'rpm',
-  'km/h',
-  'mph',
-  'm/s',
-  'V',
-  'A',
-  'mV',
-  'mA',
-  'Hz',
-  'kHz',
-  'dB',
-  'W',
-  'kW',
-  'MW',
-]);
+const energies = words('kwh wh mwh gwh tonnes tonnen');
 
 export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   const { type, unit, filled, distinct, index, min, max, wholeNumbers } = evidence;
@@ -122,10 +86,31 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
     (endsWith(last, levelEndings) && !last.endsWith('bestand'))
   )
     return 'level';
+  // "food (1-5)": the scale of an answer.
+  if (/[([]\s?[01] ?(?:-|–|to|bis) ?(?:[3-7]|9|10|100)\s?[)\]]/.test(name.slice(0, 200))) return 'rate';
+  if (has(tokens, energies) && !has(tokens, words('price preis cost rate average avg mean tarif kw'))) return 'measure';
   if (has(tokens, totals) && !has(tokens, words('average avg mean median rate percent pct ratio share score temperature')))
     return 'measure';
   if (/gesamt|summe|betrag|umsatz|kosten/.test(last)) return 'measure';
-  return tokens.some((token) => rates.has(token)) || endsWith(last, rateEndings) ? 'rate' : 'measure';
+  if (tokens.some((token) => rates.has(token)) || endsWith(last, rateEndings)) return 'rate';
+  return unknownRole(tokens, last, evidence);
+}
+
+/** A name that no rule knows: words that count, plurals and units speak for an amount, a narrow scale for a rate; else it stays open. */
+function unknownRole(tokens: readonly string[], last: string, { unit, min, max, wholeNumbers }: RoleEvidence): ColumnRole {
+  if (isPeriodName(tokens) || has(tokens, amounts) || has(tokens, totals) || endsWith(last, amountEndings)) return 'measure';
+  if (unit !== '' && (amountUnits.has(unit) || currencyOf(unit) !== undefined)) return 'measure';
+  // "visitors", "defects": whole numbers of things.
+  if ((wholeNumbers || max > 100) && min >= 0 && last.length > 3 && last.endsWith('s') && !/(?:ss|us|is)$/.test(last)) return 'measure';
+  if (wholeNumbers && min >= 0 && last.length > 4 && last.endsWith('ed')) return 'measure';
+  if (!wholeNumbers && min >= 0 && max <= 1) return 'rate';
+  if (!wholeNumbers && min > 0 && max < min * 1.5) return 'rate';
+  return 'unclear';
+}
+
+/** Columns of a table of periods: Jan, 2024, Q1, KW 7. */
+function isPeriodName(tokens: readonly string[]): boolean {
+  return tokens.length <= 2 && tokens.some((token) => /^(?:(?:19|20)\d\d|[qhwk]w?\d{1,2})$/.test(token) || monthOfName(token) > 0);
 }
 
 /** nitrate_mg_l, "lead (µg/l)": how much of something there is in a litre or a kilogram. */

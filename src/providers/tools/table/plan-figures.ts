@@ -19,6 +19,9 @@ const priceWords = new Set('price preis cost kosten rate stundensatz satz einzel
 const noPriceWords = new Set(
   'tax vat mwst ust discount rabatt exchange interest conversion growth error percent pct total gesamt zins'.split(' '),
 );
+const plannedWords = new Set(
+  'planned plan budget budgeted soll target ziel forecast estimated geschätzt geplant geplante ordered'.split(' '),
+);
 const currencyWords = new Set('currency währung waehrung curr ccy cur moneda devise'.split(' '));
 const unitWords = new Set('unit uom einheit me metric parameter kpi indicator kennzahl measurement messgröße'.split(' '));
 /** Codes that belong to a person or a place and say nothing of the row. */
@@ -57,7 +60,8 @@ export function isGroupLimit(values: number): boolean {
 /** The date that figures are followed over: the one most rows have; none where day and month cannot be told apart. */
 export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period: TrendProfile['period'] } | null {
   const dates = columns.filter(({ reads, filled, dateDoubt }) => reads === 'date' && !dateDoubt && filled >= rows / 2);
-  const best = dates.toSorted((a, b) => b.filled - a.filled || a.index - b.index)[0];
+  const born = ({ name }: ColumnPlan) => (/birth|geburt|dob/i.test(name) ? 1 : 0);
+  const best = dates.toSorted((a, b) => born(a) - born(b) || b.filled - a.filled || a.index - b.index)[0];
   return best === undefined ? null : { plan: best, period: periodOf(best) };
 }
 
@@ -89,7 +93,10 @@ export function productPlans(
 ): { name: string; quantity: ColumnPlan; price: ColumnPlan } | null {
   const numeric = survey.columns.filter((plan) => plan.reads === 'number' && !mixed(plan));
   const price = numeric.filter(({ name, unit }) => isPrice(name) && unit !== '%');
-  const quantity = numeric.filter(({ name, role }) => isQuantity(name) && role === 'measure' && !isPrice(name));
+  const quantities = numeric.filter(({ name, role }) => isQuantity(name) && role === 'measure' && !isPrice(name));
+  // Of planned and actual hours the actual ones are paid.
+  const actual = quantities.filter(({ name }) => !has(nameTokens(name), plannedWords));
+  const quantity = actual.length === 1 ? actual : quantities;
   if (price.length !== 1 || quantity.length !== 1) return null;
   const others = numeric.filter((plan) => plan !== price[0] && plan !== quantity[0] && plan.role === 'measure');
   const money = new Set(
@@ -136,4 +143,20 @@ function periodOf({ range, dateForms, timed }: ColumnPlan): TrendProfile['period
   if ([...dateForms.keys()].every((form) => form === 'quarter') && dateForms.size > 0) return 'quarter';
   if (days <= 62 && !coarse) return timed && days <= 2 && days > 0.1 ? 'hour' : 'day';
   return days <= 3660 ? 'month' : 'year';
+}
+
+const moneyWords = new Set(
+  'amount revenue sales turnover total umsatz betrag profit cost costs kosten spend spent brutto gross netto net income einnahmen ausgaben fare price preis pay fee donation spende eur usd gbp chf'.split(
+    ' ',
+  ),
+);
+
+/** The measure that a reader most likely means by "the figures": money before counts; of several the first. */
+export function leadingMeasure(plans: readonly ColumnPlan[]): ColumnPlan | undefined {
+  const mixed = unitColumns({ columns: plans });
+  const measures = plans.filter(
+    ({ reads, role, units, index, values }) =>
+      reads === 'number' && role === 'measure' && units.size < 2 && values.distinct > 1 && !mixed.has(index),
+  );
+  return measures.find(({ name }) => has(nameTokens(name), moneyWords)) ?? measures[0];
 }

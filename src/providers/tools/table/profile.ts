@@ -15,6 +15,7 @@ import { nestedTotals } from './nested-totals.ts';
 import { groupingPlans, productPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
 import { remarksOf } from './remarks.ts';
 import { type Bounds, beyondOf } from './remarks-missing.ts';
+import { rolesByRows } from './roles-by-rows.ts';
 import { loadRows, type Rows } from './rows.ts';
 import { type AsideKind, asideKind, describeAside, findTotals, isPlainTotal } from './set-aside.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
@@ -84,7 +85,11 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
     rows.cells = rows.cells.filter((_, i) => !at.has(i));
     rows.numbers = rows.numbers.filter((_, i) => !at.has(i));
     survey = surveyRows(source, rows);
+    // A row of totals that holds the sum of a column says that the column may be added up.
+    const adds = new Set(totals.flatMap((total) => total.adds));
+    survey.columns = survey.columns.map((plan) => (plan.role === 'unclear' && adds.has(plan.name) ? { ...plan, role: 'measure' } : plan));
   }
+  survey.columns = rolesByRows(rows, survey.columns);
   return { rows, survey, aside, totals: totals.map(({ text }) => text) };
 }
 
@@ -121,8 +126,11 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
     profile.warnings.push(
       'The table is too long for comparing its rows: duplicates, gaps and columns that follow from others were not looked for.',
     );
-  if (memory !== null && bounds !== undefined) addBeyond(memory, profile, bounds);
-  profile.remarks = [...totals, ...(memory === null || rows === 0 ? [] : remarksOf(memory, profile, source.inherited ?? []))];
+  if (memory !== null && (bounds?.above ?? bounds?.below) !== undefined) addBeyond(memory, profile, bounds!);
+  profile.remarks = [
+    ...totals,
+    ...(memory === null || rows === 0 ? [] : remarksOf(memory, profile, source.inherited ?? [], bounds?.ratio)),
+  ];
   return profile;
 }
 

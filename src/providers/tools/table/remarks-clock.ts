@@ -10,7 +10,10 @@ const begins = new Set('start begin beginn from von in anfang kommen arrival log
 const ends = new Set('end ende to bis out finish stop gehen departure logout'.split(' '));
 const pauses = new Set('break pause breaks pausen lunch'.split(' '));
 const durations = new Set('hours duration dauer stunden std time spent worked length arbeitszeit total zeit'.split(' '));
+const ambiguousNames = new Set(['time', 'zeit', 'total']);
+const earliest = 5 * 60;
 const mostGroups = 8;
+const shownOdd = 6;
 
 export function clockRemarks(table: ColumnsInMemory): Remark[] {
   const clocks = table.plans.filter(
@@ -25,12 +28,15 @@ export function clockRemarks(table: ColumnsInMemory): Remark[] {
     if (plan === begin || plan === end || !has(nameTokens(plan.name), durations)) continue;
     const minutes = table.texts(plan).map(minutesOf);
     const known = minutes.filter((each) => each !== null);
+    // Appointments from 8:30 to 15:45 are times of day; what takes time takes less at least once, or more than a day.
+    if (has(nameTokens(plan.name), ambiguousNames) && known.every((each) => each >= earliest && each < 24 * 60)) continue;
     const sum = known.reduce((total, each) => total + each, 0);
+    const [long, short] = inSeconds(plan, known) ? ['minutes', 'seconds'] : ['hours', 'minutes'];
     remarks.push({
       kind: 'durations',
-      text: `${plan.name} adds up to ${clock(sum)} hours (${round(sum / 60)}) over ${countOf(known.length, 'row')}, ${clock(sum / known.length)} (${round(sum / known.length)} minutes) on average${longestOf(table, minutes)}; median ${round(medianOf(known))} minutes.`,
+      text: `${plan.name} adds up to ${clock(sum)} ${long} (${round(sum / 60)}) over ${countOf(known.length, 'row')}, ${clock(sum / known.length)} (${round(sum / known.length)} ${short}) on average${longestOf(table, minutes)}; median ${round(medianOf(known))} ${short}.${unlike(table, plan, minutes)}`,
     });
-    remarks.push(...byGroups(table, plan, minutes));
+    remarks.push(...byGroups(table, plan, minutes, long!));
   }
   return remarks;
 }
@@ -40,13 +46,30 @@ function medianOf(values: readonly number[]): number {
 }
 
 function longestOf(table: ColumnsInMemory, minutes: readonly (number | null)[]): string {
-  let at = -1;
-  for (const [i, value] of minutes.entries()) if (value !== null && (at === -1 || value > minutes[at]!)) at = i;
-  return at === -1 ? '' : `; longest ${clock(minutes[at]!)} in ${table.rowName(at)}`;
+  const known = [...minutes.keys()].filter((at) => minutes[at] !== null).sort((a, b) => minutes[b]! - minutes[a]!);
+  if (known.length === 0) return '';
+  const [most, least] = [known[0]!, known.at(-1)!];
+  return `; longest ${clock(minutes[most]!)} in ${table.rowName(most)}, shortest ${clock(minutes[least]!)} in ${table.rowName(least)}`;
+}
+
+/** 45:56 is minutes and seconds where hours would make days, unless the name speaks of hours. */
+function inSeconds({ name }: ColumnPlan, known: readonly number[]): boolean {
+  const tokens = nameTokens(name);
+  if (has(tokens, new Set('hours stunden std arbeitszeit worked h'.split(' ')))) return false;
+  return has(tokens, new Set('mm min ss pace lap race run km 10k 5k marathon'.split(' '))) || known.some((each) => each >= 24 * 60);
+}
+
+/** "DNF" among times. */
+function unlike(table: ColumnsInMemory, plan: ColumnPlan, minutes: readonly (number | null)[]): string {
+  const texts = table.texts(plan);
+  const rows = [...texts.keys()].filter((at) => texts[at] !== '' && minutes[at] === null);
+  return rows.length === 0
+    ? ''
+    : ` No time: ${listed(rows.slice(0, shownOdd).map((at) => `'${texts[at]!.slice(0, 20)}' in ${table.rowName(at)}`))}.`;
 }
 
 /** Sums of durations by the columns that group. */
-function byGroups(table: ColumnsInMemory, own: ColumnPlan, minutes: readonly (number | null)[]): Remark[] {
+function byGroups(table: ColumnsInMemory, own: ColumnPlan, minutes: readonly (number | null)[], long: string): Remark[] {
   const groups = table.plans.filter(
     (plan) =>
       plan !== own &&
@@ -64,7 +87,7 @@ function byGroups(table: ColumnsInMemory, own: ColumnPlan, minutes: readonly (nu
       kind: 'durations',
       text: `${own.name} by ${group.name}: ${ranked
         .slice(0, mostGroups)
-        .map(([key, total]) => `${key} ${clock(total)} hours (${round(total / 60)})`)
+        .map(([key, total]) => `${key} ${clock(total)} ${long} (${round(total / 60)})`)
         .join(', ')}${ranked.length > mostGroups ? ' and more' : ''}.`,
     };
   });

@@ -2,9 +2,11 @@
 
 import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed } from './figure-text.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
+import type { Ratio } from './remarks-ratio.ts';
 import type { Remark } from './table-profile.ts';
 
 /** More rows than this are counted, not named. */
@@ -12,6 +14,12 @@ const mostNamed = 6;
 const mostRemarks = 6;
 const fewestRows = 6;
 const mostGroups = 20;
+/** What there is on some days and not on others. */
+const dailyWords = new Set(
+  'rain rainfall precipitation niederschlag regen snow schnee sunshine sales visitors visits orders absent absences defects scrap accidents incidents unfälle downtime delay goals besucher umsatz'.split(
+    ' ',
+  ),
+);
 
 /** @param own the columns that speak of the rows themselves */
 export function missingRemarks(table: ColumnsInMemory, own: ReadonlySet<ColumnPlan>): Remark[] {
@@ -88,11 +96,16 @@ function onlyIn(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] 
 /** Stock, quantities and counts that are zero in a few rows. */
 function zeros(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
   return plans
-    .filter(({ reads, role, name, min }) => reads === 'number' && role === 'measure' && min === 0 && isQuantity(name) && !isPrice(name))
+    .filter(
+      ({ reads, role, name, min }) =>
+        reads === 'number' && role === 'measure' && min === 0 && !isPrice(name) && (isQuantity(name) || has(nameTokens(name), dailyWords)),
+    )
     .flatMap((plan) => {
       const numbers = table.numbers(plan);
       const rows = [...numbers.keys()].filter((at) => numbers[at] === 0);
-      if (rows.length === 0 || rows.length > table.count * 0.25) return [];
+      if (rows.length === 0) return [];
+      if (rows.length > table.count * 0.25)
+        return [{ kind: 'zeros', text: `${plan.name} is 0 in ${exact(rows.length)} of ${countOf(table.count, 'row')}.` }];
       return [
         {
           kind: 'zeros',
@@ -126,7 +139,8 @@ export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, belo
   };
 }
 
-export type Bounds = { above?: number; below?: number };
+/** What is asked of a profile beyond the usual. */
+export type Bounds = { above?: number; below?: number; ratio?: Ratio };
 type Rows = { limit: number; count: number; rows: string[]; groups: string[] };
 export type Beyond = { above?: Rows; below?: Rows };
 const beyondNamed = 15;

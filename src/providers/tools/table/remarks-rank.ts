@@ -55,7 +55,8 @@ function namedRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
 /** Columns called Jan, Feb … or 2021, 2022 …: which of them is largest, and the way from the first to the last. */
 function periodColumns(table: ColumnsInMemory): Remark[] {
   const plans = table.quantities().filter(({ name, units }) => isPeriod(name) && units.size < 2);
-  if (plans.length < 3 || table.count < 2) return [];
+  const years = plans.length === 2 && plans.every(({ name }) => /^(?:19|20)\d\d$/.test(name.trim()));
+  if ((plans.length < 3 && !years) || table.count < 2) return [];
   const sums = plans.map((plan) => ({
     name: plan.name,
     sum: clean(table.numbers(plan).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0)),

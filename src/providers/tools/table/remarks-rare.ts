@@ -7,8 +7,10 @@ import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { countOf, exact, percent } from './figure-text.ts';
 import type { Remark } from './table-profile.ts';
 
-const stateWords = new Set(
-  'status statuscode state level severity result outcome response error errors fault alarm code zustand stufe ergebnis fehler'.split(' '),
+export const stateWords = new Set(
+  'decision stage phase entscheidung verdict answer antwort stance status statuscode state level severity result outcome response error errors fault alarm code zustand stufe ergebnis fehler'.split(
+    ' ',
+  ),
 );
 const fewestRows = 3;
 const rareShare = 0.35;
@@ -17,8 +19,12 @@ const mostRemarks = 4;
 
 export function rareRemarks(table: ColumnsInMemory): Remark[] {
   const states = table.plans.filter(
-    ({ reads, name, values }) =>
-      reads === 'text' && values.exact && values.distinct >= 2 && values.distinct <= 15 && has(nameTokens(name), stateWords),
+    ({ reads, type, name, values }) =>
+      (reads === 'text' || type === 'boolean') &&
+      values.exact &&
+      values.distinct >= 2 &&
+      values.distinct <= 15 &&
+      has(nameTokens(name), stateWords),
   );
   return [
     ...states.slice(0, 1).flatMap((state) => byGroup(table, state)),

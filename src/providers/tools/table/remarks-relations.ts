@@ -2,8 +2,9 @@
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
-import { countOf, exact, listed, percent, round } from './figure-text.ts';
+import { countOf, exact, listed, percent } from './figure-text.ts';
 import { clockRemarks } from './remarks-clock.ts';
+import { spanRemarks } from './remarks-spans.ts';
 import type { Remark } from './table-profile.ts';
 
 const mostColumns = 12;
@@ -13,18 +14,7 @@ const mostRows = 50_000;
 const holding = 0.85;
 const firstLook = 200;
 const shown = 5;
-const dayMs = 86_400_000;
 const discountWords = new Set('discount rabatt discount_pct nachlass'.split(' '));
-const beginWords = new Set(
-  'start started begin beginn von from ordered order purchased bought kauf kaufdatum borrowed hired hire eintritt signup joined subscribed registered created erstellt opened issued invoice rechnungsdatum admitted arrival checkin bestellt'.split(
-    ' ',
-  ),
-);
-const endWords = new Set(
-  'end ended ende bis to until disposed cancelled canceled churned terminated gekündigt shipped delivered geliefert returned rückgabe left exit austritt closed resolved finished completed paid bezahlt due discharged departure checkout expires expiry'.split(
-    ' ',
-  ),
-);
 const planWords = new Set('budget plan planned target soll ziel forecast goal expected'.split(' '));
 const actualWords = new Set(
   'actual spent ist spend expense ausgaben real used cost costs actuals result achieved sales revenue'.split(' '),
@@ -36,8 +26,8 @@ export function relationRemarks(table: ColumnsInMemory): Remark[] {
     .filter(({ units, values }) => units.size < 2 && values.distinct > 1)
     .slice(0, mostParts);
   const plans = all.slice(0, mostColumns);
-  if (table.count < fewestRows || table.count > mostRows) return [...planned(table), ...spans(table), ...clockRemarks(table)];
-  return [...formulas(table, plans, all), ...balances(table, plans), ...planned(table), ...spans(table), ...clockRemarks(table)];
+  if (table.count < fewestRows || table.count > mostRows) return [...planned(table), ...spanRemarks(table), ...clockRemarks(table)];
+  return [...formulas(table, plans, all), ...balances(table, plans), ...planned(table), ...spanRemarks(table), ...clockRemarks(table)];
 }
 
 type Rule = { says: string; of: (at: number) => number; show: (at: number) => string; of2: ColumnPlan[] };
@@ -128,6 +118,18 @@ function* sums(table: ColumnsInMemory, plans: ColumnPlan[]): Generator<Rule> {
     const [x, y] = [table.numbers(a), table.numbers(b)];
     yield { says: `${a.name} + ${b.name}`, of: (at) => x[at]! + y[at]!, show: (at) => `${exact(x[at]!)} + ${exact(y[at]!)}`, of2: [a, b] };
     yield { says: `${a.name} − ${b.name}`, of: (at) => x[at]! - y[at]!, show: (at) => `${exact(x[at]!)} − ${exact(y[at]!)}`, of2: [a, b] };
+    // Points of a league: three for a win and one for a draw.
+    for (const [k, [big, more], [small, less]] of [
+      [3, [a, x], [b, y]],
+      [2, [a, x], [b, y]],
+    ] as const)
+      if (Number.isInteger(a.max) && Number.isInteger(b.max))
+        yield {
+          says: `${k} × ${big.name} + ${small.name}`,
+          of: (at) => k * more[at]! + less[at]!,
+          show: (at) => `${k} × ${exact(more[at]!)} + ${exact(less[at]!)}`,
+          of2: [big, small],
+        };
     yield { says: `${b.name} − ${a.name}`, of: (at) => y[at]! - x[at]!, show: (at) => `${exact(y[at]!)} − ${exact(x[at]!)}`, of2: [a, b] };
   }
 }
@@ -241,44 +243,6 @@ function planned(table: ColumnsInMemory): Remark[] {
   ];
 }
 
-/** Two dates in a row: how long it takes from one to the other, and rows in which the end comes first. */
-function spans(table: ColumnsInMemory): Remark[] {
-  const dates = table.plans.filter(({ reads, dateDoubt, filled }) => reads === 'date' && !dateDoubt && filled >= 1).slice(0, 4);
-  const remarks: Remark[] = [];
-  for (const [a, b] of pairs(dates)) {
-    const [from, to] = [table.dates(a), table.dates(b)];
-    const rows = [...from.keys()].filter((at) => !Number.isNaN(from[at]!) && !Number.isNaN(to[at]!));
-    const named = has(nameTokens(a.name), beginWords) && has(nameTokens(b.name), endWords);
-    if (rows.length < (named ? 1 : 3)) continue;
-    const days = rows.map((at) => (to[at]! - from[at]!) / dayMs);
-    const backwards = rows.filter((at) => to[at]! < from[at]!);
-    if (!named && backwards.length > rows.length * 0.3) continue;
-    const forward = days.filter((each) => each >= 0);
-    const mean = forward.reduce((sum, each) => sum + each, 0) / forward.length;
-    const [least, most] = [
-      forward.reduce((best, each) => Math.min(best, each), Infinity),
-      forward.reduce((best, each) => Math.max(best, each), 0),
-    ];
-    if (forward.length >= 2 && mean > 0 && mean < 4000)
-      remarks.push({
-        kind: 'span',
-        text: `From ${a.name} to ${b.name} it takes ${spanText(mean)} on average (${spanText(least)} to ${spanText(most)}, ${countOf(forward.length, 'row')}).`,
-      });
-    const none = rows.filter((_, i) => days[i] === 0);
-    if (none.length > 0 && none.length <= Math.max(1, rows.length * 0.05) && mean >= 1)
-      remarks.push({
-        kind: 'span_none',
-        text: `${a.name} and ${b.name} are the same day in ${countOf(none.length, 'row')}: ${listed(none.slice(0, shown).map((at) => table.rowName(at)))}.`,
-      });
-    if (backwards.length > 0 && (named || forward.length >= backwards.length * 3))
-      remarks.push({
-        kind: 'span_backwards',
-        text: `${b.name} is before ${a.name} in ${countOf(backwards.length, 'row')}: ${listed(backwards.slice(0, shown).map((at) => `${table.rowName(at)} (${table.texts(a)[at]} to ${table.texts(b)[at]})`))}.`,
-      });
-  }
-  return remarks.slice(0, 4);
-}
-
 function* pairs<T>(items: readonly T[]): Generator<[T, T]> {
   for (let a = 0; a < items.length; a++) for (let b = a + 1; b < items.length; b++) yield [items[a]!, items[b]!];
 }
@@ -287,10 +251,4 @@ function decimalsOf(table: ColumnsInMemory, plan: ColumnPlan): number {
   let most = 0;
   for (const cells of table.rows.cells.slice(0, 500)) most = Math.max(most, readNumber(plan, cells[plan.index] ?? null)?.decimals ?? 0);
   return Math.min(most, 8);
-}
-
-/** Days, or hours or minutes where they are short. */
-function spanText(days: number): string {
-  if (days >= 2 || Number.isInteger(days)) return `${round(days)} ${days === 1 ? 'day' : 'days'}`;
-  return days >= 1 / 12 ? `${round(days * 24)} hours` : `${round(days * 1440)} minutes`;
 }

@@ -3,6 +3,7 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, percent, round } from './figure-text.ts';
+import { sizeWords } from './roles-by-rows.ts';
 import type { Remark } from './table-profile.ts';
 
 export const recommendWords = new Set(
@@ -10,12 +11,12 @@ export const recommendWords = new Set(
 );
 /** What is counted first, and what becomes of a part of it. */
 const wholeWords = new Set(
-  'impressions views visitors visits sessions users leads sent recipients delivered emails applicants applications invited contacted calls besucher besuche sitzungen empfänger produced produziert output made inspected tested checked shipments deliveries capacity seats kapazität plätze wahlberechtigte eligible enrolled registered_total invited eingeladen'.split(
+  'requested beantragt applied teile parts pieces stück stückzahl units gefertigt impressions views visitors visits sessions users leads sent recipients delivered emails applicants applications invited contacted calls besucher besuche sitzungen empfänger produced produziert output made inspected tested checked shipments deliveries capacity seats kapazität plätze wahlberechtigte eligible enrolled registered_total invited eingeladen'.split(
     ' ',
   ),
 );
 const partWords = new Set(
-  'clicks signups sign_ups registrations registered conversions orders purchases opened opens won converted hired hires unsubscribed unsubscribes bounced bounces bestellungen anmeldungen klicks käufe defects defective scrap rejected rejects failed errors returns returned complaints ausschuss defekt fehler late booked gebucht belegt occupied stimmen votes turnout valid attended attending present anwesend no_shows noshows attended answered missed'.split(
+  'sold verkauft occupied used genutzt belegt tickets filled granted approved bewilligt awarded paid_out clicks signups sign_ups registrations registered conversions orders purchases opened opens won converted hired hires unsubscribed unsubscribes bounced bounces bestellungen anmeldungen klicks käufe defects defective scrap rejected rejects failed errors returns returned complaints ausschuss defekt fehler late booked gebucht belegt occupied stimmen votes turnout valid attended attending present anwesend no_shows noshows attended answered missed'.split(
     ' ',
   ),
 );
@@ -45,7 +46,12 @@ function promoters(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
 
 /** "signups ÷ visitors": only where the part is never more than the whole. */
 function rates(table: ColumnsInMemory): Remark[] {
-  const counts = table.quantities().filter(({ role, units, min }) => role === 'measure' && units.size === 0 && min >= 0);
+  const counts = table
+    .quantities()
+    .filter(
+      ({ name, role, units, min }) =>
+        (role === 'measure' || role === 'unclear' || has(nameTokens(name), sizeWords)) && units.size === 0 && min >= 0,
+    );
   const remarks: Remark[] = [];
   for (const part of counts) {
     if (!has(nameTokens(part.name), partWords)) continue;
@@ -96,7 +102,7 @@ function isWithin(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): 
   const known = [...p.keys()].filter((at) => !Number.isNaN(p[at]!) && !Number.isNaN(w[at]!));
   const beyond = known.filter((at) => p[at]! > w[at]!);
   // More than there is room for is an error or an overbooking where it is rare, told as such; elsewhere the one is no part of the other.
-  return beyond.length === 0 || (has(nameTokens(whole.name), roomWords) && beyond.length <= known.length * 0.1);
+  return beyond.length === 0 || (has(nameTokens(whole.name), roomWords) && beyond.length <= Math.max(1, known.length * 0.1));
 }
 
 function beyondWhole(table: ColumnsInMemory, rows: readonly number[], p: Float64Array, w: Float64Array, whole: ColumnPlan): string {

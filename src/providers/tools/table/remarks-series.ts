@@ -2,13 +2,14 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
-import { countOf, exact, listed, round, rowList } from './figure-text.ts';
-import { quantile } from './number-column.ts';
+import { exact, listed, round, rowList } from './figure-text.ts';
 import { isGroupLimit, trendPlan } from './plan-figures.ts';
 import { signed } from './remarks-rank.ts';
+import { weekdayRemarks, weekdays } from './remarks-weekday.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
 const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 const fewestTimes = 6;
 const regularShare = 0.6;
 const gapsNamed = 6;
@@ -17,7 +18,6 @@ const mostSeriesTold = 6;
 const counterWords = new Set(
   'meter reading readings zählerstand zähler stand counter cumulative running odometer kumuliert mileage'.split(' '),
 );
-const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 /** Rows of one thing (one sensor, one share) in order of time. */
 type Series = { name: string; rows: number[] };
@@ -89,6 +89,14 @@ function gapRemarks(
           kind: 'gaps',
           text: `${whose}${plan.name} goes on ${gaps.step}, but ${exact(gaps.missing)} ${gaps.missing === 1 ? 'is' : 'are'} missing: ${listed(gaps.spans, gapsNamed)}.`,
         });
+      else if (
+        series !== null &&
+        series.length > 1 &&
+        name === series.at(-1)!.name &&
+        isFull(series, dates) &&
+        !remarks.some(({ kind }) => kind === 'gaps')
+      )
+        remarks.push({ kind: 'no_gaps', text: `${plan.name} goes on ${gaps.step} without a gap.` });
       else if (name === '' && series !== null) remarks.push({ kind: 'no_gaps', text: `${plan.name} goes on ${gaps.step} without a gap.` });
     }
     const twice = series === null ? [] : repeatedTimes(rows, dates);
@@ -129,6 +137,7 @@ function missingTimes(times: number[]): { step: string; missing: number; spans: 
   // Steps that differ a little, such as 12 and 13 days, are no rhythm.
   if (differences(times).some((each) => Math.abs(each / step.value - Math.round(each / step.value)) > 0.02)) return null;
   const idle = step.value === dayMs ? idleWeekdays(times) : new Set<number>();
+  const night = step.value <= hourMs ? idleHours(times) : new Set<number>();
   const spans: string[] = [];
   let missing = 0;
   for (let i = 1; i < times.length; i++) {
@@ -137,7 +146,7 @@ function missingTimes(times: number[]): { step: string; missing: number; spans: 
     const lost: number[] = [];
     for (let n = 1; n <= Math.min(count, 10_000); n++) {
       const ms = times[i - 1]! + n * step.value;
-      if (!idle.has(new Date(ms).getUTCDay())) lost.push(ms);
+      if (!idle.has(new Date(ms).getUTCDay()) && !night.has(new Date(ms).getUTCHours())) lost.push(ms);
     }
     if (lost.length === 0) continue;
     missing += lost.length;
@@ -145,8 +154,26 @@ function missingTimes(times: number[]): { step: string; missing: number; spans: 
     spans.push(lost.length === 1 ? first : `${first} to ${last} (${lost.length})`);
   }
   if (missing > times.length) return null;
-  const days = idle.size > 0 ? ` (never on ${listed([...idle].map((each) => weekdays[each]!))})` : '';
+  const days =
+    idle.size > 0
+      ? ` (never on ${listed([...idle].map((each) => weekdays[each]!))})`
+      : night.size > 0
+        ? ' (but for hours that no day has)'
+        : '';
   return { step: `${stepText(step.value)}${days}`, missing, spans };
+}
+
+/** Every series has every time. */
+function isFull(series: readonly Series[], dates: Float64Array): boolean {
+  const all = new Set(series.flatMap(({ rows }) => rows.map((at) => dates[at]!)));
+  return series.every(({ rows }) => new Set(rows.map((at) => dates[at]!)).size === all.size);
+}
+
+/** Hours of the day in which nothing is ever written, over three days or more: a plant that makes nothing at night. */
+function idleHours(times: number[]): Set<number> {
+  if (times.at(-1)! - times[0]! < 2 * dayMs) return new Set();
+  const seen = new Set(times.map((ms) => new Date(ms).getUTCHours()));
+  return new Set(Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => !seen.has(hour)));
 }
 
 /** Days of the week on which nothing ever happens, in two weeks or more. */
@@ -255,7 +282,7 @@ function levelRemarks(table: ColumnsInMemory, dates: Float64Array, series: Serie
         const least = steps.filter(({ change }) => change >= 0).toSorted((a, b) => a.change - b.change)[0];
         remarks.push({
           kind: 'counter',
-          text: `${whose} is a counter: from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)}), a difference of ${exact(clean(to - from))}; the largest step is ${exact(most.change)} (${when(most.before)} to ${when(most.at)})${least === undefined ? '' : `, the smallest ${exact(least.change)} (${when(least.before)} to ${when(least.at)})`}. Its readings are not added up.`,
+          text: `${whose} is a counter: from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)}), a difference of ${exact(clean(to - from))}, ${round((to - from) / steps.length)} a step on average; the largest step is ${exact(most.change)} (${when(most.before)} to ${when(most.at)})${least === undefined ? '' : `, the smallest ${exact(least.change)} (${when(least.before)} to ${when(least.at)})`}. Its readings are not added up.`,
         });
         for (const { at, before, change } of falls)
           remarks.push({
@@ -302,57 +329,6 @@ function pick<T>(better: (a: T, b: T) => boolean): (best: T | undefined, each: T
   return (best, each) => (best === undefined || better(each, best) ? each : best);
 }
 
-/** A pattern over the week, only where four weeks of days or more support it. */
-function weekdayRemarks(table: ColumnsInMemory, dates: Float64Array): Remark[] {
-  const measure = table.quantities().find(({ role, units }) => role === 'measure' && units.size < 2);
-  if (measure === undefined) return [];
-  const numbers = table.numbers(measure);
-  const days = new Map<number, number>();
-  for (const [at, ms] of dates.entries()) {
-    if (Number.isNaN(ms) || Number.isNaN(numbers[at]!)) continue;
-    const day = Math.floor(ms / dayMs);
-    days.set(day, (days.get(day) ?? 0) + numbers[at]!);
-  }
-  if (days.size < 28 || days.size > 4000) return [];
-  // A day or two far beyond all others hide the week; more of them may be the week.
-  const sorted = Float64Array.from(days.values()).sort();
-  const [q1, q3] = [quantile(sorted, 0.25), quantile(sorted, 0.75)];
-  const far = [...days].filter(([, sum]) => sum > q3 + 3 * (q3 - q1));
-  const all = days.size;
-  if (far.length <= 2) for (const [day] of far) days.delete(day);
-  const left = all === days.size ? '' : `, ${countOf(all - days.size, 'day')} far above all others left out`;
-  const byDay = new Map<number, number[]>();
-  for (const [day, sum] of days) {
-    const weekday = new Date(day * dayMs).getUTCDay();
-    byDay.set(weekday, [...(byDay.get(weekday) ?? []), sum]);
-  }
-  const groups = [...byDay].filter(([, sums]) => sums.length >= 4).map(([weekday, sums]) => ({ weekday, sums, mean: meanOf(sums) }));
-  if (groups.length < 3) return [];
-  const values = groups.flatMap(({ sums }) => sums);
-  const mean = meanOf(values);
-  const between = groups.reduce((sum, group) => sum + group.sums.length * (group.mean - mean) ** 2, 0) / (groups.length - 1);
-  const within =
-    groups.reduce((sum, group) => sum + group.sums.reduce((own, value) => own + (value - group.mean) ** 2, 0), 0) /
-    (values.length - groups.length);
-  // The F statistic: with seven groups and dozens of days, four is beyond chance (p < 0.001).
-  if (within <= 0 ? between === 0 : between / within < 4) return [];
-  const ranked = groups.toSorted((a, b) => b.mean - a.mean);
-  const [top, low] = [ranked[0]!, ranked.at(-1)!];
-  if (top.mean < low.mean * 1.2) return [];
-  const weekend = groups.filter(({ weekday }) => weekday === 0 || weekday === 6);
-  const work = groups.filter(({ weekday }) => weekday > 0 && weekday < 6);
-  const ends =
-    weekend.length === 2 && work.length === 5
-      ? ` On weekends a day has ${round(meanOf(weekend.flatMap(({ sums }) => sums)))} on average, on working days ${round(meanOf(work.flatMap(({ sums }) => sums)))}.`
-      : '';
-  return [
-    {
-      kind: 'weekday',
-      text: `${measure.name} differs by day of the week: ${weekdays[top.weekday]}s have most (${round(top.mean)} a day on average), ${weekdays[low.weekday]}s least (${round(low.mean)}), over ${countOf(days.size, 'day')}${left}.${ends}`,
-    },
-  ];
-}
-
 function differences(numbers: number[]): number[] {
   return numbers.slice(1).map((each, i) => each - numbers[i]!);
 }
@@ -364,10 +340,6 @@ function modeOf(values: number[]): { value: number; share: number } | null {
   for (const [value, count] of counts)
     if (best === null || count / values.length > best.share) best = { value, share: count / values.length };
   return best;
-}
-
-function meanOf(values: number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function stepText(ms: number): string {

@@ -3,38 +3,52 @@ import { ColumnsInMemory } from './columns-in-memory.ts';
 import type { TableInMemory } from './profile.ts';
 import { boundRemarks } from './remarks-bounds.ts';
 import { columnRemarks } from './remarks-columns.ts';
+import { crossRemarks } from './remarks-cross.ts';
 import { currencyRemarks } from './remarks-currency.ts';
+import { namedRemarks } from './remarks-dates.ts';
 import { dueRemarks } from './remarks-due.ts';
 import { flowRemarks } from './remarks-flows.ts';
+import { gridRemarks } from './remarks-grid.ts';
+import { marginRemarks } from './remarks-margin.ts';
 import { missingRemarks } from './remarks-missing.ts';
+import { pairRemarks } from './remarks-pairs.ts';
 import { periodRowRemarks } from './remarks-period-rows.ts';
 import { rankRemarks } from './remarks-rank.ts';
 import { rareRemarks } from './remarks-rare.ts';
+import { type Ratio, ratioRemarks } from './remarks-ratio.ts';
 import { relationRemarks } from './remarks-relations.ts';
 import { rowRemarks } from './remarks-rows.ts';
 import { scoreRemarks } from './remarks-score.ts';
 import { seriesRemarks } from './remarks-series.ts';
 import { stockRemarks } from './remarks-stock.ts';
 import { textRemarks } from './remarks-text.ts';
+import { timeRemarks } from './remarks-times.ts';
 import { withoutRemarks } from './remarks-without.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
-const mostRemarks = 80;
+const mostRemarks = 110;
 
 /** @param inherited columns that say nothing of the rows themselves, but of the record around them */
-export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile, inherited: readonly string[]): Remark[] {
+export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile, inherited: readonly string[], ratio?: Ratio): Remark[] {
   const table = new ColumnsInMemory(rows, survey.columns);
   const own = new Set(survey.columns.filter(({ name }) => !inherited.includes(name)));
   const relations = relationRemarks(table);
   return [
     ...rankRemarks(table, profile),
     ...periodRowRemarks(table),
+    ...namedRemarks(table),
+    ...ratioRemarks(table, ratio),
+    ...pairRemarks(table),
+    ...gridRemarks(table),
+    ...marginRemarks(table),
     ...flowRemarks(table, profile),
     ...dueRemarks(table),
     ...currencyRemarks(table),
     ...rareRemarks(table),
     ...scoreRemarks(table),
     ...stockRemarks(table),
+    ...crossRemarks(table, profile),
+    ...timeRemarks(table, profile),
     ...relations,
     ...boundRemarks(table),
     ...(inherited.length > 0 ? [] : rowRemarks(table, profile)),

@@ -7,7 +7,8 @@ import type { Rows } from './rows.ts';
 export type AsideKind = 'empty' | 'header' | 'comment' | 'total' | 'units';
 
 /** Total rows that were found, with what to say of each. */
-export type TotalRow = { at: number; text: string };
+/** `adds` names the columns whose sum the row holds. */
+export type TotalRow = { at: number; text: string; adds: string[] };
 
 const totalWords = new Set(
   'total|totals|grand total|sum|sums|summe|gesamt|gesamtsumme|gesamtbetrag|insgesamt|endsumme|subtotal|sub-total|sub total|zwischensumme|total amount|sum total|total general|all in all|Σ|σ|totale|totaal|suma'.split(
@@ -50,6 +51,8 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
   if (rows.cells.length < 3 || numeric.length === 0) return [];
   const texts = plans.filter(({ reads, type }) => reads !== 'number' && type !== 'empty');
   const candidates = rows.cells.map((cells) => labelKind(cells));
+  // A last row that adds up the others in every column is a total, whatever it is called: "Result" below income and costs.
+  if (addsUpUnnamed(rows, numeric, texts, candidates) || addsUpAll(rows, numeric, candidates)) candidates[rows.cells.length - 1] = 'total';
   // Totals are few; where most rows are called so it is what the table is about.
   const called = candidates.filter((kind) => kind !== null).length;
   if (called === 0 || called > rows.cells.length / 2 + 1) return [];
@@ -93,15 +96,55 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
     }
     found.push({
       at,
+      adds: kind === 'aggregate' ? [] : agreeing.map(({ name }) => name),
       text:
         found.length >= mostDescribed
           ? ''
-          : describe(rows.numbers[at]!, labelOf(cells), kind!, numeric, values, block, at === 0 ? whole : above, found.length),
+          : describe(
+              rows.numbers[at]!,
+              labelKind(cells) === null && filledTexts(cells) === 0 ? '' : labelOf(cells),
+              kind!,
+              numeric,
+              values,
+              block,
+              at === 0 ? whole : above,
+              found.length,
+            ),
     });
     block.fill(0);
     inBlock = 0;
   }
   return found;
+}
+
+/** A last row of figures alone, the largest of which is nearly the sum of all above it. */
+function addsUpUnnamed(
+  rows: Rows,
+  numeric: readonly ColumnPlan[],
+  texts: readonly ColumnPlan[],
+  candidates: readonly (string | null)[],
+): boolean {
+  const last = rows.cells.length - 1;
+  if (last < 3 || texts.length < 2 || candidates.some((kind) => kind !== null)) return false;
+  if (texts.some(({ index }) => !isMissing(rows.cells[last]![index] ?? null))) return false;
+  if (rows.cells.slice(0, last).some((cells) => texts.every(({ index }) => isMissing(cells[index] ?? null)))) return false;
+  const told = numeric.flatMap((plan) => {
+    const values = rows.cells.map((cells) => readNumber(plan, cells[plan.index] ?? null)?.value ?? Number.NaN);
+    if (Number.isNaN(values[last]!)) return [];
+    const sum = values.slice(0, last).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0);
+    return [Math.abs(values[last]! - sum) <= Math.abs(sum) * 0.02];
+  });
+  return told.length > 0 && told.some((near) => near);
+}
+
+function addsUpAll(rows: Rows, numeric: readonly ColumnPlan[], candidates: readonly (string | null)[]): boolean {
+  const last = rows.cells.length - 1;
+  if (numeric.length < 3 || last < 2 || candidates.some((kind) => kind !== null)) return false;
+  return numeric.every((plan) => {
+    const values = rows.cells.map((cells) => readNumber(plan, cells[plan.index] ?? null)?.value ?? Number.NaN);
+    const others = values.slice(0, last).filter((value) => !Number.isNaN(value) && value !== 0);
+    return others.length >= 2 && near(values[last]!, clean(others.reduce((sum, value) => sum + value, 0)));
+  });
 }
 
 /** What is said of the rows that were set aside. */
@@ -143,16 +186,16 @@ function describe(
   above: readonly number[],
   earlier: number,
 ): string {
-  const head = `Row ${row} ("${label}") is ${kind === 'aggregate' ? 'an aggregate of the rows' : 'a total'}, not a record; it is left out of all sums and counts`;
+  const head = `Row ${row}${label === '' ? ', which holds figures only,' : ` ("${label}")`} is ${kind === 'aggregate' ? 'an aggregate of the rows' : 'a total'}, not a record; it is left out of all sums and counts`;
   if (kind === 'aggregate') return `${head}.`;
   const right: string[] = [];
   const wrong: string[] = [];
   const partial = earlier > 0 && /sub|zwischen/i.test(label);
   for (const [i, { name, role }] of numeric.entries()) {
     const value = values[i]!;
-    if (Number.isNaN(value) || role !== 'measure') continue;
+    if (Number.isNaN(value) || (role !== 'measure' && role !== 'unclear')) continue;
     if (near(value, above[i]!) || near(value, block[i]!)) right.push(`${name} ${exact(value)}`);
-    else {
+    else if (role === 'measure') {
       const sum = clean(kind === 'phrase' || partial ? block[i]! : above[i]!);
       wrong.push(`${name} is written as ${exact(value)} but the rows add up to ${exact(sum)} (difference ${exact(clean(value - sum))})`);
     }

@@ -72,12 +72,14 @@ function distinctLimit(columns: number): number {
 function majorityStyle(columns: ColumnEvidence[], delimiter: string | null): NumberStyle {
   let dot = 0;
   let comma = 0;
-  for (const { dots, commas } of columns) {
-    if (dots > commas) dot++;
-    if (commas > dots) comma++;
+  for (const { leaning } of columns) {
+    if (leaning === 'dot') dot++;
+    if (leaning === 'comma') comma++;
   }
   // "2,387" alone may be both; dates like 31.12.2024 are written where the comma is the decimal mark.
   if (dot === 0 && comma === 0 && columns.some(({ dottedDates }) => dottedDates)) return 'comma';
+  // Where semicolons stand between the cells, a dot before three digits sets off thousands.
+  if (dot === 0 && comma === 0 && delimiter === ';' && columns.some(({ dottedGroups }) => dottedGroups)) return 'comma';
   if (dot === comma) return delimiter === ';' && comma > 0 ? 'comma' : 'dot';
   return comma > dot ? 'comma' : 'dot';
 }

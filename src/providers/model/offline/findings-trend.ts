@@ -1,0 +1,131 @@
+/** How figures move over time: the best and the worst period, from the first to the last, the largest steps, and the same by longer periods. */
+import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import { addsUp, countOf, exact, keyFigure, mainMeasure, percent, round, safe } from './figure.ts';
+
+const mostOtherTrends = 3;
+const mostLonger = 12;
+
+export function trend(profile: TableProfile): string[] {
+  const measure = mainMeasure(profile);
+  const additive = measure === undefined || addsUp(measure);
+  const points = (profile.trend?.points ?? []).filter(({ figures }) => measure === undefined || figures[measure.name] !== undefined);
+  if (profile.trend === null || points.length < 3) return [];
+  const { period } = profile.trend;
+  const figureOf = (point: (typeof points)[number]) => keyFigure(point, measure);
+  const what = measure === undefined ? 'the number of rows' : `${additive ? '' : 'the mean '}${safe(measure.name)}`;
+  const written = additive ? exact : round;
+  const ranked = points.toSorted((a, b) => figureOf(b) - figureOf(a));
+  const [top, low] = [ranked[0]!, ranked.at(-1)!];
+  if (figureOf(top) === figureOf(low)) return [];
+  const tiedWith = (figure: number) => {
+    const tied = ranked.filter((point) => figureOf(point) === figure).map((point) => point.period);
+    return tied.length > 3 ? `${tied.slice(0, 3).join(', ')} and ${tied.length - 3} more` : tied.toSorted().join(' and ');
+  };
+  const sentences = [
+    `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).`,
+  ];
+  const [first, last] = [points[0]!, points.at(-1)!];
+  const [from, to] = [figureOf(first), figureOf(last)];
+  if (from > 0)
+    sentences.push(
+      `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) it changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
+    );
+  sentences.push(
+    ...steps(
+      points.map((point) => ({ period: point.period, figure: figureOf(point) })),
+      written,
+    ),
+  );
+  if (!additive) return sentences;
+  const half = Math.floor(points.length / 2);
+  const total = (part: typeof points) => part.reduce((sum, point) => sum + figureOf(point), 0);
+  const [before, after] = [total(points.slice(0, half)), total(points.slice(-half))];
+  if (half >= 3 && before > 0 && after > 0 && Math.abs(after / before - 1) >= 0.1) {
+    sentences.push(
+      `The last ${half} ${period}s together are ${percent(Math.abs(after - before), before)} ${after > before ? 'above' : 'below'} the first ${half}.`,
+    );
+  }
+  return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
+}
+
+/** The best and the worst period of the other columns that add up. */
+function otherTrends({ trend: found, columns }: TableProfile, main: ColumnProfile | undefined, period: string): string[] {
+  return columns
+    .filter((column) => column.name !== main?.name && column.numbers !== undefined && addsUp(column))
+    .slice(0, mostOtherTrends)
+    .flatMap(({ name }) => {
+      const points = (found?.points ?? []).flatMap(({ period: at, figures }) =>
+        figures[name] === undefined ? [] : [{ at, sum: figures[name].sum }],
+      );
+      const ranked = points.toSorted((a, b) => b.sum - a.sum);
+      const [top, low] = [ranked[0], ranked.at(-1)];
+      if (top === undefined || low === undefined || points.length < 3) return [];
+      if (top.sum === low.sum) return [];
+      const sharing = (sum: number) => ranked.filter((point) => point.sum === sum).map(({ at }) => at);
+      const called = (sum: number) =>
+        sharing(sum).length > 3 ? `${sharing(sum).length} ${period}s` : sharing(sum).toSorted().join(' and ');
+      return [
+        `By ${period}, ${safe(name)} was highest in ${called(top.sum)} (${exact(top.sum)}) and lowest in ${called(low.sum)} (${exact(low.sum)}).`,
+      ];
+    });
+}
+
+/** Where figures are followed by day, the months as well; where by month, the quarters and the years. */
+function longerPeriods({ trend: found }: TableProfile, measure: ColumnProfile | undefined): string[] {
+  if (found === null || (measure !== undefined && !addsUp(measure))) return [];
+  const keys: ((period: string) => string)[] =
+    found.period === 'day'
+      ? [(period) => period.slice(0, 7)]
+      : found.period === 'month'
+        ? [(period) => `${period.slice(0, 4)} Q${Math.ceil(Number(period.slice(5, 7)) / 3)}`, (period) => period.slice(0, 4)]
+        : found.period === 'quarter'
+          ? [(period) => period.slice(0, 4)]
+          : [];
+  return keys.flatMap((key, i) => {
+    const sums = new Map<string, { sum: number; parts: number }>();
+    for (const point of found.points) {
+      const own = sums.get(key(point.period)) ?? { sum: 0, parts: 0 };
+      sums.set(key(point.period), own);
+      own.sum += keyFigure(point, measure);
+      own.parts++;
+    }
+    if (sums.size < 2 || sums.size > mostLonger) return [];
+    const each = [...sums].map(
+      ([name, { sum, parts }]) => `${name} ${exact(Number(sum.toPrecision(12)))} (${countOf(parts, found.period)} with rows)`,
+    );
+    const called = found.period === 'day' ? 'month' : found.period === 'month' && i === 0 ? 'quarter' : 'year';
+    return [`${measure === undefined ? 'Rows' : safe(measure.name)} by ${called}: ${each.join(', ')}.`];
+  });
+}
+
+/** The largest rise and the largest fall from one period to the next. */
+function steps(points: readonly { period: string; figure: number }[], written: (value: number) => string): string[] {
+  const moves = points
+    .slice(1)
+    .map(({ period, figure }, i) => ({ from: points[i]!.period, to: period, before: points[i]!.figure, after: figure }))
+    .filter(({ before }) => before > 0);
+  if (moves.length < 3) return [];
+  const ranked = moves.toSorted((a, b) => b.after - b.before - (a.after - a.before));
+  const [rise, fall] = [ranked[0]!, ranked.at(-1)!];
+  const say = ({ from, to, before, after }: (typeof moves)[number]) =>
+    `from ${from} (${written(before)}) to ${to} (${written(after)}), ${after >= before ? '+' : '−'}${percent(Math.abs(after - before), before)}`;
+  const parts = [
+    ...(rise.after > rise.before ? [`the largest rise is ${say(rise)}`] : []),
+    ...(fall.after < fall.before ? [`the largest fall ${say(fall)}`] : []),
+  ];
+  return parts.length === 0 ? [] : [`Between neighbouring periods ${parts.join('; ')}.`];
+}
+
+/** A month that the data enter on the 20th is no month to compare with. */
+function partialPeriods({ trend: found, columns }: TableProfile): string[] {
+  const dates = columns.find(({ name }) => name === found?.date_column)?.dates;
+  if (found?.period !== 'month' || dates === undefined || dates.first.length < 10) return [];
+  const from = Number(dates.first.slice(8, 10));
+  const last = new Date(`${dates.last.slice(0, 10)}T00:00:00Z`);
+  const days = new Date(Date.UTC(last.getUTCFullYear(), last.getUTCMonth() + 1, 0)).getUTCDate();
+  const parts = [
+    ...(from > 5 ? [`${dates.first.slice(0, 7)} begins on ${dates.first.slice(0, 10)}`] : []),
+    ...(days - last.getUTCDate() > 5 ? [`${dates.last.slice(0, 7)} ends on ${dates.last.slice(0, 10)}`] : []),
+  ];
+  return parts.length === 0 ? [] : [`The ends of the period may be incomplete months: ${parts.join(' and ')}.`];
+}

@@ -1,0 +1,120 @@
+/** "rent per m²", "Kosten je Kilometer": which column of a table is asked for by which other one. */
+import { nameTokens } from '../../tools/table/column-role.ts';
+import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import { addsUp, mainMeasure, measures } from './figure.ts';
+import { readTokens } from './prompt-tokens.ts';
+
+const set = (list: string) => new Set(list.split(' '));
+const joints = set('per pro je /');
+const skipped = set('the a an each every one der die das den jeden jede jedem einzelnen average mean total');
+/** Names that people and files use for the same thing. */
+const alike: readonly ReadonlySet<string>[] = [
+  set('m2 m² sqm qm quadratmeter quadratmetern square sq area size fläche wohnfläche flaeche sqft'),
+  set('km kilometer kilometers kilometre kilometres distance strecke fahrstrecke mile miles mi'),
+  set('hour hours hr hrs h stunde stunden std arbeitsstunde'),
+  set('day days tag tage tagen'),
+  set('night nights nacht nächte übernachtung'),
+  set('person persons people head capita kopf einwohner inhabitants population residents'),
+  set('employee employees staff headcount mitarbeiter worker workers fte ftes'),
+  set('student students pupil pupils schüler'),
+  set('guest guests gast gäste visitor visitors besucher visit visits'),
+  set('hectare hectares ha hektar acre acres'),
+  set('litre litres liter liters l gallon gallons fuel'),
+  set('kilogram kilogramm kg kilo weight gewicht'),
+  set('unit units piece pieces stück stk qty quantity item items menge'),
+  set('order orders bestellung bestellungen'),
+  set('customer customers kunde kunden client clients'),
+  set('click clicks klick klicks'),
+  set('lead leads'),
+  set('conversion conversions sale'),
+  set('rating ratings stars sterne bewertung bewertungen score'),
+  set('humidity hum rh feuchte luftfeuchte luftfeuchtigkeit'),
+  set('temperature temp temperatur celsius'),
+  set('pressure press druck luftdruck'),
+  set('salary salaries wage wages pay gehalt gehälter lohn löhne'),
+  set('duration length dauer time minutes'),
+  set('delay delays verspätung verspätungen late'),
+  set('rent rents miete mieten kaltmiete warmmiete'),
+  set('price prices preis preise cost costs kosten spend spent ausgaben'),
+  set('revenue turnover sales umsatz income earnings einnahmen erlös'),
+  set('yield harvest ernte ertrag output production'),
+  set('consumption usage verbrauch energy'),
+];
+const moneyWords = set('price prices cost costs preis kosten revenue income money euro euros pay much');
+const furthest = 6;
+
+/** The first pair of columns that the task asks for; null where it asks for none or the columns are not there. */
+export function ratioIn(task: string, table: TableProfile): { of: string; per: string } | null {
+  const tokens = readTokens(task.slice(0, 8000)).map(({ lower }) => lower);
+  const columns = measures(table).filter((column) => column.derived !== true);
+  for (const [i, token] of tokens.entries()) {
+    if (!joints.has(token)) continue;
+    let at = i + 1;
+    while (at < i + 3 && (skipped.has(tokens[at] ?? '') || /^\d+$/.test(tokens[at] ?? ''))) at++;
+    const per = columnFor(tokens[at] ?? '', columns);
+    // "sales per region": a column of names groups, and divides nothing.
+    if (per === undefined) continue;
+    const of = before(tokens, i, columns, per) ?? moneyColumn(tokens, i, table, per);
+    if (of !== undefined && of !== per) return { of: of.name, per: per.name };
+  }
+  return compound(tokens, columns);
+}
+
+function before(tokens: readonly string[], at: number, columns: readonly ColumnProfile[], per: ColumnProfile): ColumnProfile | undefined {
+  for (let i = at - 1; i >= 0 && i >= at - furthest; i--) {
+    const found = columnFor(
+      tokens[i]!,
+      columns.filter((column) => column !== per),
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** "What does it cost per kilometre" means the one column of money. */
+function moneyColumn(tokens: readonly string[], at: number, table: TableProfile, per: ColumnProfile): ColumnProfile | undefined {
+  if (!tokens.slice(Math.max(0, at - furthest), at).some((token) => moneyWords.has(token))) return undefined;
+  const main = mainMeasure(table);
+  return main !== undefined && main !== per && main.derived !== true && addsUp(main) ? main : undefined;
+}
+
+/** "Quadratmeterpreis", "Stundenlohn". */
+function compound(tokens: readonly string[], columns: readonly ColumnProfile[]): { of: string; per: string } | null {
+  for (const token of tokens) {
+    if (!/^(?:quadratmeter|kilometer|stück|hektar)(?:preis|miete|kosten|ertrag)/.test(token)) continue;
+    const [first, second] = token.startsWith('quadratmeter')
+      ? ['quadratmeter', token.slice(12)]
+      : token.startsWith('kilometer')
+        ? ['kilometer', token.slice(9)]
+        : token.startsWith('hektar')
+          ? ['hektar', token.slice(6)]
+          : ['stück', token.slice(5)];
+    const [per, of] = [columnFor(first!, columns), columnFor(second!.replace(/e?[ns]?$/, ''), columns) ?? columnFor('miete', columns)];
+    if (per !== undefined && of !== undefined && per !== of) return { of: of.name, per: per.name };
+  }
+  return null;
+}
+
+/** A column by a word that people use for it. */
+export function columnFor(word: string, columns: readonly ColumnProfile[]): ColumnProfile | undefined {
+  if (word.length < 1) return undefined;
+  const same = alike.filter((names) => names.has(word));
+  return (
+    columns.find(({ name }) => nameTokens(name).some((token) => isSame(token, word))) ??
+    columns.find(({ name }) => nameTokens(name).some((token) => same.some((names) => names.has(token)))) ??
+    // "hum" and "temp" for humidity and temperature.
+    columns.find(({ name }) => nameTokens(name).some((token) => token.length >= 3 && word.length >= 6 && word.startsWith(token)))
+  );
+}
+
+/** The same but for an ending of the plural. */
+function isSame(a: string, b: string): boolean {
+  return a === b || endings.some((ending) => stemsOf(a, ending).some((stem) => stem.length > 2 && stemsOf(b, ending).includes(stem)));
+}
+
+const endings = [/(?:es|s)$/, /(?:en|n|e)$/, /(?:ies|y)$/];
+
+function stemsOf(word: string, ending: RegExp): string[] {
+  const lower = word.toLowerCase();
+  return [lower, lower.replace(ending, ''), lower.replace(/s$/, '')];
+}

@@ -1,0 +1,145 @@
+/** Two columns of groups held against each other: who leads within each group, and how outcomes are spread over the groups. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { exact, percent, round } from './figure-text.ts';
+import { leadingMeasure, personalCodes } from './plan-figures.ts';
+import { stateWords } from './remarks-rare.ts';
+import type { Remark, TableProfile } from './table-profile.ts';
+
+const mostValues = 12;
+const mostGroups = 6;
+const mostPairs = 4;
+const fewestRows = 8;
+const mostRows = 200_000;
+const mostOutcomes = 4;
+
+export function crossRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
+  if (table.count < fewestRows || table.count > mostRows) return [];
+  const groups = table.plans.filter((plan) => isGroup(table, plan)).slice(0, mostGroups);
+  return [...leaders(table, profile, groups), ...outcomes(table, groups)];
+}
+
+function isGroup(table: ColumnsInMemory, { name, reads, type, role, values, filled, meanChars }: ColumnPlan): boolean {
+  return (
+    reads === 'text' &&
+    (type === 'text' || role === 'code' || role === 'year') &&
+    values.exact &&
+    values.distinct >= 2 &&
+    values.distinct <= Math.min(mostValues, table.count / 2) &&
+    filled >= table.count * 0.6 &&
+    meanChars <= 24 &&
+    !has(nameTokens(name), personalCodes)
+  );
+}
+
+/** "Largest votes within each district: North: Ann 123 of 300; South: Bo 99 of 120". */
+function leaders(table: ColumnsInMemory, profile: TableProfile, groups: readonly ColumnPlan[]): Remark[] {
+  const main = leadingMeasure(table.plans);
+  const measure =
+    main !== undefined && isBrokenDown(profile, main.name)
+      ? main
+      : table.quantities().find(({ name, units }) => units.size < 2 && isBrokenDown(profile, name));
+  const remarks: Remark[] = [];
+  for (const [i, one] of groups.entries()) {
+    for (const [j, other] of groups.entries()) {
+      if (i === j || remarks.length >= mostPairs || isOutcome(other)) continue;
+      const cells = crossed(table, one, other, measure);
+      // Where each value belongs to one value of the other column, nothing is compared.
+      if (cells === null || [...cells.values()].filter((own) => own.size > 1).length < cells.size * 0.5) continue;
+      const additive = measure === undefined || measure.role === 'measure';
+      const figure = ({ count, sum }: Tally) => (measure === undefined ? count : additive ? sum : sum / count);
+      // The same figure for all says nothing, as where the price belongs to the group.
+      const alike = [...cells.values()].filter(
+        (own) => new Set([...own.values()].map((tally) => write(figure(tally), additive))).size === 1,
+      );
+      if (alike.length >= cells.size * 0.5) continue;
+      const each = [...cells].map(([key, own]) => {
+        const ranked = [...own].toSorted((a, b) => figure(b[1]) - figure(a[1]));
+        const all = [...own.values()].reduce((sum, tally) => sum + figure(tally), 0);
+        const named = ranked.slice(0, 3).map(([value, tally]) => `${value} ${write(figure(tally), additive)}`);
+        const positive = additive && ranked.every(([, tally]) => figure(tally) >= 0) && all > 0;
+        const share = positive ? ` (${percent(figure(ranked[0]![1]), all)} of ${exact(clean(all))})` : '';
+        return `${key}: ${named[0]}${share}${named.length > 1 ? `, then ${named.slice(1).join(', ')}` : ''}`;
+      });
+      const what = measure === undefined ? 'Most rows' : `Largest ${additive ? '' : 'mean '}${measure.name}`;
+      remarks.push({ kind: 'leaders', text: `${what} by ${other.name} within each ${one.name}: ${each.join('; ')}.` });
+    }
+  }
+  return remarks;
+}
+
+type Tally = { count: number; sum: number };
+
+function crossed(
+  table: ColumnsInMemory,
+  one: ColumnPlan,
+  other: ColumnPlan,
+  measure: ColumnPlan | undefined,
+): Map<string, Map<string, Tally>> | null {
+  const [a, b] = [table.texts(one), table.texts(other)];
+  const numbers = measure === undefined ? null : table.numbers(measure);
+  const cells = new Map<string, Map<string, Tally>>();
+  for (let at = 0; at < table.count; at++) {
+    const value = numbers === null ? 1 : numbers[at]!;
+    if (a[at] === '' || b[at] === '' || Number.isNaN(value)) continue;
+    const own = cells.get(a[at]!) ?? new Map<string, Tally>();
+    cells.set(a[at]!, own);
+    const tally = own.get(b[at]!) ?? { count: 0, sum: 0 };
+    own.set(b[at]!, tally);
+    tally.count++;
+    tally.sum += value;
+  }
+  return cells.size < 2 ? null : cells;
+}
+
+/** Yes or no, and states of two to four values, counted in each group with their shares. */
+function outcomes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark[] {
+  const found = table.plans.filter(
+    (plan) =>
+      plan.filled >= table.count * 0.6 &&
+      (plan.type === 'boolean' || (plan.reads === 'text' && plan.type === 'text' && plan.values.distinct <= 3 && plan.meanChars <= 20)) &&
+      plan.values.distinct >= 2 &&
+      // States are counted elsewhere.
+      !has(nameTokens(plan.name), stateWords),
+  );
+  const remarks: Remark[] = [];
+  // Yes and no first: what is asked is most often how many of each group did.
+  const yesNo = ({ type, values }: ColumnPlan) => (type === 'boolean' ? 0 : values.distinct === 2 ? 1 : 2);
+  for (const outcome of found.sort((a, b) => yesNo(a) - yesNo(b)).slice(0, mostGroups)) {
+    for (const group of groups) {
+      // Of two outcomes the first is told by the second only.
+      if (group === outcome || (found.includes(group) && found.indexOf(group) < found.indexOf(outcome)) || remarks.length >= mostOutcomes)
+        continue;
+      const cells = crossed(table, group, outcome, undefined);
+      if (cells === null || [...cells.values()].every((own) => own.size === 1) || isEven(cells)) continue;
+      const values = outcome.values.top(4).map(({ key }) => key);
+      const each = [...cells].map(([key, own]) => {
+        const all = [...own.values()].reduce((sum, { count }) => sum + count, 0);
+        const parts = [...own]
+          .toSorted((x, y) => values.indexOf(x[0]) - values.indexOf(y[0]))
+          .map(([value, { count }]) => `${value} ${exact(count)} (${percent(count, all)})`);
+        return `${key}: ${parts.join(', ')}`;
+      });
+      remarks.push({ kind: 'outcomes', text: `${outcome.name} by ${group.name}: ${each.join('; ')}.` });
+    }
+  }
+  return remarks;
+}
+
+/** Every value as often as any other in every group: a full grid. */
+function isEven(cells: Map<string, Map<string, Tally>>): boolean {
+  return new Set([...cells.values()].flatMap((own) => [...own.values()].map(({ count }) => count))).size === 1;
+}
+
+function isOutcome({ name }: ColumnPlan): boolean {
+  return has(nameTokens(name), stateWords);
+}
+
+function isBrokenDown(profile: TableProfile, name: string): boolean {
+  return profile.columns.some((column) => column.name === name && column.numbers !== undefined && column.by_unit === undefined);
+}
+
+function write(value: number, additive: boolean): string {
+  return additive ? exact(clean(value)) : round(value);
+}

@@ -1,0 +1,98 @@
+/** Tables that hold one row for each thing and time: which are missing, and which row of a thing is unlike its others. */
+import type { ColumnPlan } from './column-evidence.ts';
+import type { ColumnsInMemory } from './columns-in-memory.ts';
+import { exact, listed } from './figure-text.ts';
+import type { Remark } from './table-profile.ts';
+
+const fewestTimes = 3;
+const fewestAlike = 4;
+const mostGroups = 60;
+const shown = 8;
+const mostColumns = 4;
+const mostFigures = 20;
+
+export function gridRemarks(table: ColumnsInMemory): Remark[] {
+  const groups = table.plans.filter(
+    ({ reads, type, values, filled }) =>
+      reads === 'text' &&
+      type === 'text' &&
+      filled === table.count &&
+      values.distinct >= 2 &&
+      values.distinct <= Math.min(mostGroups, filled / 3),
+  );
+  const few = groups.slice(0, mostColumns);
+  return [...few.flatMap((group) => holes(table, group)).slice(0, 1), ...oddOnes(table, few)];
+}
+
+/** Each thing has a row for nearly every time: those that are missing. */
+function holes(table: ColumnsInMemory, group: ColumnPlan): Remark[] {
+  const time = table.plans.find(({ reads, dateDoubt, filled }) => reads === 'date' && !dateDoubt && filled === table.count);
+  if (time === undefined) return [];
+  const [names, times] = [table.texts(group), table.texts(time)];
+  const all = [...new Set(times)];
+  const things = [...new Set(names)];
+  const have = new Set(names.map((name, at) => `${name}\u0000${times[at]}`));
+  const missing = all.length * things.length - have.size;
+  if (all.length < fewestTimes || have.size < table.count || missing < 1 || missing > table.count * 0.1 || missing > 40) return [];
+  const named = things.flatMap((name) => all.filter((each) => !have.has(`${name}\u0000${each}`)).map((each) => `${name} in ${each}`));
+  return [
+    {
+      kind: 'grid_gaps',
+      text: `Every ${group.name} has a row for every ${time.name}, but ${exact(missing)} ${missing === 1 ? 'is' : 'are'} missing: ${listed(named.slice(0, shown), shown)}${named.length > shown ? ' and more' : ''}.`,
+    },
+  ];
+}
+
+/** A figure that is the same in nearly all rows of each thing, as a rent is: the rows that have another one. */
+function oddOnes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark[] {
+  return table
+    .quantities()
+    .filter(({ units, values }) => units.size < 2 && values.distinct >= 2)
+    .slice(0, mostFigures)
+    .flatMap((plan): Remark[] => {
+      for (const group of groups) {
+        const odd = oddIn(table, plan, group);
+        if (odd !== null && odd.length > 0)
+          return [
+            {
+              kind: 'group_odd',
+              text: `${plan.name} is the same in the rows of each ${group.name}, but not in ${listed(odd.slice(0, shown), shown)}${odd.length > shown ? ' and more' : ''}.`,
+            },
+          ];
+      }
+      return [];
+    })
+    .slice(0, 3);
+}
+
+/** Null where the figure does not belong to the group. */
+function oddIn(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan): string[] | null {
+  const [numbers, names] = [table.numbers(plan), table.texts(group)];
+  const counts = new Map<string, Map<number, number[]>>();
+  for (const [at, name] of names.entries()) {
+    if (Number.isNaN(numbers[at]!)) continue;
+    const own = counts.get(name) ?? new Map<number, number[]>();
+    counts.set(name, own);
+    const alike = own.get(numbers[at]!);
+    if (alike === undefined) own.set(numbers[at]!, [at]);
+    else alike.push(at);
+  }
+  const odd: number[] = [];
+  const usual = new Map<number, number>();
+  for (const own of counts.values()) {
+    const ranked = [...own].toSorted((a, b) => b[1].length - a[1].length);
+    const rows = ranked.reduce((sum, [, each]) => sum + each.length, 0);
+    if (rows < fewestAlike || ranked[0]![1].length < rows * 0.75) return null;
+    for (const [, each] of ranked.slice(1))
+      for (const at of each) {
+        odd.push(at);
+        usual.set(at, ranked[0]![0]);
+      }
+  }
+  // Groups with one figure for all of them say nothing of the group.
+  if (new Set([...counts.values()].map((own) => [...own].toSorted((a, b) => b[1].length - a[1].length)[0]![0])).size < 2) return null;
+  if (odd.length > Math.max(2, table.count * 0.05)) return null;
+  return odd
+    .toSorted((a, b) => a - b)
+    .map((at) => `${table.rowInWords(at)} of ${names[at]}: ${exact(numbers[at]!)} instead of ${exact(usual.get(at)!)}`);
+}

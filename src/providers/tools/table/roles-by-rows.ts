@@ -1,0 +1,52 @@
+/** Roles that only the rows show: sizes that repeat do not add up, and parts of a sum do. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { ColumnsInMemory } from './columns-in-memory.ts';
+import type { Rows } from './rows.ts';
+
+export const sizeWords = new Set(
+  'capacity kapazität seats plätze population einwohner area fläche wohnfläche headcount households haushalte size sqm beds betten slots'.split(
+    ' ',
+  ),
+);
+const fewestRepeats = 3;
+
+export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnPlan[] {
+  const table = new ColumnsInMemory(rows, columns);
+  const groups = columns.filter(
+    ({ reads, type, values, filled }) =>
+      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct * fewestRepeats <= filled && filled === table.count,
+  );
+  const parts = partsOfSum(table, columns);
+  return columns.map((plan) => {
+    if (parts.has(plan)) return { ...plan, role: 'measure' };
+    const isSize = plan.reads === 'number' && plan.role === 'measure' && has(nameTokens(plan.name), sizeWords);
+    return isSize && groups.some((group) => belongsTo(table, plan, group)) ? { ...plan, role: 'rate' } : plan;
+  });
+}
+
+/** Columns of unknown names that together make a known one in nearly every row, as the votes of the parties make the valid votes. */
+function partsOfSum(table: ColumnsInMemory, columns: readonly ColumnPlan[]): Set<ColumnPlan> {
+  const parts = columns.filter(({ reads, role, units }) => reads === 'number' && role === 'unclear' && units.size < 2);
+  const wholes = columns.filter(({ reads, role }) => reads === 'number' && role === 'measure');
+  if (parts.length < 2 || table.count < fewestRepeats) return new Set();
+  const sums = table.rows.cells.map((_, at) => parts.reduce((sum, plan) => sum + (table.numbers(plan)[at] || 0), 0));
+  const isSum = (whole: ColumnPlan) => {
+    const numbers = table.numbers(whole);
+    return sums.filter((sum, at) => Math.abs(sum - numbers[at]!) < 0.006).length >= table.count * 0.6;
+  };
+  return wholes.some(isSum) ? new Set(parts) : new Set();
+}
+
+/** The capacity of a car park that stands in each of its rows is one figure of the car park. */
+function belongsTo(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan): boolean {
+  const [numbers, texts] = [table.numbers(plan), table.texts(group)];
+  const sizes = new Map<string, number>();
+  for (const [at, key] of texts.entries()) {
+    if (Number.isNaN(numbers[at]!)) continue;
+    const known = sizes.get(key);
+    if (known === undefined) sizes.set(key, numbers[at]!);
+    else if (known !== numbers[at]) return false;
+  }
+  return true;
+}
