@@ -2,21 +2,29 @@
  * Loaded before a program (`--import`): keeps TypeScript files whose types have been stripped, so that a process does not strip them all again.
  * Node's own compile cache keeps only what comes after that step; stripping is a third of the processor time of a start. Line numbers stay.
  *
- * A kept file has the name of its source's address and ends with the hash of the text it was made of: there are no more of them than sources,
- * and one of another text counts for nothing. Plain JavaScript, since it runs before anything can strip its types.
+ * A kept file has the name of its source's address and ends with the state of the source (`stateOf`) that it was made of: there are no more of them
+ * than sources, and one of another state counts for nothing. Plain JavaScript, since it runs before anything can strip its types.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const { registerHooks, stripTypeScriptTypes } = nodeModule;
 const folder = fileURLToPath(new URL('../node_modules/.cache/stripped-types', import.meta.url));
+const states = new Map();
 
 // Also read by whatever Node a child process happens to be.
 if (registerHooks !== undefined && stripTypeScriptTypes !== undefined) {
   registerHooks({
+    // Node's own way looks at each folder above and for each package.json; here the name is the file's, or it is left to Node.
+    resolve(specifier, context, next) {
+      const from = context.parentURL;
+      if (!specifier.startsWith('.') || !specifier.endsWith('.ts') || !from?.startsWith('file:')) return next(specifier, context);
+      const { href } = new URL(specifier, from);
+      return stateOf(href) === null ? next(specifier, context) : { url: href, format: 'module', shortCircuit: true };
+    },
     load(url, context, next) {
       if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
       return { format: 'module', source: stripped(url), shortCircuit: true };
@@ -25,16 +33,16 @@ if (registerHooks !== undefined && stripTypeScriptTypes !== undefined) {
 }
 
 function stripped(url) {
-  const text = readFileSync(fileURLToPath(url), 'utf8');
-  const end = `\n// ${hash(process.version + text)}\n`;
+  const state = stateOf(url);
   const path = join(folder, `${hash(url)}.js`);
+  const end = `\n// ${process.version} ${state}\n`;
   try {
     const kept = readFileSync(path, 'utf8');
-    if (kept.endsWith(end)) return kept;
+    if (state !== null && kept.endsWith(end)) return kept;
   } catch {
     // It is the first time, or the folder cannot be read.
   }
-  const source = stripTypeScriptTypes(text) + end;
+  const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8')) + end;
   try {
     mkdirSync(folder, { recursive: true });
     const unfinished = `${path}.${process.pid}`;
@@ -44,6 +52,17 @@ function stripped(url) {
     // Without a folder that can be written, or room in it, the next process strips again.
   }
   return source;
+}
+
+/** What is another after each change of the file; null for what is no file, and for a link to one. */
+function stateOf(url) {
+  let state = states.get(url);
+  if (state === undefined) {
+    const stat = lstatSync(fileURLToPath(url), { bigint: true, throwIfNoEntry: false });
+    state = stat?.isFile() ? `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}` : null;
+    states.set(url, state);
+  }
+  return state;
 }
 
 function hash(text) {
