@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { constants, freemem, tmpdir } from 'node:os';
+import { availableParallelism, constants, freemem, tmpdir } from 'node:os';
 import { silentLog } from '../src/log.ts';
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
 import { processesIn, signalProcess } from '../src/storage/live-process.ts';
@@ -18,8 +18,8 @@ import { preparePostgres } from './prepare-postgres.ts';
 
 /** Also for a file that hangs after its tests: an open socket or timer is a defect. */
 const fileTimeoutMs = 300_000;
-/** The tests start servers and processes of their own; more at once would measure the machine, not the code. */
-const filesAtOnce = 2;
+/** One more than processors, as tests also wait; not many more: they start processes of their own, and would measure the machine, not the code. */
+const filesAtOnce = Math.min(availableParallelism() + 1, 4);
 const memoryFolder = '/dev/shm';
 /** Bytes: many times what the tests were seen to take. */
 const memoryWanted = 4 * 2 ** 30;
