@@ -1,5 +1,4 @@
 /** `troupe dead-letter`: what its actors could not take, shown without its secrets, put back, or removed. */
-import { hostname, userInfo } from 'node:os';
 import { shardOf } from '../cluster/address.ts';
 import type { Config } from '../config.ts';
 import { secretsOf } from '../log-secrets.ts';
@@ -17,6 +16,7 @@ import { actionJson, actionLine, letterJson, letterLine, letterText } from './de
 import { exitCodes, Failure } from './failure.ts';
 import { withDatabase } from './find-database.ts';
 import { maskedError, maskedPayload } from './masked-payload.ts';
+import { operatorName } from './operator.ts';
 import { oneLine } from './plain-text.ts';
 
 /** The exit code; throws `Failure`. */
@@ -83,7 +83,7 @@ async function act(database: Database, kind: 'retry' | 'discard', id: string): P
       'refused',
       `${id} is an effect that ended its processes, and its actor was told that it failed: it can only be discarded`,
     );
-  const actedBy = `${userName()}@${hostname()}`;
+  const actedBy = operatorName();
   const isDone =
     kind === 'retry'
       ? await retryDeadLetter(database, letter, shardOf(letter.kind, letter.actorId), actedBy)
@@ -106,15 +106,6 @@ async function unknown(database: Database, id: string): Promise<Failure> {
     'refused',
     `${name} is no dead letter any more: ${acted.actedBy} ${what} it at ${new Date(acted.actedAt).toISOString()}`,
   );
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // The user of a container need not have a name.
-    return String(process.getuid?.() ?? 'somebody');
-  }
 }
 
 function print(text: string): void {

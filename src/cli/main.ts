@@ -3,6 +3,7 @@ import { type Config, ConfigError, readCaller, readConfig } from '../config.ts';
 import { clusterUsage } from './cluster-options.ts';
 import { deadLetterUsage } from './dead-letter-options.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { leftWorkUsage } from './left-work-options.ts';
 import { type Caller, run } from './run.ts';
 import { runUsage } from './run-options.ts';
 
@@ -30,6 +31,11 @@ const commands: Record<string, Command> = {
     summary: 'what actors could not take: shown, tried again or removed',
     usage: deadLetterUsage,
     run: async (args, config) => (await import('./dead-letter.ts')).deadLetter(args, config),
+  },
+  'left-work': {
+    summary: 'what no node takes, as a newer version has recorded it: shown or put aside',
+    usage: leftWorkUsage,
+    run: async (args, config) => (await import('./left-work.ts')).leftWork(args, config),
   },
   cluster: {
     summary: 'how the nodes stand, and one of them on its way out',

@@ -1,0 +1,15 @@
+/** Who acts: what is recorded of an operator's acts on the database. */
+import { hostname, userInfo } from 'node:os';
+
+export function operatorName(): string {
+  return `${userName()}@${hostname()}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // The user of a container need not have a name.
+    return String(process.getuid?.() ?? 'somebody');
+  }
+}
