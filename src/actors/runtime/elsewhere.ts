@@ -24,14 +24,26 @@ export async function askElsewhere(
     try {
       return { reply: await placement.forward(shard, ask) };
     } catch (error) {
-      if (!mayTryAgain(error, ask)) throw error;
-      // What may have been done stays so, whatever a later try says.
+      // What may have been done stays so, whatever a later try says: one that is shed has not looked.
+      if (!mayTryAgain(error, ask)) throw unknown && isShed(error) ? unknownStill(error) : error;
       unknown ||= !ask.query && (error as AppError).code === 'outcome_unknown';
       onTry(unknown);
     }
     await placement.moved(Math.min(longestPauseMs, 10 * 2 ** attempt));
   }
   return 'given up';
+}
+
+function isShed(error: unknown): boolean {
+  return error instanceof AppError && errorCodes[error.code].retry === 'later';
+}
+
+function unknownStill(cause: unknown): AppError {
+  return new AppError(
+    'outcome_unknown',
+    'No answer in time: it may have happened. Ask again with the same Idempotency-Key to learn its outcome',
+    { cause },
+  );
 }
 
 /** Looks once at an actor of another node. Nobody else's turn depends on it, so nothing of it is kept here; where it fails, `orElse` goes on. */
