@@ -16,6 +16,7 @@ test('L1 the lease counts from the beginning of the check, and ends by whichever
     assert.equal(lease.confirmation(), null);
     now[clock] += 1;
     assert.notEqual(lease.confirmation(), null, `300 ms after the check began, by the ${clock} clock`);
+    await answer();
   }
 });
 
@@ -26,6 +27,7 @@ test('L1 a wall clock that was set back ends the lease', async () => {
   await first;
   now.wall -= 1;
   assert.notEqual(lease.confirmation(), null);
+  await answer();
 });
 
 test('L1 a machine that was stopped with both its clocks shows old state for the rest of the lease at most, and asks before that', async () => {
@@ -45,6 +47,7 @@ test('L1 a machine that was stopped with both its clocks shows old state for the
   assert.equal(begun(), 2, 'the answer to this takes the shards from it');
   run(150);
   assert.notEqual(lease.confirmation(), null, 'without an answer it shows nothing more');
+  await answer();
 });
 
 test('everything that is asked in one tick is one check, and a lease that is asked for is renewed before it ends', async () => {

@@ -53,10 +53,10 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
     async fetch(address, request = {}) {
       const { timeoutMs = 15_000, maxBytes = 2 ** 20, configured = false, raw = false } = request;
       const redirects = configured ? 0 : (request.redirects ?? 5);
+      let hop: Hop = { url: parseUrl(address), method: request.method ?? 'GET', headers: lowerCased(request.headers), body: request.body };
+      let leave: (() => void) | null = null;
       const deadline = new Deadline(timeoutMs, request.signal);
       const { signal } = deadline;
-      let leave: (() => void) | null = null;
-      let hop: Hop = { url: parseUrl(address), method: request.method ?? 'GET', headers: lowerCased(request.headers), body: request.body };
       try {
         for (let left = redirects; ; left--) {
           if (!configured) judge(hop.url);

@@ -125,7 +125,9 @@ describe('where a request may go', () => {
     }
   });
 
-  test('what is no plain web address is a bad request', async () => {
+  test('what is no plain web address is a bad request, and nothing is kept of it', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
     for (const url of [
       '',
       'example.com',
@@ -137,6 +139,7 @@ describe('where a request may go', () => {
     ]) {
       await assert.rejects(strict.fetch(url), { code: 'bad_request' }, url);
     }
+    assert.ok(timers() <= before, `${timers()} timers, and ${before} before`);
   });
 
   test('an address of the configuration may be private, and is not followed elsewhere', async () => {
