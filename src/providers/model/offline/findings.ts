@@ -9,7 +9,7 @@ const heavy = 0.1;
 
 /** Remarks that say what the figures are, before those on how good the data are. */
 const telling = new Set(
-  'total flows late open unit_figures rare_state stock promoters rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each ratio margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
+  'total flows late open unit_figures rare_state stock promoters rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each ratio matrix margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
     ' ',
   ),
 );

@@ -278,7 +278,7 @@ export function comparedYearRemark(task: string, tables: readonly TableProfile[]
 }
 
 const relating =
-  /(?<!\p{L})(?:correlat\p{L}{0,6}|relation(?:ship)?s?|related|depends?|dependen\p{L}{0,4}|influences?|affects?|effects?|connection|connected|link(?:ed)?|impacts?|zusammenhang|zusammenhänge|hängt|hängen|abhängig\p{L}{0,4}|beeinfluss\p{L}{0,4}|einfluss|auswirk\p{L}{0,6}|korrel\p{L}{0,8})(?!\p{L})/iu;
+  /(?<!\p{L})(?:correlat\p{L}{0,6}|relation(?:ship)?s?|related|depends?|dependen\p{L}{0,4}|influences?|affects?|effects?|connection|connected|link(?:ed)?|impacts?|zusammenhang|zusammenhänge|hängt|hängen|abhängig\p{L}{0,4}|beeinfluss\p{L}{0,4}|einfluss|auswirk\p{L}{0,6}|korrel\p{L}{0,8}|(?:longer|older|larger|bigger|higher|cheaper|heavier|younger|faster)(?: \p{L}{1,30}){1,6} (?:more|less|higher|lower|better|worse|fewer|longer))(?!\p{L})/iu;
 
 /** Where it is asked whether columns depend on one another, weak correlations are told as well. */
 export function relationAnswers(task: string, tables: readonly TableProfile[]): string[] {

@@ -67,6 +67,7 @@ export class ColumnEvidence {
   #booleans = 0;
   #codes = 0;
   #plainIntegers = 0;
+  #monthNumbers = 0;
   #formulas = 0;
   /** Cells with decimals, by the style they are read in. */
   #fractions = { dot: 0, comma: 0 };
@@ -128,6 +129,7 @@ export class ColumnEvidence {
     this.#values.add(countKey(cell));
     if (isFormula(cell)) this.#formulas++;
     const kind = this.#looksNumeric(cell) && this.#addNumber(cell) ? 'number' : this.#addDate(cell) ? 'date' : 'other';
+    if (kind === 'number') this.#addMonthNumber(cell);
     if (this.#examples[kind].length < examplesKept) this.#examples[kind].push(cellText(cell, 40));
     if (kind !== 'other') return;
     this.#leaveOut(cell);
@@ -198,6 +200,7 @@ export class ColumnEvidence {
     // "12A" is a flat among flats, and amperes only where all of the column is numbers.
     const numbers = this.#numbers === filled ? filled : this.#numbers - this.#letterUnits;
     const dates = this.#orderedDates + this.#dates;
+    if (dates > 0 && this.#monthNumbers > 0 && dates + this.#monthNumbers === filled) return { type: 'date', reads: 'date', like: filled };
     if (filled === 0) return { type: 'empty', reads: 'text', like: 0 };
     if (this.#codes > 0 && this.#codes + this.#plainIntegers === filled) return { type: 'text', reads: 'text', like: filled };
     if (numbers === filled) return { type: fractions ? 'number' : 'integer', reads: 'number', like: filled };
@@ -339,6 +342,16 @@ export class ColumnEvidence {
     else if (dayFirst === null) this.#monthFirst++;
     else if (monthFirst.ms !== dayFirst.ms) this.#twofold++;
     return true;
+  }
+
+  /** 10.2024 is a number too, among months written so. */
+  #addMonthNumber(cell: Cell): void {
+    if (typeof cell !== 'string' || cell.length > 8 || !/^\s?(?:0?[1-9]|1[0-2])[./](?:19|20)\d\d\s?$/.test(cell)) return;
+    const parsed = parseDate(cell, 'month_first');
+    if (parsed === null) return;
+    this.#monthNumbers++;
+    this.#forms.set(parsed.form, (this.#forms.get(parsed.form) ?? 0) + 1);
+    for (const range of [this.#ranges.month_first, this.#ranges.day_first, this.#utcRange]) widen(range, parsed.ms);
   }
 
   #leaveOut(cell: Cell): void {

@@ -43,6 +43,11 @@ export type RoleEvidence = {
   wholeNumbers: boolean;
 };
 
+const timeUnits = words('days tage hours stunden time zeit minutes minuten weeks wochen months monate');
+/** How long one thing takes or has lasted; added up over things it means nothing. */
+const spells = words(
+  'delivery process processing response lead waiting stock market stay shipping handling cycle turnaround since until overdue open age tenure employed lager transit resolution lieferung stored storage',
+);
 const energies = words('kwh wh mwh gwh tonnes tonnen');
 
 export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
@@ -69,17 +74,28 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
       !has(tokens, levels)
     )
       return min <= 1 || min >= 100 ? 'identifier' : 'code';
-    if (wholeNumbers && codes.has(last) && !has(tokens, least) && distinct <= 70 && min >= 0 && max < 1000) return 'code';
+    if (
+      wholeNumbers &&
+      codes.has(last) &&
+      !/\/|\bper\b|\bpro\b|\bje\b/i.test(name) &&
+      !has(tokens, least) &&
+      distinct <= 70 &&
+      min >= 0 &&
+      max < 1000
+    )
+      return 'code';
   }
   if (!numeric) {
     if (isIdentifierName(tokens, last, name) && distinct > 1) return 'identifier';
     return 'other';
   }
   if (rateUnits.has(unit)) return 'rate';
+  if (has(tokens, timeUnits) && has(tokens, spells)) return 'rate';
   if (tokens.includes('unit') && has(tokens, words('price cost preis amount value'))) return 'rate';
   if (isConcentration(tokens) || (tokens.length > 1 && /^q\d{0,2}$/.test(tokens[0]!) && min >= 0 && max <= 10)) return 'rate';
   if (tokens.includes('lead') && (tokens.includes('time') || tokens.includes('days'))) return 'rate';
   if (tokens.includes('per') || tokens.includes('pro') || tokens.includes('je') || name.includes('%')) return 'rate';
+  if (/\/(?:week|woche|day|tag|month|monat|year|jahr|hour|h|unit|stück|person)\b/i.test(name.slice(0, 200))) return 'rate';
   if (
     levels.has(last) ||
     has(tokens, words('balance saldo kontostand reading zählerstand odometer kilometerstand cumulative running kumuliert')) ||

@@ -19,8 +19,9 @@ const priceWords = new Set('price preis cost kosten rate stundensatz satz einzel
 const noPriceWords = new Set(
   'tax vat mwst ust discount rabatt exchange interest conversion growth error percent pct total gesamt zins'.split(' '),
 );
+const spanWords = new Set(['days', 'tage', 'minimum', 'min']);
 const plannedWords = new Set(
-  'planned plan budget budgeted soll target ziel forecast estimated geschätzt geplant geplante ordered'.split(' '),
+  'book system planned plan budget budgeted soll target ziel forecast estimated geschätzt geplant geplante ordered'.split(' '),
 );
 const currencyWords = new Set('currency währung waehrung curr ccy cur moneda devise'.split(' '));
 const unitWords = new Set('unit uom einheit me metric parameter kpi indicator kennzahl measurement messgröße'.split(' '));
@@ -92,8 +93,11 @@ export function productPlans(
   mixed: (plan: ColumnPlan) => boolean,
 ): { name: string; quantity: ColumnPlan; price: ColumnPlan } | null {
   const numeric = survey.columns.filter((plan) => plan.reads === 'number' && !mixed(plan));
-  const price = numeric.filter(({ name, unit }) => isPrice(name) && unit !== '%');
-  const quantities = numeric.filter(({ name, role }) => isQuantity(name) && role === 'measure' && !isPrice(name));
+  // A price per 100 litres times litres is no amount.
+  const price = numeric.filter(({ name, unit }) => isPrice(name) && unit !== '%' && !/(?:per|pro|je|\/) ?\d{2,}/i.test(name.slice(0, 200)));
+  const quantities = numeric.filter(
+    ({ name, role }) => isQuantity(name) && role === 'measure' && !isPrice(name) && !has(nameTokens(name), spanWords),
+  );
   // Of planned and actual hours the actual ones are paid.
   const actual = quantities.filter(({ name }) => !has(nameTokens(name), plannedWords));
   const quantity = actual.length === 1 ? actual : quantities;

@@ -12,13 +12,13 @@ export type Ratio = { of: string; per: string };
 
 const words = (list: string) => new Set(list.split(' '));
 const money = words(
-  'price preis rent miete kaltmiete warmmiete cost costs kosten revenue umsatz sales turnover amount betrag spend spent ausgaben einnahmen fare fee eur usd gbp chf euro erlös income donation budget',
+  'raised given donated price preis rent miete kaltmiete warmmiete cost costs kosten revenue umsatz sales turnover amount betrag spend spent ausgaben einnahmen fare fee eur usd gbp chf euro erlös income donation budget',
 );
 const sizes = words('sqm qm m2 area fläche wohnfläche size_sqm hectares hectare ha acres sqft sq');
 const distances = words('km kilometer kilometers kilometres distance strecke miles mi');
 const fuels = words('litres liters litre liter fuel gallons kraftstoff diesel benzin kwh energy');
 const heads = words(
-  'visitors visits guests gäste besucher orders customers kunden passengers fahrgäste employees staff headcount mitarbeiter nights nächte students population einwohner clicks leads units_produced participants teilnehmer attendees',
+  'donors spender members mitglieder bookings buchungen readers visitors visits guests gäste besucher orders customers kunden passengers fahrgäste employees staff headcount mitarbeiter nights nächte students population einwohner clicks leads units_produced participants teilnehmer attendees',
 );
 const hours = words('hours hour stunden std');
 const harvests = words('yield ernte harvest tonnes tons tonnen milk milch output');

@@ -11,17 +11,18 @@ export const recommendWords = new Set(
 );
 /** What is counted first, and what becomes of a part of it. */
 const wholeWords = new Set(
-  'requested beantragt applied teile parts pieces stück stückzahl units gefertigt impressions views visitors visits sessions users leads sent recipients delivered emails applicants applications invited contacted calls besucher besuche sitzungen empfänger produced produziert output made inspected tested checked shipments deliveries capacity seats kapazität plätze wahlberechtigte eligible enrolled registered_total invited eingeladen'.split(
+  'claimed invoiced billed goal target requested beantragt applied teile parts pieces stück stückzahl units gefertigt impressions views visitors visits sessions users leads sent recipients delivered emails applicants applications invited contacted calls besucher besuche sitzungen empfänger produced produziert output made inspected tested checked shipments deliveries capacity seats kapazität plätze wahlberechtigte eligible enrolled registered_total invited eingeladen'.split(
     ' ',
   ),
 );
 const partWords = new Set(
-  'sold verkauft occupied used genutzt belegt tickets filled granted approved bewilligt awarded paid_out clicks signups sign_ups registrations registered conversions orders purchases opened opens won converted hired hires unsubscribed unsubscribes bounced bounces bestellungen anmeldungen klicks käufe defects defective scrap rejected rejects failed errors returns returned complaints ausschuss defekt fehler late booked gebucht belegt occupied stimmen votes turnout valid attended attending present anwesend no_shows noshows attended answered missed'.split(
+  'paid bezahlt raised collected sold verkauft occupied used genutzt belegt tickets filled granted approved bewilligt awarded paid_out clicks signups sign_ups registrations registered conversions orders purchases opened opens won converted hired hires unsubscribed unsubscribes bounced bounces bestellungen anmeldungen klicks käufe defects defective scrap rejected rejects failed errors returns returned complaints ausschuss defekt fehler late booked gebucht belegt occupied stimmen votes turnout valid attended attending present anwesend no_shows noshows attended answered missed'.split(
     ' ',
   ),
 );
 /** What can be filled beyond its measure by mistake. */
-const roomWords = new Set('capacity seats kapazität plätze'.split(' '));
+const roomWords = new Set('goal target capacity seats kapazität plätze'.split(' '));
+const aimWords = new Set(['goal', 'target', 'ziel']);
 const mostRates = 4;
 
 export function scoreRemarks(table: ColumnsInMemory): Remark[] {
@@ -102,7 +103,10 @@ function isWithin(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): 
   const known = [...p.keys()].filter((at) => !Number.isNaN(p[at]!) && !Number.isNaN(w[at]!));
   const beyond = known.filter((at) => p[at]! > w[at]!);
   // More than there is room for is an error or an overbooking where it is rare, told as such; elsewhere the one is no part of the other.
-  return beyond.length === 0 || (has(nameTokens(whole.name), roomWords) && beyond.length <= Math.max(1, known.length * 0.1));
+  return (
+    beyond.length === 0 ||
+    (has(nameTokens(whole.name), roomWords) && (beyond.length <= Math.max(1, known.length * 0.1) || has(nameTokens(whole.name), aimWords)))
+  );
 }
 
 function beyondWhole(table: ColumnsInMemory, rows: readonly number[], p: Float64Array, w: Float64Array, whole: ColumnPlan): string {

@@ -10,6 +10,7 @@ import { dueRemarks } from './remarks-due.ts';
 import { flowRemarks } from './remarks-flows.ts';
 import { gridRemarks } from './remarks-grid.ts';
 import { marginRemarks } from './remarks-margin.ts';
+import { matrixRemarks } from './remarks-matrix.ts';
 import { missingRemarks } from './remarks-missing.ts';
 import { pairRemarks } from './remarks-pairs.ts';
 import { periodRowRemarks } from './remarks-period-rows.ts';
@@ -36,6 +37,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
   return [
     ...rankRemarks(table, profile),
     ...periodRowRemarks(table),
+    ...matrixRemarks(table),
     ...namedRemarks(table),
     ...ratioRemarks(table, ratio),
     ...pairRemarks(table),

@@ -30,12 +30,39 @@ function partsOfSum(table: ColumnsInMemory, columns: readonly ColumnPlan[]): Set
   const parts = columns.filter(({ reads, role, units }) => reads === 'number' && role === 'unclear' && units.size < 2);
   const wholes = columns.filter(({ reads, role }) => reads === 'number' && role === 'measure');
   if (parts.length < 2 || table.count < fewestRepeats) return new Set();
-  const sums = table.rows.cells.map((_, at) => parts.reduce((sum, plan) => sum + (table.numbers(plan)[at] || 0), 0));
+  if (isMatrix(columns)) return new Set(parts);
+  const [low, high] = [parts[0]!.index, parts.at(-1)!.index];
+  // Some of the parts may have names that are known.
+  const ranges = [
+    [low, high],
+    [low - 1, high],
+    [low, high + 1],
+    [low - 1, high + 1],
+  ] as const;
   const isSum = (whole: ColumnPlan) => {
     const numbers = table.numbers(whole);
-    return sums.filter((sum, at) => Math.abs(sum - numbers[at]!) < 0.006).length >= table.count * 0.6;
+    return ranges.some(([from, to]) => {
+      const summed = columns.filter(
+        (plan) => plan !== whole && plan.index >= from && plan.index <= to && (parts.includes(plan) || wholes.includes(plan)),
+      );
+      const right = table.rows.cells.filter((_, at) => {
+        const sum = summed.reduce((total, plan) => total + (table.numbers(plan)[at] || 0), 0);
+        return Math.abs(sum - numbers[at]!) < 0.006;
+      }).length;
+      return right >= table.count * 0.6;
+    });
   };
   return wholes.some(isSum) ? new Set(parts) : new Set();
+}
+
+/** Nothing but whole numbers of unknown names side by side, some of them beyond any scale: one quantity by kinds, as pieces sold of each product. */
+export function isMatrix(columns: readonly ColumnPlan[]): boolean {
+  const numeric = columns.filter(({ reads }) => reads === 'number');
+  return (
+    numeric.length >= 3 &&
+    numeric.every(({ role, type, min, units }) => role === 'unclear' && type === 'integer' && min >= 0 && units.size === 0) &&
+    numeric.some(({ max }) => max > 100)
+  );
 }
 
 /** The capacity of a car park that stands in each of its rows is one figure of the car park. */

@@ -114,3 +114,25 @@ test('before and after are compared by group, and spans between dates as well', 
   );
   assert.match(said(tickets), /by topic: bug 4 days \(4 rows\), bill 2 days \(4 rows\)/);
 });
+
+test('whole numbers by kinds side by side are put together; parts that make a known sum add up', async () => {
+  const sold = await profileText(lines('day,Roll,Pretzel,Cake', 14, (i) => `2025-02-${10 + i},${200 + i},${90 + i},${10 + i}`));
+  assert.match(said(sold), /Over 3 columns together 4,473: Roll 2,891 \(.*By row, most in 2025-02-23 \(row 14\): 339/);
+  const votes = await profileText(
+    'ward;Votes cast;Invalid paper;Blue;Gold\nW1;100;5;60;35\nW2;90;4;40;46\nW3;120;2;58;60\nW4;80;0;50;30\n',
+  );
+  assert.equal(column(votes, 'Gold').role, 'measure');
+});
+
+test('counted is held against book, with the value of the difference', async () => {
+  const profile = await profileText('item,book qty,counted qty,unit cost\nMilk,40,38,1.5\nSugar,20,20,2\nTea,30,31,4\nCup,9,9,1\n');
+  assert.match(
+    said(profile),
+    /counted qty is above book qty in 1 row of 4: Tea by 1\. It is below in 1: Milk by 2\. At unit cost .* is worth 1\./,
+  );
+});
+
+test('months written 10.2024 are dates like 09.2024', async () => {
+  const profile = await profileText(lines('month;rain', 12, (i) => `${String(i + 1).padStart(2, '0')}.2024;${i + 3}`));
+  assert.equal(column(profile, 'month').type, 'date');
+});

@@ -1,0 +1,46 @@
+/** Three or more measures side by side that make one quantity by kinds: the sum of each, their sum, and the rows in which they make most and least. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { amounts, totals } from './column-words.ts';
+import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
+import { countOf, exact, percent } from './figure-text.ts';
+import { isPeriod } from './remarks-rank.ts';
+import type { Remark } from './table-profile.ts';
+
+const mostColumns = 40;
+
+export function matrixRemarks(table: ColumnsInMemory): Remark[] {
+  const plans = table.quantities();
+  if (plans.length < 3 || plans.length > mostColumns || table.count < 2 || !plans.every(isKind)) return [];
+  const sums = plans
+    .map((plan) => ({
+      name: plan.name,
+      sum: clean(table.numbers(plan).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0)),
+    }))
+    .toSorted((a, b) => b.sum - a.sum);
+  const whole = clean(sums.reduce((total, { sum }) => total + sum, 0));
+  const rows = table.rows.cells
+    .map((_, at) => ({ at, sum: clean(plans.reduce((total, plan) => total + (table.numbers(plan)[at] || 0), 0)) }))
+    .toSorted((a, b) => b.sum - a.sum);
+  const [top, low] = [rows[0]!, rows.at(-1)!];
+  return [
+    {
+      kind: 'matrix',
+      text: `Over ${countOf(plans.length, 'column')} together ${exact(whole)}: ${sums.map(({ name, sum }) => `${name} ${exact(sum)} (${percent(sum, whole)})`).join(', ')}. By row, most in ${table.periodOrRow(top.at)}: ${exact(top.sum)}, least in ${table.periodOrRow(low.at)}: ${exact(low.sum)}.`,
+    },
+  ];
+}
+
+/** A column that is called after the kind it counts, and by no word for an amount of its own. */
+function isKind({ name, role, type, min, units }: ColumnPlan): boolean {
+  const tokens = nameTokens(name);
+  return (
+    role === 'measure' &&
+    type === 'integer' &&
+    min >= 0 &&
+    units.size === 0 &&
+    !isPeriod(name) &&
+    !has(tokens, amounts) &&
+    !has(tokens, totals)
+  );
+}
