@@ -94,6 +94,8 @@ function answerFigure(talk: Conversation, wish: FigureWish, table: TableProfile)
   )
     return { problem: '' };
   // "The largest positions" are seen in the ranks, "the average per subject" in the means of all columns.
+  // "Totals per team" over columns of which none is meant alone.
+  if (wish.column === null && column?.role === 'unclear') return { problem: '' };
   if (column?.numbers === undefined && wish.column !== null) {
     const word = wish.column.toLowerCase();
     if (noColumns.has(word) || ((wish.kind === 'max' || wish.kind === 'min') && table.remarks.some(({ kind }) => kind === 'rank')))
@@ -141,7 +143,7 @@ function singular(word: string): string {
 
 /** Words after "average" or "total" that name no column. */
 const noColumns = new Set(
-  'je pro per by each score scores mark marks grade grades note noten value values wert werte figure figures number numbers zahl zahlen result results ergebnis ergebnisse column columns of and the'.split(
+  'both all beide beiden je pro per by each score scores mark marks grade grades note noten value values wert werte figure figures number numbers zahl zahlen result results ergebnis ergebnisse column columns of and the'.split(
     ' ',
   ),
 );

@@ -4,7 +4,7 @@ export { countOf, exact, listed, percent, round } from '../../tools/table/figure
 import type { ColumnProfile, Figures, TableProfile } from '../../tools/table/table-profile.ts';
 
 const moneyName =
-  /amount|revenue|sales|turnover|total|umsatz|betrag|profit|cost|kosten|spend|spent|brutto|gross|netto|volume|donation|spende/i;
+  /amount|revenue|sales|turnover|total|umsatz|betrag|profit|cost|kosten|spend|spent|brutto|gross|netto|volume|donation|spende|freight|income|einnahme|honorar|(?:^|[ _(])(?:eur|usd|gbp|chf)(?:$|[ _)])|€|\$|£/i;
 
 /** Columns of quantities; identifiers, codes and years have no figures at all. */
 export function measures(profile: TableProfile): ColumnProfile[] {

@@ -95,6 +95,7 @@ function biggestGroups(profile: TableProfile): string[] {
     const listing = values.length <= 12 ? counted : [];
     return [
       ...groupFigures(profile, by, values, main, own),
+      ...overYears(values, main, own),
       ...listing,
       ...otherSums(profile, by, values, main),
       ...otherMeans(profile, by, values, main),
@@ -182,6 +183,26 @@ function addedUp(values: GroupValues, name: string): string {
   const sums = values.flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, sum: figures[name].sum }]));
   const ranked = sums.toSorted((a, b) => b.sum - a.sum).slice(0, valuesListed);
   return ` Added up, if that means something: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`;
+}
+
+/** From the first year to the last, where years stand in a column of their own. */
+function overYears(values: GroupValues, measure: ColumnProfile, own: ColumnProfile | undefined): string[] {
+  if (own?.role !== 'year' || values.length < 2) return [];
+  const figureOf = (value: GroupValues[number]) => figures(value, measure);
+  const ordered = values.filter((value) => figureOf(value) !== null).toSorted((a, b) => (a.value < b.value ? -1 : 1));
+  const [first, last] = [ordered[0], ordered.at(-1)];
+  if (first === undefined || last === undefined || first === last) return [];
+  const [from, to] = [figureOf(first)!, figureOf(last)!];
+  if (from <= 0) return [];
+  const written = addsUp(measure) ? exact : round;
+  return [
+    `From ${safe(first.value)} (${written(from)}) to ${safe(last.value)} (${written(to)}), ${addsUp(measure) ? '' : 'the mean '}${safe(measure.name)} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
+  ];
+}
+
+function figures({ figures: all }: GroupValues[number], measure: ColumnProfile): number | null {
+  const found = all[measure.name];
+  return found === undefined ? null : addsUp(measure) ? found.sum : found.mean;
 }
 
 /** The other columns that add up, by a group of a few values. */

@@ -11,7 +11,7 @@ const money =
   /amount|revenue|sales|turnover|total|price|value|paid|spent|spend|cost|fee|income|umsatz|betrag|erlös|einnahme|preis|wert|kosten|ausgabe|summe|netto|brutto|net$|gross|budget|actual|invoice|rent|salary|wage|gehalt|lohn|saldo|balance|rate$|stundensatz|tarif|£|\$|€|eur|usd|gbp|chf/i;
 const subjects: readonly Subject[] = [
   { name: 'revenue', asked: set('revenue revenues turnover umsatz umsätze erlös erlöse'), columns: money },
-  { name: 'cost', asked: set('cost costs kosten'), columns: money },
+  { name: 'cost', asked: set('cost costs kosten kostet'), columns: money },
   {
     name: 'profit',
     asked: set('profit profits profitable margin margins gewinn gewinne marge margen'),
@@ -171,6 +171,7 @@ const subjects: readonly Subject[] = [
   },
   {
     name: 'attendance',
+    grouping: true,
     asked: set('attendance anwesenheit'),
     columns: /attend|present|anwes|visit|besuch|absent|fehl|particip|teiln|spectator|zuschauer/i,
   },

@@ -94,6 +94,8 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   if (tokens.includes('unit') && has(tokens, words('price cost preis amount value'))) return 'rate';
   if (isConcentration(tokens) || (tokens.length > 1 && /^q\d{0,2}$/.test(tokens[0]!) && min >= 0 && max <= 10)) return 'rate';
   if (tokens.includes('lead') && (tokens.includes('time') || tokens.includes('days'))) return 'rate';
+  // What each of several things takes in a year can be put together.
+  if (has(tokens, energies) && /(?:per|pro|je|\/) ?(?:year|jahr|month|monat|day|tag)$/i.test(name.trim().slice(-40))) return 'measure';
   if (tokens.includes('per') || tokens.includes('pro') || tokens.includes('je') || name.includes('%')) return 'rate';
   if (/\/(?:week|woche|day|tag|month|monat|year|jahr|hour|h|unit|stück|person)\b/i.test(name.slice(0, 200))) return 'rate';
   if (
@@ -104,6 +106,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
     return 'level';
   // "food (1-5)": the scale of an answer.
   if (/[([]\s?[01] ?(?:-|–|to|bis) ?(?:[3-7]|9|10|100)\s?[)\]]/.test(name.slice(0, 200))) return 'rate';
+  if (has(tokens, words('co2 co2e emission emissions emissionen')) && has(tokens, words('t kg tonnes tons tonnen kt'))) return 'measure';
   if (has(tokens, energies) && !has(tokens, words('price preis cost rate average avg mean tarif kw'))) return 'measure';
   if (has(tokens, totals) && !has(tokens, words('average avg mean median rate percent pct ratio share score temperature')))
     return 'measure';

@@ -11,7 +11,7 @@ const mostGroupings = 6;
 const shortTable = 24;
 const dayMs = 86_400_000;
 const quantityWords = new Set(
-  'qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft booked gebucht participants attendees teilnehmer'.split(
+  'tickets pallets bottles boxes qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft booked gebucht participants attendees teilnehmer'.split(
     ' ',
   ),
 );

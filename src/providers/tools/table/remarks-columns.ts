@@ -283,6 +283,13 @@ function signs(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
     } else if (value > 0) positive++;
   }
   const strict = has(nameTokens(plan.name), neverNegative);
+  if (plan.role !== 'measure' && !strict && positive >= 3 && negative.length > (positive + negative.length) * 0.2)
+    return [
+      {
+        kind: 'negative',
+        text: `${plan.name} is negative in ${countOf(negative.length, 'row')} of ${exact(known)} and positive in ${exact(positive)}.`,
+      },
+    ];
   if (negative.length === 0 || (negative.length > (positive + negative.length) * 0.2 && !strict) || positive < 3) return [];
   const named = negative.slice(0, shown).map((at) => `${exact(numbers[at]!)} in ${table.rowName(at)}`);
   const total = plan.role === 'measure' && plan.units.size < 2 && negative.length > 1 ? `, together ${exact(clean(sum))}` : '';

@@ -10,15 +10,43 @@ import type { Remark } from './table-profile.ts';
 const mostColumns = 40;
 
 export function matrixRemarks(table: ColumnsInMemory): Remark[] {
+  return [...sums(table), ...marks(table)];
+}
+
+/** Lists of attendance and the like: columns in which a mark stands or nothing, counted by row and by column. */
+function marks(table: ColumnsInMemory): Remark[] {
+  const plans = table.plans.filter(
+    ({ values, meanChars, reads, filled }) =>
+      reads !== 'number' && reads !== 'date' && filled > 0 && values.distinct === 1 && meanChars <= 3,
+  );
+  const mark = plans[0] === undefined ? '' : table.texts(plans[0]).find((text) => text !== '')!;
+  const same = plans.filter((plan) => table.texts(plan).every((text) => text === '' || text === mark));
+  if (same.length < 3 || table.labelPlan === undefined || same.every(({ filled }) => filled === table.count)) return [];
+  const rows = table.rows.cells.map((_, at) => ({ at, count: same.filter((plan) => table.texts(plan)[at] !== '').length }));
+  const ranked = rows.toSorted((a, b) => b.count - a.count);
+  return [
+    {
+      kind: 'matrix',
+      text: `'${mark}' by row: ${ranked
+        .slice(0, mostColumns)
+        .map(({ at, count }) => `${table.label(at)} ${exact(count)}`)
+        .join(
+          ', ',
+        )}${ranked.length > mostColumns ? ' and more' : ''} (of ${countOf(same.length, 'column')}); by column: ${same.map(({ name, filled }) => `${name} ${exact(filled)}`).join(', ')} (of ${countOf(table.count, 'row')}).`,
+    },
+  ];
+}
+
+function sums(table: ColumnsInMemory): Remark[] {
   const plans = table.quantities();
   if (plans.length < 3 || plans.length > mostColumns || table.count < 2 || !plans.every(isKind)) return [];
-  const sums = plans
+  const each = plans
     .map((plan) => ({
       name: plan.name,
       sum: clean(table.numbers(plan).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0)),
     }))
     .toSorted((a, b) => b.sum - a.sum);
-  const whole = clean(sums.reduce((total, { sum }) => total + sum, 0));
+  const whole = clean(each.reduce((total, { sum }) => total + sum, 0));
   const rows = table.rows.cells
     .map((_, at) => ({ at, sum: clean(plans.reduce((total, plan) => total + (table.numbers(plan)[at] || 0), 0)) }))
     .toSorted((a, b) => b.sum - a.sum);
@@ -26,7 +54,7 @@ export function matrixRemarks(table: ColumnsInMemory): Remark[] {
   return [
     {
       kind: 'matrix',
-      text: `Over ${countOf(plans.length, 'column')} together ${exact(whole)}: ${sums.map(({ name, sum }) => `${name} ${exact(sum)} (${percent(sum, whole)})`).join(', ')}. By row, most in ${table.periodOrRow(top.at)}: ${exact(top.sum)}, least in ${table.periodOrRow(low.at)}: ${exact(low.sum)}.`,
+      text: `Over ${countOf(plans.length, 'column')} together ${exact(whole)}: ${each.map(({ name, sum }) => `${name} ${exact(sum)} (${percent(sum, whole)})`).join(', ')}. By row, most in ${table.periodOrRow(top.at)}: ${exact(top.sum)}, least in ${table.periodOrRow(low.at)}: ${exact(low.sum)}.`,
     },
   ];
 }
@@ -34,6 +62,8 @@ export function matrixRemarks(table: ColumnsInMemory): Remark[] {
 /** A column that is called after the kind it counts, and by no word for an amount of its own. */
 function isKind({ name, role, type, min, units }: ColumnPlan): boolean {
   const tokens = nameTokens(name);
+  // "strings, translated, translators" count different things; "roll, pretzel, cake" are kinds of one.
+  if (/(?:s|ed)$/.test(tokens.at(-1) ?? '')) return false;
   return (
     role === 'measure' &&
     type === 'integer' &&

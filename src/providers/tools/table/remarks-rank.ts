@@ -161,6 +161,13 @@ function acrossColumns(table: ColumnsInMemory): Remark[] {
     .sort((a, b) => b.mean - a.mean);
   if (rows.length < 3) return [columns, ...odd];
   const [high, low] = [rows[0]!, rows.at(-1)!];
+  const sumAt = (at: number) => clean(alike.reduce((sum, plan) => sum + (table.numbers(plan)[at] || 0), 0));
+  const sums = alike.every(({ type }) => type === 'integer')
+    ? ` Sums: ${rows
+        .slice(0, rowsNamed)
+        .map(({ at }) => `${table.label(at)} ${exact(sumAt(at))}`)
+        .join(', ')}.`
+    : '';
   return [
     columns,
     ...odd,
@@ -169,7 +176,7 @@ function acrossColumns(table: ColumnsInMemory): Remark[] {
       text: `Across these columns ${table.label(high.at)} has the highest mean (${round(high.mean)}) and ${table.label(low.at)} the lowest (${round(low.mean)}); missing values are not counted as zero. In order: ${rows
         .slice(0, rowsNamed)
         .map(({ at, mean }) => `${table.label(at)} ${round(mean)}`)
-        .join(', ')}${rows.length > rowsNamed ? ' and more' : ''}.`,
+        .join(', ')}${rows.length > rowsNamed ? ' and more' : ''}.${sums}`,
     },
   ];
 }

@@ -11,6 +11,8 @@ import type { Remark } from './table-profile.ts';
 const mostColumns = 12;
 const mostParts = 60;
 const fewestRows = 4;
+/** Of fewer rows a share that repeats may be chance, unless all of them are different. */
+const fewestForShare = 8;
 const mostRows = 50_000;
 const holding = 0.85;
 const firstLook = 200;
@@ -164,7 +166,13 @@ function* shares(table: ColumnsInMemory, target: ColumnPlan, plans: ColumnPlan[]
   for (const base of plans) {
     const numbers = table.numbers(base);
     const ratios = [...numbers.keys()].map((at) => written[at]! / numbers[at]!).filter((ratio) => Number.isFinite(ratio) && ratio !== 0);
-    if (ratios.length < fewestRows || base.values.distinct < 3 || target.values.distinct < 3) continue;
+    if (
+      ratios.length < fewestRows ||
+      (ratios.length < fewestForShare && target.values.distinct < ratios.length) ||
+      base.values.distinct < 3 ||
+      target.values.distinct < 3
+    )
+      continue;
     const ratio = Number(ratios.sort((a, b) => a - b)[ratios.length >> 1]!.toPrecision(3));
     if (ratio === 0 || ratio === 1 || ratio < 0) continue;
     yield {

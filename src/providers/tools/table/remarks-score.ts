@@ -55,14 +55,17 @@ function rates(table: ColumnsInMemory): Remark[] {
     );
   const remarks: Remark[] = [];
   for (const part of counts) {
-    if (!has(nameTokens(part.name), partWords)) continue;
+    if (!has(nameTokens(part.name), partWords) && !isDone(part)) continue;
     const whole = counts.findLast(
       (plan) =>
         plan !== part &&
         (has(nameTokens(plan.name), wholeWords) || (plan.index < part.index && isPart(plan) && isWithin(table, part, plan))),
     );
+    const beside = isDone(part)
+      ? counts.find((plan) => plan.index === part.index - 1 && !isDone(plan) && isWithin(table, part, plan))
+      : undefined;
     const first = counts.find((plan) => plan !== whole && has(nameTokens(plan.name), wholeWords));
-    for (const base of new Set([whole, first])) {
+    for (const base of new Set([whole, first, beside])) {
       if (base === undefined || base === part || !isWithin(table, part, base)) continue;
       remarks.push(rate(table, part, base));
     }
@@ -92,6 +95,11 @@ function byGroup(table: ColumnsInMemory, rows: readonly number[], p: Float64Arra
       return `; by ${group.name}: ${ranked.map(([key, { part, whole }]) => `${key} ${round((part / whole) * 100)} % (${exact(clean(part))} of ${exact(clean(whole))})`).join(', ')}`;
     })
     .join('');
+}
+
+/** "translated", "completed": what became of the count before it. */
+function isDone({ name, type }: ColumnPlan): boolean {
+  return type === 'integer' && /[a-z]{3}ed$/.test(nameTokens(name).at(-1) ?? '');
 }
 
 function isPart({ name }: ColumnPlan): boolean {

@@ -9,6 +9,12 @@ export const sizeWords = new Set(
     ' ',
   ),
 );
+/** What is there after each entry of a book of what comes in and goes out. */
+const holdings = new Set('bestand kassenbestand guthaben stock remaining rest balance saldo'.split(' '));
+const incoming = new Set('einnahme einnahmen eingang zugang zugänge in income received deposit deposits credit haben'.split(' '));
+const outgoing = new Set(
+  'ausgabe ausgaben ausgang abgang abgänge out expense expenses issued withdrawal withdrawals debit soll'.split(' '),
+);
 const fewestRepeats = 3;
 
 export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnPlan[] {
@@ -18,7 +24,10 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
       reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct * fewestRepeats <= filled && filled === table.count,
   );
   const parts = partsOfSum(table, columns);
+  const named = (words: ReadonlySet<string>) => columns.some(({ name, reads }) => reads === 'number' && has(nameTokens(name), words));
+  const cashBook = named(incoming) && named(outgoing) && columns.some(({ reads }) => reads === 'date');
   return columns.map((plan) => {
+    if (cashBook && plan.reads === 'number' && has(nameTokens(plan.name), holdings)) return { ...plan, role: 'level' };
     if (parts.has(plan)) return { ...plan, role: 'measure' };
     const isSize = plan.reads === 'number' && plan.role === 'measure' && has(nameTokens(plan.name), sizeWords);
     return isSize && groups.some((group) => belongsTo(table, plan, group)) ? { ...plan, role: 'rate' } : plan;

@@ -136,3 +136,23 @@ test('months written 10.2024 are dates like 09.2024', async () => {
   const profile = await profileText(lines('month;rain', 12, (i) => `${String(i + 1).padStart(2, '0')}.2024;${i + 3}`));
   assert.equal(column(profile, 'month').type, 'date');
 });
+
+test('marks of attendance are counted by row and by column', async () => {
+  const profile = await profileText('child;Mo;Di;Mi\nAli;x;x;\nBea;x;;x\nCarl;x;x;x\nDina;;x;\n');
+  assert.match(said(profile), /'x' by row: Carl 3, Ali 2, Bea 2, Dina 1 \(of 3 columns\); by column: Mo 3, Di 3, Mi 2 \(of 4 rows\)/);
+});
+
+test('what became of the count beside it is told as a share, and different things are not put together', async () => {
+  const profile = await profileText('language,strings,translated,translators\nFrench,1000,500,4\nGerman,600,600,5\nPolish,400,100,2\n');
+  assert.match(said(profile), /translated ÷ strings is 60 % over 3 rows/);
+  assert.doesNotMatch(said(profile), /columns together/);
+});
+
+test('the holding of a cash book is a level, and tonnes of a gas are an amount', async () => {
+  const book = await profileText(
+    lines('date,text,income,expense,remaining', 6, (i) => `2025-01-0${i + 1},t${i},${i ? '' : 100},${i ? 5 : ''},${100 - 5 * i}`),
+  );
+  assert.equal(column(book, 'remaining').role, 'level');
+  const gas = await profileText(lines('site,co2_t,co2_ppm', 6, (i) => `S${i},${400 + i}.5,${500 + i}`));
+  assert.deepEqual([column(gas, 'co2_t').role, column(gas, 'co2_ppm').role], ['measure', 'rate']);
+});
