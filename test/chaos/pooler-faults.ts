@@ -22,8 +22,15 @@ export async function freezePooler(pooler: Pgbouncer, random: Random): Promise<s
 /** Every session ends, of nodes and of the server; new ones have to wait until it is resumed. */
 export async function dropSessions(pooler: Pgbouncer, database: string, random: Random): Promise<string> {
   const forMs = random.between(0, 4_000);
-  await pooler.command(`kill ${database}`);
-  await pause(forMs);
-  await pooler.command(`resume ${database}`);
+  try {
+    await pooler.command(`kill ${database}`);
+    await pause(forMs);
+  } finally {
+    // Whatever came of the first command, nobody is to wait for ever: a new process keeps nobody waiting.
+    await pooler.command(`resume ${database}`).catch(async () => {
+      await pooler.end('SIGKILL');
+      await pooler.startAgain();
+    });
+  }
   return `all sessions ended, no new ones for ${forMs} ms`;
 }

@@ -29,7 +29,7 @@ export type Pgbouncer = {
 };
 
 const orderlyEndMs = 1_000;
-const commandTimeoutMs = 5_000;
+const commandTimeoutMs = 15_000;
 
 /** @param urls of the users that come: it knows their passwords. Ends with the test. */
 export async function startPgbouncer(
