@@ -5,6 +5,8 @@
  * C1 A node says that it cannot commit after `doubtAfter` looks in a row without an answer, and that it can after `trustAfter` with one.
  * C2 It is steady only after answers without a gap for longer than it takes a node to trust again. Only a steady node takes shards from one
  *    that cannot commit: where the database was away from all, each of them can commit again before another may take anything from it.
+ * C3 Where it is to be trusted again an answer that comes within a second counts for every look that it took: a database that is slow, but
+ *    does answer, would otherwise never have enough looks with an answer in a row.
  */
 import { Hearing } from './hearing.ts';
 
@@ -27,6 +29,8 @@ export class CommitWatch {
   private answered = false;
   private asking = false;
   private unanswered = 0;
+  /** C3. Looks that the question now under way has taken, and that are not counted yet. */
+  private pending = 0;
   private steadyFor = 0;
   private readonly options: CommitWatchOptions;
 
@@ -43,8 +47,14 @@ export class CommitWatch {
   look(): boolean {
     const heard = this.answered;
     this.answered = false;
+    if (!heard && this.asking && !this.canCommit && this.pending < gapAfter - 1) {
+      this.pending++;
+      return false;
+    }
     if (!this.asking) void this.ask();
-    const isNew = this.hearing.look([database], () => heard);
+    let isNew = false;
+    for (let look = heard ? this.pending : 0; look >= 0; look--) isNew = this.hearing.look([database], () => heard) || isNew;
+    this.pending = 0;
     this.canCommit = this.hearing.unheard.length === 0;
     this.unanswered = heard ? 0 : this.unanswered + 1;
     this.steadyFor = isNew || this.unanswered >= gapAfter ? 0 : this.steadyFor + 1;

@@ -7,19 +7,25 @@ import { CommitWatch } from '../../src/cluster/commit-watch.ts';
 /** Stretches of looks with and without an answer. */
 const stretches = fc.array(fc.record({ answers: fc.boolean(), looks: fc.integer({ min: 1, max: 30 }) }), { minLength: 1, maxLength: 8 });
 
-/** Answers come between two looks. */
+/** Answers come between two looks; with `slowness` so many looks later. */
 async function played(
   stretchesOf: readonly { answers: boolean; looks: number }[],
+  slowness = 0,
 ): Promise<{ answered: boolean; can: boolean; steady: boolean }[]> {
   let answers = true;
-  const watch = new CommitWatch({ ask: async () => answers || Promise.reject(new Error('no answer')) });
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  const ask = async () => {
+    for (let look = 0; look < slowness; look++) await tick();
+    return answers || Promise.reject(new Error('no answer'));
+  };
+  const watch = new CommitWatch({ ask });
   const seen: { answered: boolean; can: boolean; steady: boolean }[] = [];
   for (const stretch of stretchesOf) {
     answers = stretch.answers;
     for (let look = 0; look < stretch.looks; look++) {
       watch.look();
       seen.push({ answered: answers, can: watch.canCommit, steady: watch.isSteady });
-      await new Promise((resolve) => setImmediate(resolve));
+      await tick();
     }
   }
   return seen;
@@ -51,4 +57,13 @@ test('C2 after an outage a node is steady only when every other node of the same
         if (one[i]!.steady) assert.ok(other[i]!.can, 'it can before anything is taken from it');
     }),
   );
+});
+
+test('C3 a database whose every answer takes up to three looks is trusted again all the same, and before another node is steady', async () => {
+  const good = { answers: true, looks: 20 };
+  for (const slowness of [0, 1, 2, 3]) {
+    const [quick, slow] = await Promise.all([0, slowness].map((each) => played([good, { answers: false, looks: 20 }, good], each)));
+    assert.equal(slow!.at(-1)!.can, true, `${slowness}`);
+    for (let i = 40; i < quick!.length; i++) if (quick![i]!.steady) assert.ok(slow![i]!.can, `${slowness}`);
+  }
 });
