@@ -21,7 +21,7 @@ const tests = [
   'test/e2e/stripe-checkout.test.ts',
   'test/e2e/stripe-deposits.test.ts',
   'test/e2e/stripe-issuing.test.ts',
-  'test/edge/routes/webhooks.test.ts',
+  'test/domains/webhooks/routes/webhooks.test.ts',
   'test/nodes/any-node.test.ts',
   'test/nodes/leaving.test.ts',
 ];

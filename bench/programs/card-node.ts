@@ -1,11 +1,11 @@
 /** A node with cards and wallets, and the bench's counter beside them; asked from within. */
 import pg from 'pg';
-import { cardActor } from '../../src/actors/card/card.ts';
-import { card, cardIdOf } from '../../src/actors/card/messages.ts';
-import { Runtime } from '../../src/actors/runtime/runtime.ts';
-import { wallet } from '../../src/actors/wallet/messages.ts';
-import { walletActor } from '../../src/actors/wallet/wallet.ts';
+import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
+import { cardActor } from '../../src/domains/commerce/card/card.ts';
+import { card, cardIdOf } from '../../src/domains/commerce/card/messages.ts';
+import { wallet } from '../../src/domains/commerce/wallet/messages.ts';
+import { walletActor } from '../../src/domains/commerce/wallet/wallet.ts';
 import { idPrefixes, newId } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';

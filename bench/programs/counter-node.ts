@@ -4,7 +4,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import pg from 'pg';
-import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { Runtime } from '../../src/actors/runtime.ts';
 import { systemClock } from '../../src/clock.ts';
 import { shardCount, shardOf } from '../../src/cluster/address.ts';
 import { createCluster } from '../../src/cluster/cluster.ts';

@@ -1,7 +1,7 @@
 /** A node with the service's own stream hub and server in front of it; the bench's actor commits the events. The token of a socket is its account's number. */
 import { setTimeout as after } from 'node:timers/promises';
 import pg from 'pg';
-import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import type { Principal } from '../../src/edge/auth/principal.ts';
 import { createServer } from '../../src/edge/http/server.ts';

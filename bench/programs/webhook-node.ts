@@ -1,9 +1,9 @@
 /** A node that delivers webhooks as the service does: its own runtime, hub, feed and couriers. Each account has one webhook. */
 import { setTimeout as after } from 'node:timers/promises';
-import { Runtime } from '../../src/actors/runtime/runtime.ts';
-import { newWebhookSecret } from '../../src/actors/webhook/signature.ts';
+import { Runtime } from '../../src/actors/runtime.ts';
 import { systemClock } from '../../src/clock.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
+import { newWebhookSecret } from '../../src/domains/webhooks/webhook/signature.ts';
 import { newId } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';

@@ -1,6 +1,6 @@
 /** The actor the benches ask: a number that counts up. Two tables, so that a bench of memory has a state of the size it speaks of. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { actorRef, defineActor } from '../../src/actors/runtime/define-actor.ts';
+import { actorRef, defineActor } from '../../src/actors/define-actor.ts';
 
 export const CounterEntity = defineEntity({
   name: 'BenchCounter',

@@ -1,9 +1,9 @@
 /** The metrics of one node: which number of which part is told under which name. Everything is read when Prometheus asks. */
 import { statfs } from 'node:fs/promises';
-import type { Runtime } from '../actors/runtime/runtime.ts';
-import type { Couriers } from '../actors/webhook/couriers.ts';
+import type { Runtime } from '../actors/runtime.ts';
 import { monotonicMs } from '../clock.ts';
 import type { Placement } from '../cluster/placement.ts';
+import type { Couriers } from '../domains/webhooks/webhook/couriers.ts';
 import type { RequestStats } from '../edge/http/request-stats.ts';
 import type { Stream } from '../edge/stream/stream.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';

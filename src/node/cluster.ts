@@ -1,6 +1,6 @@
 /** A node's place among others. A node alone loads nothing of it. */
 import { readFile } from 'node:fs/promises';
-import type { Runtime } from '../actors/runtime/runtime.ts';
+import type { Runtime } from '../actors/runtime.ts';
 import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Config, ConfigError } from '../config.ts';

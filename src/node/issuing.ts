@@ -1,14 +1,15 @@
 /** Who issues the cards of this node: the service itself, or Stripe where that is configured. Cards of test mode are always its own. */
-import { type CardRequest, type IssuedNow, issueCard } from '../actors/card/issue.ts';
-import { issueAtIssuer } from '../actors/issued-card/issue.ts';
-import { issuedCardActor } from '../actors/issued-card/issued-card.ts';
-import { answerRequest, chargeCard, type IssuerParts, takeNews } from '../actors/issuer-authorization/answer.ts';
-import { issuerAuthorizationActor } from '../actors/issuer-authorization/issuer-authorization.ts';
-import type { Runtime } from '../actors/runtime/runtime.ts';
+
+import type { Runtime } from '../actors/runtime.ts';
 import type { Config } from '../config.ts';
 import { configured } from '../configured.ts';
+import { type CardRequest, type IssuedNow, issueCard } from '../domains/commerce/card/issue.ts';
+import { issueAtIssuer } from '../domains/commerce/issued-card/issue.ts';
+import { issuedCardActor } from '../domains/commerce/issued-card/issued-card.ts';
+import { answerRequest, chargeCard, type IssuerParts, takeNews } from '../domains/commerce/issuer-authorization/answer.ts';
+import { issuerAuthorizationActor } from '../domains/commerce/issuer-authorization/issuer-authorization.ts';
+import { issuerNewsRoutes } from '../domains/commerce/routes/issuer-news.ts';
 import type { AnyRoute } from '../edge/http/route.ts';
-import { issuerNewsRoutes } from '../edge/routes/issuer-news.ts';
 import type { Log } from '../log.ts';
 import { createEmbeddedIssuer } from '../providers/issuing/embedded.ts';
 import type { OutsideIssuer } from '../providers/issuing/port.ts';

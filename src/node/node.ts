@@ -1,10 +1,11 @@
 /** Builds one node, alone or of a cluster: its parts in the order in which they need each other, each with how it stops. */
-import { OverrideWatch } from '../actors/account/override-watch.ts';
+
 import { Canary } from '../actors/canary/canary.ts';
-import { Runtime } from '../actors/runtime/runtime.ts';
+import { Runtime } from '../actors/runtime.ts';
 import { monotonicMs, systemClock } from '../clock.ts';
 import { SingleNode } from '../cluster/single-node.ts';
 import type { Config } from '../config.ts';
+import { OverrideWatch } from '../domains/accounts/account/override-watch.ts';
 import { createTokens } from '../edge/auth/tokens.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';

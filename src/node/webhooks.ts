@@ -1,13 +1,14 @@
 /** A node's webhooks: their actor, and the couriers that deliver what the event streams bring. */
-import { accountWebhooksActor } from '../actors/account-webhooks/account-webhooks.ts';
-import { accountWebhooksEffects } from '../actors/account-webhooks/count.ts';
-import type { Runtime } from '../actors/runtime/runtime.ts';
-import { Couriers } from '../actors/webhook/couriers.ts';
-import { keyOfSecret } from '../actors/webhook/signature.ts';
-import { webhookActor } from '../actors/webhook/webhook.ts';
+
+import type { Runtime } from '../actors/runtime.ts';
 import { systemClock } from '../clock.ts';
 import type { Placement } from '../cluster/placement.ts';
-import type { WebhookSecrets } from '../edge/routes/webhooks.ts';
+import { accountWebhooksActor } from '../domains/webhooks/account-webhooks/account-webhooks.ts';
+import { accountWebhooksEffects } from '../domains/webhooks/account-webhooks/count.ts';
+import type { WebhookSecrets } from '../domains/webhooks/routes/webhooks.ts';
+import { Couriers } from '../domains/webhooks/webhook/couriers.ts';
+import { keyOfSecret } from '../domains/webhooks/webhook/signature.ts';
+import { webhookActor } from '../domains/webhooks/webhook/webhook.ts';
 import { AccountFeed } from '../edge/stream/account-feed.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';

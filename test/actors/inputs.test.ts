@@ -8,11 +8,11 @@ import { insertNeutralRow } from '../support/neutral-row.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { testRuntime, until } from '../support/runtime.ts';
 
-const folderOf = (path: string) => path.split('/')[2]!;
+const folderOf = (path: string) => path.split('/')[3]!;
 
 /** The commands that have a form, by the folder of their actor. */
 async function formsByFolder(): Promise<Map<string, Set<string>>> {
-  const files = globSync('src/actors/*/inputs.ts');
+  const files = globSync('src/domains/*/*/inputs.ts');
   const loaded = files.map(async (file) => {
     const exported = Object.entries(await import(pathToFileURL(file).href)).filter(([name]) => name.endsWith('Inputs'));
     return [folderOf(file), new Set(exported.flatMap(([, forms]) => Object.keys(forms as object)))] as const;
@@ -21,7 +21,7 @@ async function formsByFolder(): Promise<Map<string, Set<string>>> {
 }
 
 test('whatever an actor is sent or wakes to has a form, under the name of its command, and its actor knows it', async () => {
-  const sources = globSync('src/actors/*/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+  const sources = globSync('src/domains/*/*/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
   const folderOfRef = new Map<string, string>([['payerRef', 'purchase-order']]);
   for (const { path, text } of sources)
     for (const [, ref] of text.matchAll(/export const (\w+) = actorRef</g)) folderOfRef.set(ref!, folderOf(path));
@@ -30,7 +30,6 @@ test('whatever an actor is sent or wakes to has a form, under the name of its co
   let found = 0;
   for (const { path, text } of sources) {
     const folder = folderOf(path);
-    if (folder === 'runtime') continue;
     const sent = [...text.matchAll(/ctx\.send\(\s*(\w+)(?:\([^)]*\))?,[^;]*?'(\w+)',/g)].map(([, ref, command]) => [
       folderOfRef.get(ref!) ?? folder,
       command,
@@ -43,7 +42,10 @@ test('whatever an actor is sent or wakes to has a form, under the name of its co
   }
   assert.deepEqual(lacking, []);
   assert.ok(found > 60, `${found} found`);
-  for (const folder of forms.keys()) assert.match(readFileSync(`src/actors/${folder}/${folder}.ts`, 'utf8'), /inputs: \w+Inputs/, folder);
+  for (const folder of forms.keys()) {
+    const { text } = sources.find(({ path }) => path.endsWith(`/${folder}/${folder}.ts`))!;
+    assert.match(text, /inputs: \w+Inputs/, folder);
+  }
 });
 
 test('an input that does not fit becomes a dead letter before its command sees it; an effect of such an input has failed', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
-import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { silentLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';

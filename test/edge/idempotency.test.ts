@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import Type from 'typebox';
-import { accountSettings } from '../../src/actors/account-settings/messages.ts';
+import { accountSettings } from '../../src/domains/accounts/account-settings/messages.ts';
 import { route } from '../../src/edge/http/route.ts';
 import { commandIds, earlierCommand } from '../../src/edge/idempotency.ts';
 import { AppError } from '../../src/errors.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import pg from 'pg';
-import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
-import type { AnyActor } from '../../src/actors/runtime/define-actor.ts';
-import { Runtime } from '../../src/actors/runtime/runtime.ts';
+import type { ActorSystem } from '../../src/actors/actor-system.ts';
+import type { AnyActor } from '../../src/actors/define-actor.ts';
+import { Runtime } from '../../src/actors/runtime.ts';
 import { shardCount, shardOf } from '../../src/cluster/address.ts';
 import { ClusterNode } from '../../src/cluster/cluster-node.ts';
 import type { ClusterTimings } from '../../src/cluster/cluster-timings.ts';

@@ -4,11 +4,11 @@
  * up to the caller.
  */
 import assert from 'node:assert/strict';
-import { accountActor } from '../../src/actors/account/account.ts';
-import { agentActor } from '../../src/actors/agent/agent.ts';
-import type { EffectOutcome } from '../../src/actors/runtime/define-actor.ts';
-import { taskActor } from '../../src/actors/task/task.ts';
+import type { EffectOutcome } from '../../src/actors/define-actor.ts';
 import { missingScope } from '../../src/authority.ts';
+import { accountActor } from '../../src/domains/accounts/account/account.ts';
+import { agentActor } from '../../src/domains/tasks/agent/agent.ts';
+import { taskActor } from '../../src/domains/tasks/task/task.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
 import type { Toolbox } from '../../src/providers/tools/port.ts';

@@ -1,7 +1,7 @@
 /** A task's workspace in memory, for tests of tools: names are checked and versions counted as the real one does. */
 import { Readable } from 'node:stream';
-import type { DirectedBy } from '../../src/actors/agent/messages.ts';
 import type { Authority } from '../../src/authority.ts';
+import type { DirectedBy } from '../../src/domains/tasks/agent/messages.ts';
 import { type Purse, type ToolContext, ToolError, type WorkspaceAccess } from '../../src/providers/tools/port.ts';
 
 export type MemoryWorkspace = WorkspaceAccess & {

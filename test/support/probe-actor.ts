@@ -1,14 +1,7 @@
 /** The actor that runtime tests ask: it can do everything an actor can, on demand, and go wrong in every way. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import Type from 'typebox';
-import {
-  type AnyActor,
-  actorRef,
-  defineActor,
-  type EffectResult,
-  type Turn,
-  type TurnContext,
-} from '../../src/actors/runtime/define-actor.ts';
+import { type AnyActor, actorRef, defineActor, type EffectResult, type Turn, type TurnContext } from '../../src/actors/define-actor.ts';
 import { AppError } from '../../src/errors.ts';
 import { json } from '../../src/storage/column-types.ts';
 

@@ -1,9 +1,9 @@
 /** An actor runtime for tests: a real database, one node, the runtime on both, and a look at what it told. */
 import type { EntitySchema } from '@mikro-orm/core';
 import pg from 'pg';
-import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
-import type { AnyActor } from '../../src/actors/runtime/define-actor.ts';
-import { Runtime, type RuntimeOptions } from '../../src/actors/runtime/runtime.ts';
+import type { ActorSystem } from '../../src/actors/actor-system.ts';
+import type { AnyActor } from '../../src/actors/define-actor.ts';
+import { Runtime, type RuntimeOptions } from '../../src/actors/runtime.ts';
 import { SingleNode, type SingleNodeOptions } from '../../src/cluster/single-node.ts';
 import type { Log } from '../../src/log.ts';
 import type { EventDraft } from '../../src/storage/commit-unit.ts';

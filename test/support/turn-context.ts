@@ -1,5 +1,5 @@
 /** A turn's context that does nothing but remember what was recorded on it: commands are plain functions, so they are tested without a runtime. */
-import type { TurnContext } from '../../src/actors/runtime/define-actor.ts';
+import type { TurnContext } from '../../src/actors/define-actor.ts';
 
 export type RecordedMessage = { kind: string; id: string; command: string; input: any };
 export type RecordedEffect = { id: string; name: string; input: any };

@@ -1,18 +1,18 @@
 /** Webhooks on one node: a real database, the runtime, the stream's hub, couriers with real sockets, and a clock that a test moves by hand. */
 import type { TestContext } from 'node:test';
-import { accountWebhooksActor } from '../../src/actors/account-webhooks/account-webhooks.ts';
-import { accountWebhooksEffects } from '../../src/actors/account-webhooks/count.ts';
-import type { ActorSystem } from '../../src/actors/runtime/actor-system.ts';
-import { actorRef, defineActor, type NewEvent } from '../../src/actors/runtime/define-actor.ts';
-import { Runtime } from '../../src/actors/runtime/runtime.ts';
-import { user } from '../../src/actors/user/messages.ts';
-import { Couriers } from '../../src/actors/webhook/couriers.ts';
-import { type CreateWebhook, type DeliveryRecord, webhook } from '../../src/actors/webhook/messages.ts';
-import { keyOfSecret, newWebhookSecret } from '../../src/actors/webhook/signature.ts';
-import { webhookActor } from '../../src/actors/webhook/webhook.ts';
+import type { ActorSystem } from '../../src/actors/actor-system.ts';
+import { actorRef, defineActor, type NewEvent } from '../../src/actors/define-actor.ts';
+import { Runtime } from '../../src/actors/runtime.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Placement } from '../../src/cluster/placement.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
+import { user } from '../../src/domains/identity/user/messages.ts';
+import { accountWebhooksActor } from '../../src/domains/webhooks/account-webhooks/account-webhooks.ts';
+import { accountWebhooksEffects } from '../../src/domains/webhooks/account-webhooks/count.ts';
+import { Couriers } from '../../src/domains/webhooks/webhook/couriers.ts';
+import { type CreateWebhook, type DeliveryRecord, webhook } from '../../src/domains/webhooks/webhook/messages.ts';
+import { keyOfSecret, newWebhookSecret } from '../../src/domains/webhooks/webhook/signature.ts';
+import { webhookActor } from '../../src/domains/webhooks/webhook/webhook.ts';
 import { AccountFeed } from '../../src/edge/stream/account-feed.ts';
 import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { AppError } from '../../src/errors.ts';

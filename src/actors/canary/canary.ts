@@ -6,8 +6,8 @@ import { monotonicMs } from '../../clock.ts';
 import { shardCount, shardOf } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
 import { Canary as CanaryEntity, type CanaryRow } from '../../storage/entities/runtime.ts';
-import type { ActorSystem } from '../runtime/actor-system.ts';
-import { actorRef, defineActor } from '../runtime/define-actor.ts';
+import type { ActorSystem } from '../actor-system.ts';
+import { actorRef, defineActor } from '../define-actor.ts';
 
 type CanaryContract = { commands: { beat(input: null): number }; queries: { beats(input: null): number } };
 const canary = actorRef<CanaryContract>('canary');

@@ -2,11 +2,12 @@
  * Events of an account for a reader in this process, in order and without a gap, from any number on: the hub's live events and its replay.
  * Its place is kept here, so a reader without room costs nothing: it is let go, and follows again when it has room.
  */
-import type { EventFeed, FeedEvent, FeedHandle, FeedReader } from '../../actors/webhook/feed.ts';
+
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import { Gate } from '../../storage/gate.ts';
+import type { EventFeed, FeedEvent, FeedHandle, FeedReader } from './event-feed.ts';
 import { type StreamEvent, streamEvent } from './event-frame.ts';
 import type { StreamHub } from './stream-hub.ts';
 import type { Reader, Subscriber } from './subscriber.ts';

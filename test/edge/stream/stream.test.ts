@@ -1,7 +1,7 @@
 /** `/ws` from the outside: a real server, sockets, runtime and database; only who a token is, is made up. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { actorRef, defineActor } from '../../../src/actors/runtime/define-actor.ts';
+import { actorRef, defineActor } from '../../../src/actors/define-actor.ts';
 import type { Principal } from '../../../src/edge/auth/principal.ts';
 import { createServer, type HttpServer } from '../../../src/edge/http/server.ts';
 import type { Connection } from '../../../src/edge/http/web-socket.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Plan } from '../../../src/actors/task/plan.ts';
-import { planRequest, readPlan } from '../../../src/actors/task/plan.ts';
+import type { Plan } from '../../../src/domains/tasks/task/plan.ts';
+import { planRequest, readPlan } from '../../../src/domains/tasks/task/plan.ts';
 import { offlineModel } from '../../../src/providers/model/embedded.ts';
 
 const sales = { name: 'sales.csv', type: 'text/csv', sizeBytes: 6000 };

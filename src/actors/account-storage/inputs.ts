@@ -1,8 +1,0 @@
-/** The forms of what an account's storage is sent. */
-import Type from 'typebox';
-import { durableInputs } from '../runtime/durable-input.ts';
-import type { AccountStorageContract } from './messages.ts';
-
-export const accountStorageInputs = durableInputs<AccountStorageContract>()({
-  changed: Type.Object({ contentKey: Type.Union([Type.String(), Type.Null()]), bytes: Type.Integer(), files: Type.Integer() }),
-});

@@ -1,0 +1,73 @@
+/** The one live copy of an actor in memory: its newest state, its last committed state, and what waits for it. */
+import type { MessageDraft } from '../storage/commit-unit.ts';
+import type { Envelope } from './envelope.ts';
+import type { Kind } from './kind.ts';
+import { SentMessages } from './sent-messages.ts';
+import type { TurnPart } from './turn-unit.ts';
+
+export class Activation {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly shard: number;
+  phase: 'loading' | 'ready' | 'dropped' = 'loading';
+  /** What the next turn sees; may not be committed yet. */
+  state: object | null = null;
+  /** What queries see. */
+  committed: object | null = null;
+  /** Its part of the open batch, and of the one on its way to the database. */
+  open: TurnPart | null = null;
+  sending: TurnPart | null = null;
+  /** Envelopes that wait for the state to be loaded or for room in the batch; null while there are none, which is nearly always. */
+  mailbox: Envelope[] | null = null;
+  /** Must be taken alone, as soon as nothing else is open or on its way; until then nothing else is taken. */
+  next: Envelope | null = null;
+  /** Actors with a joint turn that waits for this one's state to be loaded. */
+  awaitedBy: Set<Activation> | null = null;
+  /** Its row was not there when it was loaded. */
+  isNew = false;
+  /** null while it has sent nothing, or not for long. */
+  sent: SentMessages | null = null;
+  /** Set by every use, cleared by passivation's sweep, which notes the time: so a use costs no look at the clock. */
+  used = true;
+  /** When a sweep last found it used. */
+  lastUsedMs = 0;
+
+  constructor(kind: Kind, id: string, shard: number) {
+    this.kind = kind;
+    this.id = id;
+    this.shard = shard;
+  }
+
+  /** Whether this envelope's turn may be added to what is open, or on its way and not told yet. */
+  admits(envelope: Envelope, maxWaiting: number): boolean {
+    const { open, sending, next } = this;
+    if (next !== null) {
+      if (next !== envelope && !next.settled) return false;
+      this.next = null;
+    }
+    const last = open ?? sending;
+    if (last === null) return true;
+    if (open?.unit.alone === true || sending?.unit.alone === true) return false;
+    if ((open !== null && open.unit.asideSinceMs !== null) || (sending !== null && sending.unit.asideSinceMs !== null)) return false;
+    if (envelope.alone) this.next = envelope;
+    return !envelope.alone && last.waiting.length < maxWaiting;
+  }
+
+  /** Says in a message what it comes after. Call in the order of the turns. */
+  noteSent(message: MessageDraft): void {
+    const { kind, id, isNew } = this;
+    this.sent ??= new SentMessages(`${kind.name}/${id}`, isNew && !kind.sendsBeforeItExists);
+    this.sent.note(message);
+  }
+
+  /** To cost less memory: what is sent next may have a message before it that it does not know. */
+  forgetSent(): void {
+    this.sent = null;
+    this.isNew = false;
+  }
+
+  /** Nothing waits, nothing is uncommitted: it can leave memory and come back as it was. */
+  get idle(): boolean {
+    return this.phase === 'ready' && this.open === null && this.sending === null && this.mailbox === null;
+  }
+}

@@ -1,0 +1,398 @@
+/**
+ * The actors of one node, as everyone else sees them: ask, query, deliver durable work. It decides where an envelope goes (this node's
+ * mailboxes, another node, a command's recorded reply) and puts together the parts that do the rest: `activations.ts` loads, `mailboxes.ts`
+ * orders, `turns.ts` runs, `settlement.ts` tells. R1 to R6, the runtime's promises, stand in the last two.
+ */
+import { type Clock, monotonicMs } from '../clock.ts';
+import { isActorId, shardOf } from '../cluster/address.ts';
+import type { Placement, RemoteAsk } from '../cluster/placement.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { TimerDraft } from '../storage/commit-unit.ts';
+import type { Database } from '../storage/database.ts';
+import type { GroupCommit } from '../storage/group-commit.ts';
+import type { Tracer } from '../tracing.ts';
+import type { Activation } from './activation.ts';
+import { Activations } from './activations.ts';
+import { type AskOptions, defaultTimeoutMs, timeoutOf } from './ask-options.ts';
+import { CommandReplies } from './command-replies.ts';
+import { CommandsInFlight } from './commands-in-flight.ts';
+import { DeferredCallers } from './deferred-callers.ts';
+import type { ActorRef, AnyActor, Contract } from './define-actor.ts';
+import { askElsewhere, lookElsewhere } from './elsewhere.ts';
+import { type Envelope, isDurable, newEnvelope } from './envelope.ts';
+import { type Kind, kindOf, mustKnow } from './kind.ts';
+import { Mailboxes } from './mailboxes.ts';
+import { OutcomesFromElsewhere } from './outcomes-from-elsewhere.ts';
+import { PendingAsks } from './pending-asks.ts';
+import { type AfterCommit, Settlement } from './settlement.ts';
+import type { Timers } from './timers.ts';
+import { Turns } from './turns.ts';
+
+export type ActorSystemOptions = {
+  clock: Clock;
+  log: Log;
+  database: Database;
+  commit: GroupCommit;
+  placement: Placement;
+  timers: Timers;
+  /** Envelopes waiting in all mailboxes together; beyond it asks are shed. */
+  maxWaiting?: number;
+  /** null: nothing is traced. */
+  tracer?: Tracer | null;
+  /** States are frozen, so that a command that changes one in place fails at once. Costs time: for tests. */
+  freezeStates?: boolean;
+};
+
+/** Asks without an answer: more than can be answered in the time that admission aims at. */
+const maxPending = 4_096;
+/** Who waits to look at state that the database has to confirm; beyond it they wait as others do. */
+const maxLookers = 10_000;
+const nobodyWaits = new AppError('overloaded', 'Nobody waits for it any more');
+
+export class ActorSystem {
+  readonly after: AfterCommit = { events() {}, messages() {}, effects() {}, cancelled() {} };
+  readonly kinds = new Map<string, Kind>();
+  readonly pending: PendingAsks;
+  private readonly options: ActorSystemOptions;
+  private readonly activations: Activations;
+  private readonly mailboxes: Mailboxes;
+  readonly turns: Turns;
+  private readonly outcomes = new OutcomesFromElsewhere();
+  readonly settlement: Settlement;
+  private readonly deferred = new DeferredCallers();
+  private readonly commands: CommandsInFlight;
+  private state: 'open' | 'draining' | 'closed' = 'open';
+  private lookers = 0;
+
+  constructor(options: ActorSystemOptions) {
+    this.options = options;
+    const { clock, log, database, commit, placement, timers, freezeStates = false, maxWaiting = 50_000 } = options;
+    const { deferred } = this;
+    this.pending = new PendingAsks(deferred, Math.min(2 * maxWaiting, maxPending));
+    const commands = (this.commands = new CommandsInFlight(this.pending, new CommandReplies(database)));
+    const settlement = (this.settlement = new Settlement({
+      log,
+      commit,
+      timers,
+      pending: this.pending,
+      deferred,
+      commands,
+      after: this.after,
+      drop: (activation) => this.drop(activation),
+      route: ({ kind, id, shard }, envelope) => this.route(kind, id, shard, envelope, Infinity),
+      enter: ({ kind, id, shard }, envelope) => this.enter(kind, id, shard, envelope),
+    }));
+    this.turns = new Turns({
+      clock,
+      log,
+      database,
+      commit,
+      timers,
+      pending: this.pending,
+      deferred,
+      commands,
+      placement,
+      tracer: options.tracer ?? null,
+      freezeStates,
+      find: (kind, id) => this.find(kind, id),
+      confirmed: (activation, envelope, unsure) => settlement.confirmed(activation, envelope, unsure),
+      settled: (unit, outcome) => settlement.settle(unit, outcome),
+      threw: (activation, envelope, failure) => settlement.threw(activation, envelope, failure),
+      again: (activation, envelope) => settlement.again(activation, envelope),
+    });
+    this.mailboxes = new Mailboxes(commit, maxWaiting, (activation, envelope) => this.turns.take(activation, envelope));
+    this.activations = new Activations({
+      database,
+      log,
+      freezeStates,
+      onReady: (activation) => this.mailboxes.ready(activation),
+      onFailed: (activation, error) => {
+        const waiting = this.mailboxes.emptyAwaiting(activation);
+        for (const envelope of [...this.drop(activation), ...waiting]) this.pending.settle(envelope, error, undefined);
+      },
+    });
+    commit.onRoom = () => this.mailboxes.pumpHeld();
+    placement.onSealing((shards) => this.seal(new Set(shards)));
+    placement.onLost((shards) => this.dropShards(new Set(shards)));
+  }
+
+  register(definition: AnyActor): void {
+    const kind = kindOf(definition, this.options.database);
+    if (this.kinds.has(kind.name)) throw new Error(`Actor kind ${kind.name} is registered twice`);
+    this.kinds.set(kind.name, kind);
+  }
+
+  get activationCount(): number {
+    let count = 0;
+    for (const kind of this.kinds.values()) count += kind.activations.size;
+    return count;
+  }
+
+  /** Envelopes in mailboxes and asks without an answer: for metrics. */
+  get load(): { waiting: number; pending: number } {
+    return { waiting: this.mailboxes.size, pending: this.pending.size };
+  }
+
+  /** Asks for a command's turn; resolves with its reply once it is committed. Rejects with an `AppError`. */
+  ask<C extends Contract, K extends keyof C['commands'] & string>(
+    to: ActorRef<C>,
+    id: string,
+    command: K,
+    input: Parameters<C['commands'][K]>[0],
+    options: AskOptions = {},
+  ): Promise<ReturnType<C['commands'][K]>> {
+    const kind = this.kind(to.kind);
+    const deadlineMs = monotonicMs() + timeoutOf(options, this.options.clock);
+    if (options.commandId !== undefined)
+      return this.askOnce(kind, id, command, input, deadlineMs, options.commandId, this.trace()) as never;
+    return this.send(kind, id, newEnvelope(command, input, deadlineMs, null, undefined, this.trace())) as never;
+  }
+
+  /** Looks at committed state. A value where the actor is in memory, else a promise of it. Throws, or rejects with, an `AppError`. */
+  query<C extends Contract, K extends keyof C['queries'] & string>(
+    to: ActorRef<C>,
+    id: string,
+    name: K,
+    input: Parameters<C['queries'][K]>[0],
+  ): ReturnType<C['queries'][K]> | Promise<ReturnType<C['queries'][K]>> {
+    const kind = this.kind(to.kind);
+    const activation = this.atHand(kind, id);
+    if (activation !== null) return this.turns.look(kind, activation.committed, name, input) as never;
+    const deadlineMs = monotonicMs() + defaultTimeoutMs;
+    const trace = this.trace();
+    const look = () => this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, trace));
+    const unsure = this.lookers < maxLookers ? this.unsureAtHand(kind, id) : null;
+    if (unsure !== null) return this.lookOnceSure(kind, id, name, input, unsure, look) as never;
+    const { placement } = this.options;
+    const shard = isActorId(id) ? shardOf(kind.name, id) : null;
+    if (shard === null || placement.epochOf(shard) !== null || !this.pending.hasRoom) return look() as never;
+    const ask = { kind: kind.name, id, name, input, query: true, deadlineMs, commandId: null, effectId: null, trace };
+    return lookElsewhere(placement, shard, ask, look) as never;
+  }
+
+  /**
+   * Answers what another node asks of an actor that lives here: a value where it is at hand, else a promise. Throws, or rejects with, an
+   * `AppError`; `shard_not_owned` where the actor lives elsewhere.
+   */
+  answer(ask: RemoteAsk, gone: (() => AbortSignal) | null = null): unknown {
+    const kind = this.kinds.get(ask.kind);
+    const shard = shardOf(ask.kind, ask.id);
+    if (kind === undefined || this.options.placement.epochOf(shard) === null)
+      throw new AppError('shard_not_owned', 'This node does not own the shard now');
+    mustKnow(kind, ask);
+    if (ask.effectId !== null) return this.outcomes.take(ask, ask.effectId, (envelope) => this.deliver(ask.kind, ask.id, envelope));
+    const activation = ask.query ? this.atHand(kind, ask.id) : null;
+    if (activation !== null) return this.turns.look(kind, activation.committed, ask.name, ask.input);
+    if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.trace);
+    const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, null, ask.query ? { kind: 'query' } : undefined, ask.trace);
+    gone?.().addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
+    return this.send(kind, ask.id, envelope);
+  }
+
+  /** Delivers durable work: a message, an effect's outcome, a timer. Returns false when there is no room now; it stays in the database. */
+  deliver(kindName: string, id: string, envelope: Envelope): boolean {
+    const kind = this.kinds.get(kindName);
+    if (kind === undefined) {
+      this.options.log.error({ kind: kindName, id }, 'durable work for an unknown kind of actor stays where it is');
+      return false;
+    }
+    const shard = shardOf(kindName, id);
+    if (this.state === 'closed' || this.options.placement.epochOf(shard) === null) return false;
+    return this.accept(kind, id, shard, envelope, Infinity) === null;
+  }
+
+  /** Fires a timer: durable work whose source names the timer. */
+  fireTimer(timer: TimerDraft): void {
+    const envelope = newEnvelope(timer.command, timer.input, Infinity, null, { kind: 'timer', name: timer.name, dueMs: timer.dueAt });
+    envelope.reject = () => this.options.timers.postpone(timer, 1_000);
+    if (!this.deliver(timer.kind, timer.actorId, envelope)) this.options.timers.postpone(timer, 1_000);
+  }
+
+  /** Drops an activation if nothing of it would be lost. */
+  passivate(activation: Activation): boolean {
+    if (activation.idle) this.activations.drop(activation);
+    return activation.phase === 'dropped';
+  }
+
+  /** Refuses new asks; what was accepted is finished. */
+  drain(): void {
+    this.state = 'draining';
+  }
+
+  /** Takes no turn any more and answers whatever still waits. */
+  close(): void {
+    this.state = 'closed';
+    this.pending.close();
+  }
+
+  private kind(name: string): Kind {
+    const kind = this.kinds.get(name);
+    if (kind === undefined) throw new Error(`No actor kind ${name}`);
+    return kind;
+  }
+
+  /** The actor's activation, where its committed state may be shown without asking anybody; it counts as used. */
+  private atHand(kind: Kind, id: string): Activation | null {
+    const activation = kind.activations.get(id);
+    if (activation?.phase !== 'ready' || this.options.placement.confirmation() !== null) return null;
+    activation.used = true;
+    return activation;
+  }
+
+  /** Null unless the actor is in memory and only the database's word is missing. */
+  private unsureAtHand(kind: Kind, id: string): Promise<void> | null {
+    return kind.activations.get(id)?.phase === 'ready' ? this.options.placement.confirmation() : null;
+  }
+
+  /** No mailbox and no turn is needed for it, so however full they are, who looks is served. */
+  private async lookOnceSure(kind: Kind, id: string, name: string, input: unknown, unsure: Promise<void>, look: () => Promise<unknown>) {
+    this.lookers++;
+    try {
+      await unsure;
+    } finally {
+      this.lookers--;
+    }
+    const activation = kind.activations.get(id);
+    if (activation?.phase !== 'ready') return look();
+    activation.used = true;
+    return this.turns.look(kind, activation.committed, name, input);
+  }
+
+  /** What the caller does this for. */
+  private trace(): string | null {
+    return this.options.tracer?.current() ?? null;
+  }
+
+  private send(kind: Kind, id: string, envelope: Envelope): Promise<unknown> {
+    const known = kind.activations.get(id);
+    if (known === undefined && !isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
+    const shard = known?.shard ?? shardOf(kind.name, id);
+    const refused = this.refusal(kind, envelope, shard);
+    if (refused !== null) return Promise.reject(refused);
+    return new Promise((resolve, reject) => {
+      envelope.resolve = resolve;
+      envelope.reject = reject;
+      this.route(kind, id, shard, envelope, kind.mailboxLimit);
+      if (!envelope.settled) this.pending.add(envelope);
+    });
+  }
+
+  private askOnce(
+    kind: Kind,
+    id: string,
+    command: string,
+    input: unknown,
+    deadlineMs: number,
+    commandId: string,
+    trace: string | null,
+  ): Promise<unknown> {
+    const shard = shardOf(kind.name, id);
+    const isHere = this.options.placement.epochOf(shard) !== null;
+    const inFlight = this.commands.find(commandId);
+    // The first that is out at another node may have come back as this very one, as its actor moved here: it would wait for itself.
+    if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere)) return inFlight.answer;
+    if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
+    const envelope = newEnvelope(command, input, deadlineMs, commandId, undefined, trace);
+    const refused = this.refusal(kind, envelope, shard);
+    if (refused !== null) return Promise.reject(refused);
+    const answer = this.commands.add(commandId, envelope);
+    // Where it is not here, its owner knows whether it has taken effect.
+    if (isHere) this.enter(kind, id, shard, envelope);
+    else this.route(kind, id, shard, envelope, kind.mailboxLimit);
+    return answer;
+  }
+
+  /** Routes an envelope that may have taken effect before, here or elsewhere: then it is answered as it was then. */
+  private enter(kind: Kind, id: string, shard: number, envelope: Envelope): void {
+    const take = () => this.route(kind, id, shard, envelope, kind.mailboxLimit);
+    if (envelope.commandId === null) take();
+    else this.commands.enter(envelope.commandId, envelope, take);
+  }
+
+  private refusal(kind: Kind, envelope: Envelope, shard: number): AppError | null {
+    if (!this.pending.hasRoom && !kind.isVital)
+      return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
+    // What lives elsewhere can still be asked there while this node drains; what is only looked at disturbs no drain.
+    const draining = this.state === 'draining' && envelope.source.kind === 'ask' && this.options.placement.epochOf(shard) !== null;
+    return draining || this.state === 'closed' ? new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 }) : null;
+  }
+
+  /** Brings an envelope to its actor, here or elsewhere; where it cannot be taken it is answered so. */
+  private route(kind: Kind, id: string, shard: number, envelope: Envelope, mailboxLimit: number): void {
+    if (this.options.placement.epochOf(shard) === null) {
+      if (isDurable(envelope)) this.pending.settle(envelope, new AppError('shard_not_owned', 'Its new owner finds it'), undefined);
+      else void this.routeElsewhere(kind, id, shard, envelope);
+      return;
+    }
+    const unsure = envelope.source.kind === 'query' ? this.options.placement.confirmation() : null;
+    if (unsure !== null) return this.lookWhenSure(kind, id, shard, envelope, unsure);
+    const refused = this.accept(kind, id, shard, envelope, mailboxLimit);
+    if (refused !== null) this.pending.settle(envelope, refused, undefined);
+  }
+
+  /** The check began after the query came, so what is committed here when it ends may be shown, however long it took. */
+  private lookWhenSure(kind: Kind, id: string, shard: number, envelope: Envelope, unsure: Promise<void>): void {
+    unsure.then(
+      () => {
+        if (this.options.placement.epochOf(shard) === null) return this.route(kind, id, shard, envelope, Infinity);
+        const refused = this.accept(kind, id, shard, envelope, kind.mailboxLimit);
+        if (refused !== null) this.pending.settle(envelope, refused, undefined);
+      },
+      (error) => this.pending.settle(envelope, error, undefined),
+    );
+  }
+
+  private async routeElsewhere(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {
+    const { command, input, deadlineMs, commandId, source, trace } = envelope;
+    const query = source.kind === 'query';
+    const ask = { kind: kind.name, id, name: command, input, query, deadlineMs, commandId, effectId: null, trace };
+    try {
+      const gaveUp = () => envelope.settled;
+      envelope.elsewhere = true;
+      const answer = await askElsewhere(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
+      envelope.elsewhere &&= answer !== 'here';
+      if (answer === 'here') this.enter(kind, id, shard, envelope);
+      else if (answer !== 'given up') this.pending.settle(envelope, undefined, answer.reply);
+    } catch (error) {
+      this.pending.settle(envelope, error, undefined);
+    }
+  }
+
+  private find(kindName: string, id: string): Activation {
+    if (!isActorId(id)) throw new Error(`${JSON.stringify(id)} is no id of an actor`);
+    return this.activations.get(this.kind(kindName), id, shardOf(kindName, id));
+  }
+
+  private accept(kind: Kind, id: string, shard: number, envelope: Envelope, mailboxLimit: number): AppError | null {
+    if (this.state === 'closed') return new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 });
+    return this.mailboxes.accept(this.activations.get(kind, id, shard), envelope, mailboxLimit);
+  }
+
+  private drop(activation: Activation): Envelope[] {
+    const waiting = this.mailboxes.empty(activation);
+    this.activations.drop(activation);
+    return waiting;
+  }
+
+  /** What waits for actors of these shards goes where they go; resolves when nothing of theirs waits for a commit. */
+  private seal(shards: Set<number>): Promise<void> {
+    for (const activation of this.activations.ofShards(shards)) {
+      if (activation.mailbox !== null) this.routeAll(activation, this.mailboxes.empty(activation));
+    }
+    return this.options.commit.whenClear(shards);
+  }
+
+  /** Nothing of lost shards may be written from here on, whatever epoch they come back with: their state may be another's by then. */
+  private dropShards(shards: Set<number>): void {
+    const { commit, timers } = this.options;
+    timers.dropShards(shards);
+    commit.lose(shards);
+    for (const activation of this.activations.ofShards(shards)) this.routeAll(activation, this.drop(activation));
+    this.settlement.moved(this.deferred.takeShards(shards));
+  }
+
+  private routeAll({ kind, id, shard }: Activation, envelopes: Envelope[]): void {
+    for (const envelope of envelopes) this.route(kind, id, shard, envelope, Infinity);
+  }
+}

@@ -1,9 +1,0 @@
-/** What was decided on cards, as it stands among the records. */
-import type { Database } from '../../storage/database.ts';
-import { CardAuthorization, type CardAuthorizationRow } from '../../storage/entities/money.ts';
-
-/** null: none that has been decided. */
-export async function findAuthorization(database: Pick<Database, 'load' | 'table'>, id: string): Promise<CardAuthorizationRow | null> {
-  const found = await database.load(database.table(CardAuthorization), [id]);
-  return (found.get(id) as CardAuthorizationRow | undefined) ?? null;
-}

@@ -1,0 +1,103 @@
+/**
+ * Commands with ids on this node, from when they are asked until what became of them is certain. They take effect once, and whoever asks again
+ * hears what the first came to: it is joined while it is asked, waited for while its commit is on its way, and looked up after that.
+ *
+ * I1 Of one command id no turn begins while another turn of it has not been decided: neither committed nor surely not.
+ * I2 Who waits for a commit on its way does not know what has happened: when the deadline passes that is what is answered.
+ */
+import { AppError } from '../errors.ts';
+import type { CommandDraft } from '../storage/commit-unit.ts';
+import type { CommandReplies } from './command-replies.ts';
+import type { Envelope } from './envelope.ts';
+import type { PendingAsks } from './pending-asks.ts';
+
+type Waiting = { envelope: Envelope; take(): void };
+type Asked = { envelope: Envelope; answer: Promise<unknown> };
+
+export class CommandsInFlight {
+  /** Without an answer: a repeat joins the first. As many as there are pending asks, at most. */
+  private readonly asked = new Map<string, Asked>();
+  /** Recorded by a turn whose commit is not decided, also when the caller has been told so; with those who wait for that. */
+  private readonly undecided = new Map<string, Waiting[]>();
+  private readonly pending: PendingAsks;
+  private readonly replies: CommandReplies;
+
+  constructor(pending: PendingAsks, replies: CommandReplies) {
+    this.pending = pending;
+    this.replies = replies;
+  }
+
+  /** The first of that id which has no answer yet, if there is one. */
+  find(commandId: string): Asked | undefined {
+    return this.asked.get(commandId);
+  }
+
+  /** From now on repeats join this one. */
+  add(commandId: string, envelope: Envelope): Promise<unknown> {
+    const answer = new Promise<unknown>((resolve, reject) => {
+      envelope.resolve = resolve;
+      envelope.reject = reject;
+    });
+    this.pending.add(envelope);
+    this.asked.set(commandId, { envelope, answer });
+    const forget = () => this.asked.get(commandId)?.envelope === envelope && this.asked.delete(commandId);
+    answer.then(forget, forget);
+    return answer;
+  }
+
+  /** Answers the envelope with what its command has come to before, here or elsewhere, or calls `take` when it has come to nothing. */
+  enter(commandId: string, envelope: Envelope, take: () => void): void {
+    const first = this.asked.get(commandId);
+    if (first !== undefined && first.envelope !== envelope) {
+      envelope.taken = true;
+      first.answer.then(
+        (reply) => this.pending.settle(envelope, undefined, reply),
+        (error) => this.pending.settle(envelope, error, undefined),
+      );
+      return;
+    }
+    if (this.wait(commandId, envelope, take)) return;
+    this.replies.find(commandId).then(
+      (found) => {
+        if (found !== null) this.pending.settle(envelope, undefined, found.reply);
+        // It may have been taken while this was read, by a command that had left this node and came back.
+        else if (!envelope.settled && !this.wait(commandId, envelope, take)) take();
+      },
+      (error) => this.pending.settle(envelope, error, undefined),
+    );
+  }
+
+  /** A turn has recorded the command, in a unit that is to be committed. */
+  recorded(commandId: string): void {
+    if (!this.undecided.has(commandId)) this.undecided.set(commandId, []);
+  }
+
+  /** The commit is decided. @param committed false: surely nothing of it is in */
+  decided(commands: readonly CommandDraft[], committed: boolean): void {
+    for (const { id, reply } of commands) {
+      const waiting = this.undecided.get(id);
+      if (waiting === undefined) continue;
+      this.undecided.delete(id);
+      for (const { envelope, take } of waiting) {
+        if (envelope.settled) continue;
+        envelope.taken = false;
+        if (committed) this.pending.settle(envelope, undefined, reply);
+        else this.enter(id, envelope, take);
+      }
+    }
+  }
+
+  /** It has taken effect before: it is answered as it was then. */
+  echo(commandId: string, envelope: Envelope): void {
+    const gone = () => this.pending.settle(envelope, new AppError('internal', 'A recorded command is gone'), undefined);
+    this.enter(commandId, envelope, gone);
+  }
+
+  private wait(commandId: string, envelope: Envelope, take: () => void): boolean {
+    const waiting = this.undecided.get(commandId);
+    if (waiting === undefined) return false;
+    envelope.taken = true;
+    waiting.push({ envelope, take });
+    return true;
+  }
+}

@@ -1,0 +1,368 @@
+/**
+ * Effects: what actors await of the outside world, between their turns. An effect is a row from the commit that recorded it until the
+ * commit of the turn that took its outcome. Owns which effects are in hand; where they wait is `effect-lanes.ts`, the acting itself
+ * `effect-run.ts`, and how their outcomes reach their actors (E4) `effect-outcomes.ts`.
+ *
+ * E1 A finished effect is never run again: while its row stands and the process that began it lives, it is in hand there.
+ * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started by a process that
+ *    has ended, it is not run: its actor is told `unknown`.
+ * E3 An effect that runs while its shard is handed over goes on here: "started by this incarnation" is committed before the release, so
+ *    the new owner leaves it alone as long as this process lives. No model turn is paid twice because a node was added. What has not begun is
+ *    let go with its shard, handed over or lost, with all that was read of it: another may have run it by the time the shard is back.
+ * E5 An effect whose process died while it may have run is a suspect: it is begun again only after that is counted durably. After
+ *    `maxStarts` it is begun no more: it becomes a dead letter, and its actor is told that it failed. The first time it is begun again with
+ *    everything else, later one suspect after the other, and after a pause: what ends processes takes no others with it, and what was
+ *    merely there when a process was killed several times in a row is not blamed.
+ * E6 Accounts take turns in each lane, and none has all places of one, nor all of what memory holds.
+ */
+import type { Clock } from '../clock.ts';
+import { ownedShards, type Placement } from '../cluster/placement.ts';
+import { CountBy } from '../counts.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { type CommitOutcome, CommitUnit, type EffectDraft } from '../storage/commit-unit.ts';
+import type { Database } from '../storage/database.ts';
+import type { GroupCommit } from '../storage/group-commit.ts';
+import type { Tracer } from '../tracing.ts';
+import { abandonedBecause, isolatedMs, maxStarts, suspectPauseMs } from './abandoned-effect.ts';
+import { AccountShares } from './account-shares.ts';
+import type { ActorSystem } from './actor-system.ts';
+import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
+import { holderOf, suspectedOf } from './effect-holders.ts';
+import { EffectLanes, type LanePlaces, type LaneSizes } from './effect-lanes.ts';
+import { EffectOutcomes, type HeldEffect } from './effect-outcomes.ts';
+import { aboutEffect, isRepeatable, runEffect } from './effect-run.ts';
+import type { LeftWork } from './left-work.ts';
+import { parsedName } from './recorded-name.ts';
+
+export type EffectsParts = {
+  system: ActorSystem;
+  commit: GroupCommit;
+  database: Database;
+  placement: Placement;
+  clock: Clock;
+  log: Log;
+  left: LeftWork;
+  /** null: nothing is traced. */
+  tracer?: Tracer | null;
+};
+export type EffectsOptions = {
+  /** Places of each lane, instead of its own. */
+  places?: LanePlaces;
+  /** How long a suspect that was begun again before waits (`suspectPauseMs`). */
+  suspectPauseMs?: number;
+  /** Effects in memory at most, running or waiting; the others stay in the database until there is room. */
+  maxInHand?: number;
+};
+
+const pageSize = 500;
+
+export class Effects {
+  /** For metrics: runs that have ended. */
+  readonly ran = new CountBy(['kind', 'effect', 'outcome']);
+  /** For metrics: E5. */
+  abandoned = 0;
+  private readonly inHand = new Map<string, HeldEffect>();
+  private readonly lanes: EffectLanes<HeldEffect>;
+  private running = 0;
+  private stopped = false;
+  /** Some stand in the database alone. */
+  private leftBehind = false;
+  /** What else an account has that has its share in hand stands in the database. */
+  private readonly shares: AccountShares;
+  /** Shards that this node has taken from dead owners, while it has them. */
+  private readonly orphaned = new Set<number>();
+  private reading = false;
+  private empty: (() => void) | null = null;
+  /** What ended while a page was read, which may still show it. */
+  private readonly ended = new Set<string>();
+  private readonly outcomes: EffectOutcomes;
+  /** Shards that were lost while a page was read, which shows what was theirs before. */
+  private readonly lostInPage = new Set<number>();
+  private readonly parts: EffectsParts;
+  private readonly maxInHand: number;
+  private readonly pauseMs: number;
+
+  constructor(parts: EffectsParts, options: EffectsOptions = {}) {
+    this.parts = parts;
+    this.outcomes = new EffectOutcomes({
+      ...parts,
+      isOver: (held) => this.isOver(held),
+      letGo: (id) => this.letGo(id),
+    });
+    this.lanes = new EffectLanes(options.places);
+    this.maxInHand = options.maxInHand ?? 10_000;
+    this.pauseMs = options.suspectPauseMs ?? suspectPauseMs;
+    this.shares = new AccountShares(Math.ceil(this.maxInHand / 4));
+  }
+
+  /** `running` counts brief ones too, which need no place. */
+  get size(): { running: number; waiting: number } {
+    return { running: this.running, waiting: this.laneSizes.reduce((sum, { waiting }) => sum + waiting, 0) };
+  }
+
+  get laneSizes(): LaneSizes {
+    return this.lanes.sizes;
+  }
+
+  /** To be told before `recover`. */
+  acquired(shards: readonly number[], orphaned: readonly number[]): void {
+    for (const shard of shards) this.orphaned.delete(shard);
+    for (const shard of orphaned) this.orphaned.add(shard);
+  }
+
+  /** Takes effects that were just committed. */
+  start(effects: EffectDraft[]): void {
+    for (const effect of effects) if (!this.take(effect)) this.leftBehind = true;
+    this.next();
+  }
+
+  cancel(effectIds: string[]): void {
+    for (const id of effectIds) {
+      this.inHand.get(id)?.controller.abort(new AppError('conflict', 'Cancelled'));
+      this.letGo(id);
+    }
+  }
+
+  /** Lets go of what has not begun, and commits of the rest that it goes on here. Resolves when that is committed, or refused. */
+  async seal(shards: ReadonlySet<number>): Promise<void> {
+    const ofThem = [...this.inHand.values()].filter(({ effect }) => shards.has(effect.shard));
+    const marks = ofThem.map(async (held) => {
+      if (!held.hasBegun) this.letGo(held.effect.id);
+      else if (held.effect.startedBy === null) await this.markStarted(held.effect);
+    });
+    await Promise.all(marks);
+  }
+
+  /** These shards are another's: what has not begun is let go. What runs goes on, and its outcome is brought to where its actor lives. */
+  lost(shards: ReadonlySet<number>): void {
+    if (this.reading) for (const shard of shards) this.lostInPage.add(shard);
+    for (const { effect, hasBegun } of [...this.inHand.values()]) if (!hasBegun && shards.has(effect.shard)) this.letGo(effect.id);
+  }
+
+  /** Looks again for what had to stay in the database, if anything had. */
+  async sweep(): Promise<void> {
+    if (!this.leftBehind || this.stopped) return;
+    await this.recover().catch((error) => this.parts.log.warn({ err: error }, 'waiting effects could not be read; trying again'));
+  }
+
+  /** Goes on with what stands in the database, oldest first, as far as there is room. */
+  async recover(): Promise<void> {
+    this.leftBehind = true;
+    if (this.reading) return;
+    this.reading = true;
+    try {
+      while (this.leftBehind && !this.stopped && this.inHand.size < this.maxInHand) {
+        this.leftBehind = false;
+        await this.readAll();
+      }
+    } catch (error) {
+      this.leftBehind = true;
+      throw error;
+    } finally {
+      this.reading = false;
+      this.ended.clear();
+    }
+  }
+
+  /** Resolves when nothing is in hand. Call where nothing more comes: all shards are handed over. */
+  drained(): Promise<void> {
+    if (this.inHand.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.empty = resolve));
+  }
+
+  /** While paused no model turn and no tool call begins, so that agents write nothing new; mails and payments go on. */
+  pause(paused: boolean): void {
+    this.lanes.onlyVital = paused;
+    this.next();
+  }
+
+  /** Ends what runs; it goes on where its shard goes. */
+  stop(): void {
+    this.stopped = true;
+    this.lanes.clear();
+    for (const held of this.inHand.values()) held.controller.abort(new AppError('draining', 'The node stops'));
+    this.inHand.clear();
+  }
+
+  private async readAll(): Promise<void> {
+    const { database, placement } = this.parts;
+    const shards = ownedShards(placement);
+    for (let after = ''; ; ) {
+      this.lostInPage.clear();
+      const { rows } = await database.read({
+        name: 'effect_page',
+        text: `select id, shard, kind, actor_id as "actorId", name, input, started_by as "startedBy", recorded_by as "recordedBy",
+          account_id as "accountId", starts, created_at as "createdAt" from effect
+          where shard = any($1) and id > $2 and coalesce(account_id, '') <> all($3) and kind || '/' || name <> all($4)
+          order by id limit ${pageSize}`,
+        values: [shards, after, this.shares.full, this.parts.left.namesIn('effect')],
+      });
+      const found = (rows as EffectDraft[]).filter((row) => !this.runsElsewhere(row));
+      const suspected = await suspectedOf(found, this.parts, this.orphaned);
+      for (const row of found) {
+        if (this.ended.has(row.id)) continue;
+        if (this.lostInPage.has(row.shard) || !this.take(row, suspected.has(row.id))) this.leftBehind = true;
+      }
+      this.ended.clear();
+      this.next();
+      if (rows.length < pageSize || this.inHand.size >= this.maxInHand) {
+        this.leftBehind ||= rows.length === pageSize;
+        return;
+      }
+      after = rows[rows.length - 1].id;
+    }
+  }
+
+  /** The process that began it brings the outcome; should it end first, its end is told. */
+  private runsElsewhere({ startedBy }: EffectDraft): boolean {
+    const { placement } = this.parts;
+    return startedBy !== null && startedBy !== placement.owner && placement.isAlive(startedBy);
+  }
+
+  /** True when it is in hand, another node's, left, or its account has enough in hand; false when there is no room for it. */
+  private take(effect: EffectDraft, isSuspect = false): boolean {
+    if (this.stopped || this.inHand.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
+    if (!this.parts.left.knows('effect', effect.kind, effect.name)) return true;
+    if (this.inHand.size >= this.maxInHand) return false;
+    const account = effect.accountId ?? '';
+    if (!this.shares.add(account)) return true;
+    const definition = this.definitionOf(effect)!;
+    // What must not be repeated is not begun again in any case (E2); and what has not been begun has harmed nobody.
+    const held: HeldEffect = {
+      effect,
+      controller: new AbortController(),
+      tookMs: 0,
+      isSuspect: isSuspect && this.isRepeatable(effect),
+      hasBegun: false,
+    };
+    this.inHand.set(effect.id, held);
+    if (held.isSuspect && effect.starts >= maxStarts - 1) this.abandon(held, definition);
+    else if (held.isSuspect && effect.starts > 0) this.isolate(held, account);
+    else if (definition.isBrief) this.begin(held);
+    else this.lanes.add(held, account, definition.lane ?? 'tool');
+    return true;
+  }
+
+  /** Begun again alone; the second time after a pause, in which this process works for others. */
+  private isolate(held: HeldEffect, account: string): void {
+    if (held.effect.starts === 1) return this.lanes.add(held, account, 'suspect');
+    setTimeout(() => {
+      if (this.isOver(held)) return;
+      this.lanes.add(held, account, 'suspect');
+      this.next();
+    }, this.pauseMs).unref();
+  }
+
+  /** It is over, and its row is gone or another's. */
+  private letGo(id: string): void {
+    const held = this.inHand.get(id);
+    if (held !== undefined) {
+      this.inHand.delete(id);
+      if (!held.hasBegun) this.lanes.leave(held);
+    }
+    const hasRoom = held !== undefined && this.shares.remove(held.effect.accountId ?? '');
+    this.leftBehind ||= hasRoom;
+    if (this.inHand.size === 0) this.empty?.();
+    if (this.reading) this.ended.add(id);
+    else if (hasRoom || this.inHand.size <= this.maxInHand / 2) void this.sweep();
+  }
+
+  private next(): void {
+    for (let held = this.lanes.take(); held !== null; held = this.lanes.take()) this.begin(held);
+  }
+
+  private begin(held: HeldEffect): void {
+    this.running++;
+    held.hasBegun = true;
+    const isolated = held.isSuspect && held.effect.starts > 0 ? setTimeout(() => this.leaveLane(held), isolatedMs) : undefined;
+    isolated?.unref();
+    void this.run(held)
+      .catch((error) => this.parts.log.error({ ...aboutEffect(held.effect), err: error }, 'an effect could not be run'))
+      .finally(() => {
+        this.running--;
+        clearTimeout(isolated);
+        this.leaveLane(held);
+      });
+  }
+
+  private leaveLane(held: HeldEffect): void {
+    this.lanes.leave(held);
+    this.next();
+  }
+
+  private definitionOf({ kind, name }: EffectDraft): EffectDefinition | undefined {
+    return this.parts.system.kinds.get(kind)?.definition.effects?.[parsedName(name).name];
+  }
+
+  private async run(held: HeldEffect): Promise<void> {
+    const { effect, controller } = held;
+    const definition = this.definitionOf(effect)!;
+    const repeatable = this.isRepeatable(effect);
+    if (effect.startedBy !== null && !repeatable) return this.outcomes.deliver(held, definition, { kind: 'unknown' });
+    // One that was another's is marked anew, so that whoever comes next asks after the right process.
+    const isAnothers = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
+    if ((isAnothers || effect.startedBy !== null || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
+      // It has not begun. Whoever owns the shard finds it in the database.
+      this.leftBehind = true;
+      return this.letGo(effect.id);
+    }
+    if (controller.signal.aborted) return;
+    const outcome = await this.perform(held, definition);
+    // Stopped with this node it has not ended: it stays in hand until the node has gone, and its row is for the next owner.
+    if (outcome !== null) this.outcomes.deliver(held, definition, outcome);
+  }
+
+  /** Runs it as part of the trace of the turn that recorded it; the turn that takes the outcome goes on there. */
+  private async perform(held: HeldEffect, definition: EffectDefinition): Promise<EffectOutcome | null> {
+    const { effect, controller } = held;
+    const { tracer = null, log } = this.parts;
+    const attributes = { 'troupe.actor.kind': effect.kind, 'troupe.actor.id': effect.actorId, 'troupe.effect.id': effect.id };
+    const span = tracer?.startSpan(`effect ${effect.kind} ${effect.name}`, effect.trace ?? null, attributes) ?? null;
+    if (span !== null) effect.trace = span.traceparent;
+    const run = () => runEffect(effect, definition, controller, { log, repeatable: this.isRepeatable(effect) });
+    const beganAtMs = performance.now();
+    const outcome = await (tracer === null || span === null ? run() : tracer.within(span.traceparent, run));
+    held.tookMs = Math.round(performance.now() - beganAtMs);
+    const end = outcome?.kind ?? 'stopped';
+    span?.end(end === 'done' ? null : end);
+    this.ran.add([effect.kind, effect.name, end]);
+    return outcome;
+  }
+
+  /** E2, E3, and with `again` E5. Resolves with whether it is committed. */
+  private async markStarted(effect: EffectDraft, again = false): Promise<boolean> {
+    const outcome = await new Promise<CommitOutcome>((resolve) => {
+      const unit = new CommitUnit(effect.shard, resolve);
+      (again ? unit.restartedEffects : unit.startedEffects).push(effect.id);
+      this.parts.commit.add(unit);
+      this.parts.commit.addTurn(unit);
+    });
+    if (outcome.kind !== 'committed') return false;
+    effect.startedBy = this.parts.placement.owner;
+    if (again) effect.starts++;
+    return true;
+  }
+
+  /** E5. */
+  private abandon(held: HeldEffect, definition: EffectDefinition): void {
+    const { kind, name } = held.effect;
+    this.parts.log.error(
+      { ...aboutEffect(held.effect), starts: maxStarts },
+      'an effect has ended its process too often and is not started again',
+    );
+    this.ran.add([kind, name, 'abandoned']);
+    this.abandoned++;
+    this.outcomes.deliver(held, definition, { kind: 'failed', message: abandonedBecause, abandoned: true });
+  }
+
+  private isRepeatable(effect: EffectDraft): boolean {
+    const definition = this.definitionOf(effect);
+    return definition !== undefined && isRepeatable(definition, effect.input, this.parts.log);
+  }
+
+  /** It was cancelled, or this node stops. */
+  private isOver(held: HeldEffect): boolean {
+    return this.stopped || this.inHand.get(held.effect.id) !== held;
+  }
+}

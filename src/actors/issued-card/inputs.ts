@@ -1,9 +1,0 @@
-/** The forms of what a card's counterpart at its issuer is sent and of its timer. */
-import Type from 'typebox';
-import { durableInputs } from '../runtime/durable-input.ts';
-import type { IssuedCardContract } from './messages.ts';
-
-export const issuedCardInputs = durableInputs<IssuedCardContract>()({
-  follow: Type.Object({ status: Type.Union([Type.Literal('active'), Type.Literal('frozen'), Type.Literal('cancelled')]) }),
-  tryAgain: Type.Object({}),
-});

@@ -1,9 +1,0 @@
-/** The forms of the timers of an authorization at an issuer. */
-import Type from 'typebox';
-import { durableInputs } from '../runtime/durable-input.ts';
-import type { IssuerAuthorizationContract } from './messages.ts';
-
-export const issuerAuthorizationInputs = durableInputs<IssuerAuthorizationContract>()({
-  chargeAgain: Type.Object({}),
-  look: Type.Object({}),
-});

@@ -1,0 +1,68 @@
+/** A registered kind of actor: its definition, its table, and the activations this node holds. */
+import type { RemoteAsk } from '../cluster/placement.ts';
+import { AppError } from '../errors.ts';
+import type { Database } from '../storage/database.ts';
+import type { Table } from '../storage/table.ts';
+import type { Activation } from './activation.ts';
+import type { AnyActor } from './define-actor.ts';
+import { faultOf } from './durable-input.ts';
+import { parsedName } from './recorded-name.ts';
+
+export type Kind = {
+  readonly name: string;
+  readonly definition: AnyActor;
+  readonly table: Table;
+  /** The property of the state that holds the actor's id. */
+  readonly idProperty: string;
+  readonly activations: Map<string, Activation>;
+  readonly mailboxLimit: number;
+  readonly isVital: boolean;
+  readonly idleTimeoutMs: number;
+  readonly sendsBeforeItExists: boolean;
+};
+
+/** Throws for a definition whose table cannot hold actors. */
+export function kindOf(definition: AnyActor, database: Database): Kind {
+  const table = database.table(definition.entity);
+  if (table.primaryKey.length !== 1) throw new Error(`The primary key of ${table.name} must be the id of an actor, one column`);
+  return {
+    name: definition.ref.kind,
+    definition,
+    table,
+    idProperty: table.primaryKey[0]!.property,
+    activations: new Map(),
+    mailboxLimit: definition.mailboxLimit ?? 1_000,
+    isVital: definition.isVital ?? false,
+    idleTimeoutMs: definition.idleTimeoutMs ?? 300_000,
+    sendsBeforeItExists: definition.sendsBeforeItExists ?? false,
+  };
+}
+
+/** Whether this version of the service knows what is recorded under this name: the command, and this version of its input. */
+export function takesCommand({ definition }: Kind, recorded: string): boolean {
+  if (Object.hasOwn(definition.commands, recorded)) return true;
+  const { name, version } = parsedName(recorded);
+  return Object.hasOwn(definition.commands, name) && version <= (definition.ref.versions?.[name] ?? 1);
+}
+
+/** What is wrong with the input of a command that was sent or scheduled. */
+export function inputFault({ definition }: Kind, recorded: string, input: unknown): string | null {
+  return definition.inputs === undefined ? null : faultOf(definition.inputs[parsedName(recorded).name], input);
+}
+
+/** As `takesCommand`, of an effect. */
+export function takesEffect({ definition }: Kind, recorded: string): boolean {
+  const { name, version } = parsedName(recorded);
+  const effect = Object.hasOwn(definition.effects ?? {}, name) ? definition.effects![name]! : null;
+  return effect !== null && version <= (effect.version ?? 1);
+}
+
+/**
+ * Throws for what another node asks of this kind and this version does not know: an outcome waits until the actor lives at a node that knows
+ * it, a caller is told to come again.
+ */
+export function mustKnow(kind: Kind, { name, query, effectId }: RemoteAsk): void {
+  if (query ? Object.hasOwn(kind.definition.queries, name) : takesCommand(kind, name)) return;
+  if (effectId !== null) throw new AppError('shard_not_owned', 'This version does not know the outcome');
+  throw new AppError('unavailable', 'The service is being updated; try again shortly', { retryAfterS: 5 });
+}

@@ -1,0 +1,104 @@
+/**
+ * Durable work that this version of the service does not know: messages, timers and effects that a newer version has recorded. It is left
+ * where it is, for a node that knows it.
+ *
+ * L1 A node changes, consumes and gives up nothing that it does not know. Whoever knows it takes it when the actor's shard lives there.
+ * L2 What is left is counted, logged once for each name, and looked at again after growing pauses: an operator may have discarded it.
+ */
+import { ownedShards, type Placement } from '../cluster/placement.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../storage/database.ts';
+import { type Kind, takesCommand, takesEffect } from './kind.ts';
+
+export type LeftWorkParts = {
+  kinds: ReadonlyMap<string, Kind>;
+  database: Pick<Database, 'read'>;
+  placement: Pick<Placement, 'epochOf'>;
+  log: Log;
+  /** It is time to look again. */
+  onLook(): void;
+};
+
+type Place = 'message' | 'timer' | 'effect';
+/** `oldestS`: age of the oldest; of a timer, since when it is due. */
+export type LeftCount = { place: Place; kind: string; name: string; rows: number; oldestS: number };
+
+const firstLookMs = 1_000;
+const longestPauseMs = 60_000;
+const countedAtMost = 10_000;
+
+export class LeftWork {
+  private readonly names: Record<Place, Set<string>> = { message: new Set(), timer: new Set(), effect: new Set() };
+  private counts: LeftCount[] = [];
+  private pauseMs = firstLookMs;
+  private timer: NodeJS.Timeout | null = null;
+  private stopped = false;
+  private readonly parts: LeftWorkParts;
+
+  constructor(parts: LeftWorkParts) {
+    this.parts = parts;
+  }
+
+  /** For metrics: what the last look found for shards of this node. */
+  get found(): readonly LeftCount[] {
+    return this.counts;
+  }
+
+  /** Whether this version knows it. What it does not know is noted. */
+  knows(place: Place, kindName: string, name: string): boolean {
+    const kind = this.parts.kinds.get(kindName);
+    if (kind !== undefined && (place === 'effect' ? takesEffect(kind, name) : takesCommand(kind, name))) return true;
+    const known = this.names[place];
+    const full = `${kindName}/${name}`;
+    if (!known.has(full)) {
+      known.add(full);
+      this.parts.log.warn({ place, kind: kindName, name }, 'durable work that this version does not know is left for a node that does');
+      this.pauseMs = firstLookMs;
+      this.arm();
+    }
+    return false;
+  }
+
+  /** `kind/name` of all that was left in this table so far: reads leave them out. */
+  namesIn(place: Place): string[] {
+    return [...this.names[place]];
+  }
+
+  /** Counts what is left. Called by itself after growing pauses, and by whoever has to know now. */
+  async look(): Promise<void> {
+    const shards = ownedShards(this.parts.placement as Placement);
+    const counts: LeftCount[] = [];
+    for (const [place, names] of Object.entries(this.names) as [Place, Set<string>][]) {
+      if (names.size === 0) continue;
+      const { rows } = await this.parts.database.read({ name: `left_${place}`, text: countText(place), values: [shards, [...names]] });
+      counts.push(...rows);
+    }
+    this.counts = counts;
+    this.parts.onLook();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  private arm(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    if (this.stopped) return;
+    this.timer = setTimeout(() => {
+      this.pauseMs = Math.min(longestPauseMs, 2 * this.pauseMs);
+      this.look()
+        .catch((err) => this.parts.log.debug({ err }, 'work that is left could not be counted; trying again'))
+        .finally(() => this.arm());
+    }, this.pauseMs);
+    this.timer.unref();
+  }
+}
+
+function countText(place: Place): string {
+  const name = place === 'effect' ? 'name' : 'command';
+  const since = place === 'timer' ? 'due_at' : 'created_at';
+  return `select '${place}' as place, kind, name, count(*)::int as rows, greatest(0, extract(epoch from now() - min(since)))::float8 as "oldestS"
+    from (select kind, ${name} as name, ${since} as since from ${place} where shard = any($1) and kind || '/' || ${name} = any($2)
+      limit ${countedAtMost}) l group by kind, name order by kind, name`;
+}

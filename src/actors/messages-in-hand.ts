@@ -1,0 +1,96 @@
+/**
+ * The messages that this node has read or was told of and that their actors have not consumed yet, and the order in which they must be taken.
+ *
+ * H1 Of one sender's messages to one actor those in hand are a run without gap that begins with the first that is not consumed: none comes in
+ *    hand before all earlier ones are consumed or in hand, and when one leaves without being consumed, those after it leave too.
+ * H2 Each names the one before it in the run (`Envelope.behind`); turns are taken in this order (`turns.ts`).
+ */
+import type { MessageDraft } from '../storage/commit-unit.ts';
+import type { Envelope } from './envelope.ts';
+
+type Held = { envelope: Envelope; message: MessageDraft; pair: string | null; next: Held | null };
+
+/** Consumed messages that are remembered: what comes after them, or comes a second time, needs no look into the database. */
+const maxConsumed = 20_000;
+
+export class MessagesInHand {
+  private readonly held = new Map<string, Held>();
+  /** The last of each run, by sender and receiver. */
+  private readonly tails = new Map<string, Held>();
+  /** With the shard of the actor. */
+  private readonly consumed = new Map<string, number>();
+  /** While it stands, nothing that is consumed is forgotten: a page that is being read may still show it. */
+  remembersAll = false;
+
+  get size(): number {
+    return this.held.size;
+  }
+
+  /** It is in hand, or consumed as far as is remembered. */
+  knows(id: string): boolean {
+    return this.held.has(id) || this.consumed.has(id);
+  }
+
+  /**
+   * Whether surely every earlier message of this pair is in hand or consumed. Where it is not, only the database can tell. Messages of versions
+   * that did not say who sent them have no order.
+   */
+  mayFollow({ sender, after, kind, actorId }: MessageDraft): boolean {
+    if (sender == null || after === null) return true;
+    if (after === undefined) return false;
+    return this.tails.get(pairOf(sender, kind, actorId))?.message.id === after || this.consumed.has(after);
+  }
+
+  add(message: MessageDraft, envelope: Envelope): void {
+    const pair = message.sender == null ? null : pairOf(message.sender, message.kind, message.actorId);
+    const held: Held = { envelope, message, pair, next: null };
+    this.held.set(message.id, held);
+    if (pair === null) return;
+    const tail = this.tails.get(pair);
+    if (tail !== undefined) {
+      tail.next = held;
+      envelope.behind = tail.envelope;
+    }
+    this.tails.set(pair, held);
+  }
+
+  /** Its actor has consumed it. */
+  done(id: string): void {
+    const held = this.remove(id);
+    if (held === null) return;
+    this.consumed.set(id, held.message.shard);
+    if (!this.remembersAll && this.consumed.size > maxConsumed) this.forget();
+  }
+
+  /** It stays in the database. Returns the one after it, which must not stay in hand either. */
+  letGo(id: string): Envelope | null {
+    return this.remove(id)?.next?.envelope ?? null;
+  }
+
+  /** A database that lost commits shows again what was consumed, at the latest when these shards are this node's again. */
+  lost(shards: ReadonlySet<number>): void {
+    for (const [id, shard] of this.consumed) if (shards.has(shard)) this.consumed.delete(id);
+  }
+
+  /** Forgets the oldest of what is consumed. */
+  forget(): void {
+    let excess = this.consumed.size - maxConsumed;
+    for (const id of this.consumed.keys()) {
+      if (excess-- <= 0) return;
+      this.consumed.delete(id);
+    }
+  }
+
+  private remove(id: string): Held | null {
+    const held = this.held.get(id);
+    if (held === undefined) return null;
+    this.held.delete(id);
+    held.envelope.behind = null;
+    if (held.pair !== null && this.tails.get(held.pair) === held) this.tails.delete(held.pair);
+    return held;
+  }
+}
+
+export function pairOf(sender: string, kind: string, actorId: string): string {
+  return `${sender} ${kind}/${actorId}`;
+}

@@ -1,0 +1,249 @@
+/**
+ * Durable messages on their way to actors of this node. A message is a row from its sender's commit until its receiver's commit deletes
+ * it; memory only says which rows are in hand (`messages-in-hand.ts`).
+ *
+ * O1 No message is in hand twice at once.
+ * O2 Messages of one sender to one actor are handed over in the order of the sender's turns. One that was just told of is handed over where
+ *    memory proves that all before it were; else the rows of its shard are read, which tell. A row that has to stay in the database keeps those
+ *    after it there, and nothing else.
+ * O3 What this version does not know is left (`left-work.ts`), and later messages of its sender to the same actor wait behind it.
+ * O4 Rows are read in the order of their numbers. One statement shows with each row all earlier rows of its sender, since they were committed
+ *    before it. Of several pages only that is read whose number was drawn before the first of them.
+ */
+import { ownedShards, type Placement } from '../cluster/placement.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { MessageDraft } from '../storage/commit-unit.ts';
+import type { Database } from '../storage/database.ts';
+import type { ActorSystem } from './actor-system.ts';
+import { type Envelope, newEnvelope } from './envelope.ts';
+import type { LeftWork } from './left-work.ts';
+import { MessagesInHand, pairOf } from './messages-in-hand.ts';
+
+export type OutboxParts = { system: ActorSystem; database: Database; placement: Placement; log: Log; left: LeftWork };
+export type OutboxOptions = {
+  /** Messages in hand at most; beyond it they stay in the database until a sweep comes by. */
+  maxInHand?: number;
+  sweepIntervalMs?: number;
+};
+
+type MessageRow = MessageDraft & { seq: number };
+type Page = { shards: number[]; after: { shard: number; seq: number; id: string }; upTo: number };
+
+const pageSize = 1_000;
+/** Every so many intervals a sweep looks although nothing says that something is left: news between nodes may be lost. */
+const unaskedEvery = 10;
+/** Messages that wait to be read again; what else is known of them is forgotten beyond it. */
+const maxUnsure = 10_000;
+const staysBehind = new AppError('unavailable', 'A message before it stays in the database');
+
+export class Outbox {
+  private readonly inHand = new MessagesInHand();
+  /** Messages that were told of and must be read, to see what is before them. */
+  private readonly unsure = new Map<string, MessageDraft>();
+  /** Shards to read at once, and with the next interval. */
+  private readonly toRead = new Set<number>();
+  private readonly toReadLater = new Set<number>();
+  private scheduled = false;
+  /** Of the sweep that is under way. */
+  private sweeping: Promise<void> | null = null;
+  /** Where there was no room for all, the next sweep begins with the shard that found none. */
+  private firstShard = 0;
+  private letGone: Envelope[] | null = null;
+  /** Senders and receivers with a message that this sweep has left: those after it are left too. */
+  private readonly left = new Set<string>();
+  /** O3: the same for those whose next message this version did not know; more of them are not looked for at once. */
+  private readonly held = new Set<string>();
+  private stopped = false;
+  private timer: NodeJS.Timeout | null = null;
+  private readonly parts: OutboxParts;
+  private readonly maxInHand: number;
+  private readonly sweepIntervalMs: number;
+
+  constructor(parts: OutboxParts, options: OutboxOptions = {}) {
+    this.parts = parts;
+    this.maxInHand = options.maxInHand ?? 20_000;
+    this.sweepIntervalMs = options.sweepIntervalMs ?? 1_000;
+  }
+
+  get size(): number {
+    return this.inHand.size;
+  }
+
+  start(): void {
+    let ticks = 0;
+    this.timer = setInterval(() => {
+      if (++ticks % unaskedEvery === 0) void this.sweep();
+      else if (this.toReadLater.size > 0) void this.read([...this.toReadLater]);
+    }, this.sweepIntervalMs);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  /** These shards are lost, and with them what is known of their messages. */
+  lost(shards: ReadonlySet<number>): void {
+    this.inHand.lost(shards);
+  }
+
+  /** Takes messages that were just committed. */
+  deliver(messages: readonly MessageDraft[]): void {
+    for (const message of messages) {
+      const { id, shard, sender, kind, actorId } = message;
+      if (this.parts.placement.epochOf(shard) === null || this.inHand.knows(id)) continue;
+      // One that has no order goes after all that have been left.
+      const isLast = sender == null && (this.sweeping !== null || this.toReadLater.has(shard));
+      const waits =
+        isLast || this.inHand.size >= this.maxInHand || (this.held.size > 0 && this.held.has(pairOf(sender ?? '', kind, actorId)));
+      if (waits || this.isUnknown(message)) this.toReadLater.add(shard);
+      else if (!this.inHand.mayFollow(message)) this.lookFor(message);
+      else if (!this.handOver(message)) this.toReadLater.add(shard);
+    }
+  }
+
+  /** As `sweep`, also of what was left: this node has other shards, or what was left may be gone. */
+  sweepAll(): Promise<void> {
+    this.held.clear();
+    return this.sweep();
+  }
+
+  /** Delivers what stands in the database for shards of this node, as far as there is room. */
+  sweep(): Promise<void> {
+    return this.read(ownedShards(this.parts.placement));
+  }
+
+  /** O2. All that were told of in one tick are looked for together. */
+  private lookFor(message: MessageDraft): void {
+    if (this.unsure.size >= maxUnsure) this.unsure.clear();
+    this.unsure.set(message.id, message);
+    this.toRead.add(message.shard);
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => void this.read([]));
+  }
+
+  private read(shards: number[]): Promise<void> {
+    this.scheduled = false;
+    for (const shard of shards) this.toRead.add(shard);
+    if (this.toRead.size === 0 || this.stopped) return Promise.resolve();
+    this.sweeping ??= this.readAll();
+    return this.sweeping;
+  }
+
+  /** Also what comes to be read while it reads. What it cannot read or has no room for is read later. */
+  private async readAll(): Promise<void> {
+    this.inHand.remembersAll = true;
+    while (this.toRead.size > 0 && !this.stopped) {
+      const shards = [...this.toRead].sort((a, b) => a - b);
+      this.toRead.clear();
+      for (const shard of shards) this.toReadLater.delete(shard);
+      this.left.clear();
+      const later = shards.filter((shard) => shard >= this.firstShard);
+      const earlier = shards.filter((shard) => shard < this.firstShard);
+      try {
+        if ((await this.readShards(later)) && (await this.readShards(earlier))) continue;
+      } catch (error) {
+        this.parts.log.warn({ err: error }, 'the outbox could not be read; trying again');
+      }
+      for (const shard of [...shards, ...this.toRead]) this.toReadLater.add(shard);
+      this.toRead.clear();
+    }
+    this.inHand.remembersAll = false;
+    this.inHand.forget();
+    this.sweeping = null;
+  }
+
+  /** False when there was no room for all. */
+  private async readShards(shards: number[]): Promise<boolean> {
+    if (shards.length === 0) return true;
+    const page: Page = { shards, after: { shard: -1, seq: 0, id: '' }, upTo: Number.MAX_SAFE_INTEGER };
+    let rows = await this.page(page);
+    if (rows.length === pageSize) {
+      // O4: there are several, so all of them are read with a bound.
+      page.upTo = await this.lastSeq();
+      rows = await this.page(page);
+    }
+    for (;;) {
+      for (const row of rows) {
+        if (this.take(row)) continue;
+        this.firstShard = row.shard;
+        return false;
+      }
+      if (rows.length < pageSize) return true;
+      page.after = rows.at(-1)!;
+      rows = await this.page(page);
+    }
+  }
+
+  private async page({ shards, after, upTo }: Page): Promise<MessageRow[]> {
+    const { rows } = await this.parts.database.read({
+      name: 'outbox_page',
+      text: `select id, shard, kind, actor_id as "actorId", command, input, sender, seq from message
+        where shard = any($1) and (shard, seq, id) > ($2, $3, $4) and seq <= $5 order by shard, seq, id limit ${pageSize}`,
+      values: [shards, after.shard, after.seq, after.id, upTo],
+    });
+    return rows as MessageRow[];
+  }
+
+  private async lastSeq(): Promise<number> {
+    const { rows } = await this.parts.database.read({ name: 'outbox_bound', text: 'select last_value from message_seq', values: [] });
+    return Number(rows[0].last_value);
+  }
+
+  /** A row, after all before it. False when there is no room for it. */
+  private take(row: MessageRow): boolean {
+    const { id, shard, sender, kind, actorId } = row;
+    const trace = this.unsure.get(id)?.trace;
+    this.unsure.delete(id);
+    if (this.inHand.knows(id) || this.parts.placement.epochOf(shard) === null) return true;
+    const pair = sender == null ? null : pairOf(sender, kind, actorId);
+    if (pair !== null && this.left.has(pair)) return true;
+    if (!this.isUnknown(row)) return this.handOver({ ...row, trace });
+    if (pair !== null) this.left.add(pair);
+    return true;
+  }
+
+  /** O3. */
+  private isUnknown({ sender, kind, actorId, command }: MessageDraft): boolean {
+    if (this.parts.left.knows('message', kind, command)) return false;
+    if (sender != null) this.held.add(pairOf(sender, kind, actorId));
+    return true;
+  }
+
+  /** False when there is no room for it. All before it from the same sender are consumed or in hand. */
+  private handOver(message: MessageDraft): boolean {
+    const { system } = this.parts;
+    if (this.inHand.size >= this.maxInHand) return false;
+    const { id, shard, kind, actorId, command, input, sender, trace = null } = message;
+    const envelope = newEnvelope(command, input, Infinity, null, { kind: 'message', id }, trace);
+    envelope.resolve = () => {
+      this.inHand.done(id);
+      const { follower } = envelope;
+      envelope.follower = null;
+      if (follower !== null && !follower.settled && !system.deliver(kind, actorId, follower))
+        system.pending.settle(follower, staysBehind, undefined);
+    };
+    envelope.reject = () => {
+      this.toReadLater.add(shard);
+      if (sender != null && this.sweeping !== null) this.left.add(pairOf(sender, kind, actorId));
+      envelope.follower = null;
+      this.letGo(this.inHand.letGo(id));
+    };
+    this.inHand.add(message, envelope);
+    if (system.deliver(kind, actorId, envelope)) return true;
+    this.inHand.letGo(id);
+    return false;
+  }
+
+  /** H1, one after the other: there may be thousands. */
+  private letGo(envelope: Envelope | null): void {
+    if (envelope === null) return;
+    if (this.letGone !== null) return void this.letGone.push(envelope);
+    this.letGone = [envelope];
+    for (const one of this.letGone) this.parts.system.pending.settle(one, staysBehind, undefined);
+    this.letGone = null;
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Outcomes of effects that ran on other nodes, on their way to actors of this one. The other node asks again while it has no answer, which may be
+ * for as long as the database refuses the outcome; here each is in hand once.
+ */
+import type { RemoteAsk } from '../cluster/placement.ts';
+import { AppError } from '../errors.ts';
+import { type Envelope, newEnvelope } from './envelope.ts';
+
+export class OutcomesFromElsewhere {
+  private readonly inHand = new Map<string, Promise<null>>();
+
+  /** Resolves when the outcome is committed. */
+  take({ name, input, trace }: RemoteAsk, effectId: string, deliver: (envelope: Envelope) => boolean): Promise<null> {
+    const known = this.inHand.get(effectId);
+    if (known !== undefined) return known;
+    const taken = new Promise<null>((resolve, reject) => {
+      const envelope = newEnvelope(name, input, Infinity, null, { kind: 'effect', id: effectId }, trace);
+      envelope.resolve = () => resolve(null);
+      envelope.reject = reject;
+      if (!deliver(envelope)) reject(new AppError('overloaded', 'No room for the outcome now', { retryAfterS: 1 }));
+    });
+    this.inHand.set(effectId, taken);
+    const forget = () => this.inHand.delete(effectId);
+    taken.then(forget, forget);
+    return taken;
+  }
+}

@@ -1,0 +1,76 @@
+/** Passivation: activations that nobody uses leave memory, sooner when memory is short. */
+import { getHeapStatistics } from 'node:v8';
+import { monotonicMs } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Activation } from './activation.ts';
+import type { ActorSystem } from './actor-system.ts';
+
+const sweepIntervalMs = 1_000;
+/** Looked at in one sweep, so that a million activations do not hold up a turn. */
+const maxLooked = 20_000;
+/** Above this share of the heap's limit, activations idle for longer than `shortIdleMs` go. */
+const pressureShare = 0.7;
+/** Whoever sends nothing for this long has nothing more to say for now. */
+const forgetSentMs = 10_000;
+/** Also for actors that do not exist: looking at a made-up id must not cost memory for long. */
+const shortIdleMs = 5_000;
+
+export class Passivation {
+  private timer: NodeJS.Timeout | null = null;
+  private cursor: Iterator<Activation> | null = null;
+  private readonly system: ActorSystem;
+  private readonly log: Log;
+  private readonly underPressure: () => boolean;
+  private readonly nowMs: () => number;
+
+  constructor(system: ActorSystem, log: Log, underPressure: () => boolean = heapIsFull, nowMs: () => number = monotonicMs) {
+    this.system = system;
+    this.log = log;
+    this.underPressure = underPressure;
+    this.nowMs = nowMs;
+  }
+
+  start(): void {
+    this.timer = setInterval(() => this.sweep(), sweepIntervalMs);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  /** Looks at the next stretch of activations; a later sweep goes on where this one ended. Returns how many left memory. */
+  sweep(): number {
+    const pressure = this.underPressure();
+    const nowMs = this.nowMs();
+    let passivated = 0;
+    this.cursor ??= this.all();
+    for (let looked = 0; looked < maxLooked; looked++) {
+      const { done, value: activation } = this.cursor.next();
+      if (done) {
+        this.cursor = null;
+        break;
+      }
+      if (activation.used) {
+        activation.used = false;
+        activation.lastUsedMs = nowMs;
+      }
+      const { idleTimeoutMs } = activation.kind;
+      if (activation.sent !== null && nowMs - activation.lastUsedMs >= forgetSentMs) activation.forgetSent();
+      const allowedMs = pressure || activation.committed === null ? Math.min(shortIdleMs, idleTimeoutMs) : idleTimeoutMs;
+      if (nowMs - activation.lastUsedMs >= allowedMs && this.system.passivate(activation)) passivated++;
+    }
+    if (pressure && passivated > 0) this.log.info({ passivated }, 'memory is short: idle actors have left it');
+    return passivated;
+  }
+
+  private *all(): Generator<Activation, undefined> {
+    for (const kind of this.system.kinds.values()) yield* kind.activations.values();
+    return undefined;
+  }
+}
+
+function heapIsFull(): boolean {
+  const heap = getHeapStatistics();
+  return heap.used_heap_size > heap.heap_size_limit * pressureShare;
+}

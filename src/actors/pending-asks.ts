@@ -1,0 +1,93 @@
+/** Every ask that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
+import { monotonicMs } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { Admission, lateAfterMs, lookEveryMs } from './admission.ts';
+import type { DeferredCallers } from './deferred-callers.ts';
+import type { Envelope } from './envelope.ts';
+
+export class PendingAsks {
+  private readonly waiting = new Set<Envelope>();
+  private readonly sweep: NodeJS.Timeout;
+  private readonly deferred: DeferredCallers;
+  private readonly admission: Admission;
+  /** Since the last look. */
+  private answered = 0;
+  /** Of these. What was asked of another node is not counted: that node sheds for itself. */
+  private late = 0;
+  private empty: (() => void) | null = null;
+
+  /** @param most without an answer at once */
+  constructor(deferred: DeferredCallers, most: number) {
+    this.admission = new Admission(most);
+    this.deferred = deferred;
+    this.sweep = setInterval(() => this.expire(), lookEveryMs);
+    this.sweep.unref();
+  }
+
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  /** Whether there is room for one more that is answered soon. */
+  get hasRoom(): boolean {
+    return this.admission.admits(this.waiting.size);
+  }
+
+  add(envelope: Envelope): void {
+    envelope.askedAtMs = monotonicMs();
+    this.waiting.add(envelope);
+  }
+
+  /** Answers an envelope; only the first answer counts. */
+  settle(envelope: Envelope, error: unknown, reply: unknown): void {
+    if (envelope.settled) return;
+    envelope.settled = true;
+    if (this.waiting.delete(envelope)) {
+      this.answered++;
+      if (this.isLate(envelope, monotonicMs())) this.late++;
+    }
+    if (envelope.deferredKey !== null) this.deferred.forget(envelope);
+    if (error === undefined) envelope.resolve(reply);
+    else envelope.reject(error as AppError);
+    if (this.waiting.size === 0 && this.empty !== null) this.empty();
+  }
+
+  /** Resolves when every ask is answered. Call when no more are accepted. */
+  drained(): Promise<void> {
+    if (this.waiting.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.empty = resolve));
+  }
+
+  /** Answers everything: the node stops. */
+  close(): void {
+    clearInterval(this.sweep);
+    for (const envelope of this.waiting) this.settle(envelope, unanswered(envelope), undefined);
+  }
+
+  private expire(): void {
+    const nowMs = monotonicMs();
+    const { answered, late } = this;
+    let lateWaiting = 0;
+    for (const envelope of this.waiting) {
+      if (envelope.deadlineMs <= nowMs) this.settle(envelope, unanswered(envelope), undefined);
+      else if (this.isLate(envelope, nowMs)) lateWaiting++;
+    }
+    this.admission.look(this.waiting.size, answered, answered === 0 ? lateWaiting : late);
+    this.answered = 0;
+    this.late = 0;
+  }
+
+  private isLate({ elsewhere, askedAtMs }: Envelope, nowMs: number): boolean {
+    return !elsewhere && nowMs - askedAtMs > lateAfterMs;
+  }
+}
+
+/** A turn that was taken may have happened; one that was not, has not. */
+function unanswered(envelope: Envelope): AppError {
+  return envelope.taken
+    ? new AppError(
+        'outcome_unknown',
+        'No answer in time: it may have happened. Ask again with the same Idempotency-Key to learn its outcome',
+      )
+    : new AppError('overloaded', 'The service could not get to this in time; nothing was done. Try again shortly', { retryAfterS: 1 });
+}

@@ -1,0 +1,56 @@
+/**
+ * Durable work that the database refuses through no fault of its own: it is tried again with growing pauses for as long as that lasts, and never
+ * becomes a dead letter for it. Counted, so that somebody hears of it.
+ */
+import { CountBy } from '../counts.ts';
+import { growingPauseMs } from '../growing-pause.ts';
+import type { Log } from '../log.ts';
+import type { Envelope } from './envelope.ts';
+import { TriedSince } from './tried-since.ts';
+
+const shortestPauseMs = 250;
+const longestPauseMs = 30_000;
+/** A disk that fails refuses thousands at once. */
+const logEveryMs = 1_000;
+
+export class RefusedWork {
+  /** For metrics: tries that follow a refusal. */
+  readonly retries = new CountBy(['source', 'code']);
+  private readonly tried = new TriedSince();
+  private loggedAtMs = Number.NEGATIVE_INFINITY;
+  private unlogged = 0;
+  private readonly log: Log;
+  private readonly nowMs: () => number;
+
+  /** @param nowMs milliseconds that never jump */
+  constructor(log: Log, nowMs: () => number = () => performance.now()) {
+    this.log = log;
+    this.nowMs = nowMs;
+  }
+
+  /** Notes the refusal, and says how long to wait before the next try. */
+  pauseMs(envelope: Envelope, error: Error, about: object): number {
+    const nowMs = this.nowMs();
+    const { forMs } = this.tried.again(envelope, nowMs);
+    this.retries.add([envelope.source.kind, codeOf(error)]);
+    this.unlogged++;
+    if (nowMs - this.loggedAtMs >= logEveryMs) {
+      const more = this.unlogged - 1;
+      this.log.error({ ...about, more, err: error }, 'the database refuses durable work, which is tried again for as long as it does');
+      this.loggedAtMs = nowMs;
+      this.unlogged = 0;
+    }
+    return growingPauseMs(forMs, shortestPauseMs, longestPauseMs);
+  }
+
+  /** How much is being tried again now, and for how long the first of it has been. */
+  get size(): { count: number; oldestS: number } {
+    return this.tried.size(this.nowMs());
+  }
+}
+
+/** The SQLSTATE; `defect` where the commit itself went wrong. */
+function codeOf(error: Error): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : 'defect';
+}

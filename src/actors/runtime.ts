@@ -1,0 +1,225 @@
+/** Puts the runtime's parts together and gives them one start and one stop. */
+import { type Clock, monotonicMs, systemClock } from '../clock.ts';
+import { ownedShards, type Placement } from '../cluster/placement.ts';
+import type { Log } from '../log.ts';
+import type { TimerDraft } from '../storage/commit-unit.ts';
+import type { Database } from '../storage/database.ts';
+import { GroupCommit } from '../storage/group-commit.ts';
+import type { Tracer } from '../tracing.ts';
+import { within } from '../within.ts';
+import { ActorSystem } from './actor-system.ts';
+import type { AnyActor } from './define-actor.ts';
+import { endInOrder } from './effect-holders.ts';
+import type { LanePlaces } from './effect-lanes.ts';
+import { Effects } from './effects.ts';
+import { LeftWork } from './left-work.ts';
+import { Outbox, type OutboxOptions } from './outbox.ts';
+import { Passivation } from './passivation.ts';
+import type { AfterCommit } from './settlement.ts';
+import { Timers, timerHorizonMs } from './timers.ts';
+
+/** Told each batch of events right after its commit, with the number each was given; in commit order. */
+export type EventListener = AfterCommit['events'];
+
+export type RuntimeOptions = {
+  database: Database;
+  placement: Placement;
+  log: Log;
+  clock?: Clock;
+  maxWaiting?: number;
+  maxBatchTurns?: number;
+  /** Places of each lane of effects, instead of its own. */
+  effectPlaces?: LanePlaces;
+  /** How long an effect waits that was in hand when two processes died. */
+  suspectPauseMs?: number;
+  maxEffectsInHand?: number;
+  outbox?: OutboxOptions;
+  /** How long one commit statement, and one lock in its way, may take. */
+  statementTimeoutMs?: number;
+  lockTimeoutMs?: number;
+  freezeStates?: boolean;
+  /** null: nothing is traced. */
+  tracer?: Tracer | null;
+};
+
+export type RuntimeHealth = {
+  /** Since when, by `monotonicMs`, the batch on its way has had no answer; null while none is on its way. Seconds ago: the database is away. */
+  commitWaitsSinceMs: number | null;
+  /** 0 before the first. */
+  lastCommitAtMs: number;
+  activations: number;
+  waiting: number;
+  pending: number;
+  effects: { running: number; waiting: number };
+  messages: number;
+};
+
+const defaultGraceMs = 10_000;
+const endTimeoutMs = 1_000;
+const maxTimersInRead = 50_000;
+
+export class Runtime {
+  readonly actors: ActorSystem;
+  readonly commit: GroupCommit;
+  readonly effects: Effects;
+  readonly left: LeftWork;
+  private readonly outbox: Outbox;
+  readonly timers: Timers;
+  readonly passivation: Passivation;
+  private readonly options: RuntimeOptions;
+  private readonly clock: Clock;
+  private readonly sweeps: NodeJS.Timeout[] = [];
+  private stopped = false;
+  private recovering: 'no' | 'yes' | 'again' = 'no';
+
+  constructor(options: RuntimeOptions) {
+    this.options = options;
+    this.clock = options.clock ?? systemClock;
+    const { clock } = this;
+    const { database, placement, log, maxWaiting, freezeStates, tracer = null } = options;
+    const { maxBatchTurns, statementTimeoutMs, lockTimeoutMs } = options;
+    this.commit = new GroupCommit({
+      database,
+      fence: placement.fence,
+      log,
+      clock,
+      maxBatchTurns,
+      statementTimeoutMs,
+      lockTimeoutMs,
+      tracer,
+    });
+    this.timers = new Timers(clock, (timer) => this.actors.fireTimer(timer));
+    const { commit, timers } = this;
+    this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates, tracer });
+    const { kinds } = this.actors;
+    const left = (this.left = new LeftWork({ kinds, database, placement, log, onLook: () => void this.outbox.sweepAll() }));
+    this.effects = new Effects(
+      { system: this.actors, commit, database, placement, clock, log, left, tracer },
+      { places: options.effectPlaces, suspectPauseMs: options.suspectPauseMs, maxInHand: options.maxEffectsInHand },
+    );
+    this.outbox = new Outbox({ system: this.actors, database, placement, log, left }, options.outbox);
+    this.passivation = new Passivation(this.actors, log);
+    this.actors.after.messages = (messages) => {
+      this.outbox.deliver(messages);
+      const elsewhere = messages.filter(({ shard }) => placement.epochOf(shard) === null);
+      if (elsewhere.length > 0) placement.passOn(elsewhere);
+    };
+    placement.onPassedOn((messages) => (messages === null ? void this.outbox.sweep() : this.outbox.deliver(messages)));
+    placement.onGone(() => void this.effects.recover().catch(() => {}));
+    this.actors.after.effects = (effects) => this.effects.start(effects);
+    this.actors.after.cancelled = (ids) => this.effects.cancel(ids);
+    placement.onSealing((shards) => this.effects.seal(new Set(shards)));
+    placement.onLost((shards) => this.effects.lost(new Set(shards)));
+    placement.onLost((shards) => this.outbox.lost(new Set(shards)));
+    placement.onAcquired((shards, orphaned) => {
+      this.effects.acquired(shards, orphaned);
+      void this.recover();
+    });
+  }
+
+  register(definitions: AnyActor[]): void {
+    for (const definition of definitions) this.actors.register(definition);
+  }
+
+  onEvents(listener: EventListener): void {
+    this.actors.after.events = (events, seqs) => {
+      try {
+        listener(events, seqs);
+      } catch (error) {
+        // The events stand committed; whoever listens has lost them by its own fault and must not stop the others.
+        this.options.log.error({ err: error }, 'a listener for events failed');
+      }
+    };
+  }
+
+  /** Joins the cluster and goes on with whatever the shards it was given have to do. */
+  async start(): Promise<void> {
+    await this.options.placement.start();
+    this.outbox.start();
+    this.passivation.start();
+    this.sweeps.push(
+      setInterval(() => void this.effects.sweep(), 1_000),
+      setInterval(() => void this.sweepTimers().catch(() => {}), timerHorizonMs / 2),
+    );
+    for (const sweep of this.sweeps) sweep.unref();
+  }
+
+  get health(): RuntimeHealth {
+    const { sendingSinceMs, lastCommitAtMs } = this.commit;
+    return {
+      commitWaitsSinceMs: sendingSinceMs,
+      lastCommitAtMs,
+      activations: this.actors.activationCount,
+      ...this.actors.load,
+      effects: this.effects.size,
+      messages: this.outbox.size,
+    };
+  }
+
+  /** Resolves when the effects that go on here for actors that live elsewhere by now have ended, and after `timeoutMs` at the latest. */
+  finishEffects(timeoutMs: number): Promise<void> {
+    return within(this.effects.drained(), timeoutMs);
+  }
+
+  /**
+   * Takes nothing new, answers what was accepted, and lets go of everything. What still has no answer after `graceMs` is told that it is
+   * unknown, or not done; with 0 that is everything, as in a crash.
+   */
+  async stop(graceMs = defaultGraceMs): Promise<void> {
+    const deadlineMs = monotonicMs() + graceMs;
+    this.actors.drain();
+    await within(this.actors.pending.drained(), graceMs);
+    this.stopped = true;
+    this.outbox.stop();
+    this.left.stop();
+    this.passivation.stop();
+    this.timers.stop();
+    for (const sweep of this.sweeps) clearInterval(sweep);
+    this.effects.stop();
+    await within(this.commit.drained(), deadlineMs - monotonicMs());
+    const { database, placement, log } = this.options;
+    // Unless it is to be as in a crash. Said before the others hear that this node has gone.
+    if (graceMs > 0) {
+      const told = endInOrder(database, placement.owner).catch((err) => log.debug({ err }, 'an end in order could not be recorded'));
+      await within(told, endTimeoutMs);
+    }
+    this.actors.close();
+    await within(Promise.all([this.options.placement.stop(), this.commit.close()]), 2_000);
+  }
+
+  /** Reads the work of acquired shards. What is acquired while it reads is read right after. */
+  private async recover(): Promise<void> {
+    if (this.recovering !== 'no') {
+      this.recovering = 'again';
+      return;
+    }
+    for (let attempt = 0; !this.stopped; attempt++) {
+      this.recovering = 'yes';
+      try {
+        await Promise.all([this.outbox.sweepAll(), this.effects.recover(), this.sweepTimers()]);
+        if ((this.recovering as string) === 'yes') break;
+        attempt = -1;
+      } catch (error) {
+        this.options.log.warn({ err: error }, 'the work of acquired shards could not be read; trying again');
+        await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 100 * 2 ** attempt)));
+      }
+    }
+    this.recovering = 'no';
+  }
+
+  /** Takes up timers that have come near. Called by itself in time, and by whoever has moved the clock. */
+  async sweepTimers(): Promise<void> {
+    const { database, placement } = this.options;
+    await this.timers.sweep(async () => {
+      const shards = ownedShards(placement);
+      const { rows } = await database.read({
+        name: 'timers_due',
+        text: `select kind, actor_id as "actorId", name, shard, command, input, due_at as "dueAt" from timer where shard = any($1) and due_at < to_timestamp($2::float8 / 1000) and kind || '/' || command <> all($3) order by due_at limit ${maxTimersInRead}`,
+        values: [shards, this.clock.nowMs() + timerHorizonMs, this.left.namesIn('timer')],
+      });
+      // More stand there: the next look finds them where these have fired.
+      if (rows.length === maxTimersInRead && !this.stopped) setTimeout(() => void this.sweepTimers().catch(() => {}), 1_000).unref();
+      return (rows as TimerDraft[]).filter(({ kind, command }) => this.left.knows('timer', kind, command));
+    });
+  }
+}

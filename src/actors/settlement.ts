@@ -1,0 +1,228 @@
+/**
+ * Makes a unit's turns true when they are committed, and undoes them when they are not.
+ *
+ * R5 Every envelope is answered once: by its turn, by a failure, or when its deadline has passed.
+ * R6 When a commit is refused or fails, the activation and all turns built on it are dropped; what was waiting is tried again from the
+ *    committed state inside its deadline. Only a turn that was alone in its unit is blamed for the unit's failure, and only where the
+ *    database refused its contents; durable work that is refused for any other reason is tried again for as long as that lasts.
+ */
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { CommitOutcome, EffectDraft, EventDraft, MessageDraft } from '../storage/commit-unit.ts';
+import type { GroupCommit } from '../storage/group-commit.ts';
+import type { Activation } from './activation.ts';
+import type { CommandsInFlight } from './commands-in-flight.ts';
+import type { DeferredCallers } from './deferred-callers.ts';
+import { EarlyWork } from './early-work.ts';
+import { type Envelope, isDurable } from './envelope.ts';
+import { NotYet } from './not-yet.ts';
+import type { PendingAsks } from './pending-asks.ts';
+import { RefusedWork } from './refused-work.ts';
+import type { Timers } from './timers.ts';
+import type { TurnPart, TurnUnit } from './turn-unit.ts';
+
+/** What follows from a commit, done by the parts that own it. */
+export type AfterCommit = {
+  events(events: EventDraft[], seqs: number[]): void;
+  messages(messages: MessageDraft[]): void;
+  effects(effects: EffectDraft[]): void;
+  cancelled(effectIds: string[]): void;
+};
+
+export type SettlementParts = {
+  log: Log;
+  commit: GroupCommit;
+  timers: Timers;
+  pending: PendingAsks;
+  deferred: DeferredCallers;
+  commands: CommandsInFlight;
+  after: AfterCommit;
+  /** Drops the activation and returns what waited in its mailbox. */
+  drop(activation: Activation): Envelope[];
+  /** Sends an envelope to the actor again, wherever it lives now. */
+  route(activation: Activation, envelope: Envelope): void;
+  /** The same for what may have taken effect before. */
+  enter(activation: Activation, envelope: Envelope): void;
+};
+
+type Blamable = { kind: 'failed' | 'repeated' | 'unavailable'; error: Error };
+
+/** Durable work that fails this often by its own fault becomes a dead letter. */
+const maxFailures = 3;
+
+export class Settlement {
+  readonly refused: RefusedWork;
+  readonly early: EarlyWork;
+  private readonly parts: SettlementParts;
+
+  constructor(parts: SettlementParts) {
+    this.parts = parts;
+    this.refused = new RefusedWork(parts.log);
+    this.early = new EarlyWork(parts.log);
+  }
+
+  settle(unit: TurnUnit, outcome: CommitOutcome): void {
+    // The next one may be on its way already.
+    for (const part of unit.parts) if (part.activation.sending === part) part.activation.sending = null;
+    if (outcome.kind === 'committed') this.committed(unit, outcome.seqs);
+    else this.notCommitted(unit, outcome);
+  }
+
+  /** A turn that changed nothing is answered when ownership is confirmed; where the actor was lost meanwhile, it is asked again. */
+  confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void {
+    unsure.then(
+      () => {
+        if (activation.phase === 'dropped') this.again(activation, envelope);
+        else this.parts.pending.settle(envelope, envelope.error, envelope.reply);
+      },
+      (error) => this.parts.pending.settle(envelope, error, undefined),
+    );
+  }
+
+  /** What waits for a later turn of a lost actor is asked again where it lives now. */
+  moved(deferred: { activation: Activation; envelope: Envelope }[]): void {
+    for (const { activation, envelope } of deferred) this.again(activation, envelope);
+  }
+
+  /** The command of durable work threw. */
+  threw(activation: Activation, envelope: Envelope, failure: unknown): void {
+    if (failure instanceof NotYet) return this.tooEarly(activation, envelope, failure);
+    if (++envelope.failures >= maxFailures) envelope.givenUp = failure instanceof Error ? failure : new Error(String(failure));
+    this.routeLater(activation, envelope);
+  }
+
+  private tooEarly(activation: Activation, envelope: Envelope, failure: NotYet): void {
+    const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
+    const pauseMs = this.early.pauseMs(envelope, failure, about);
+    if (pauseMs === null) envelope.givenUp = failure;
+    this.routeAfter(pauseMs ?? 0, activation, envelope);
+  }
+
+  private committed(unit: TurnUnit, seqs: number[]): void {
+    const { after } = this.parts;
+    // J2: all of it can be seen before anybody is told of any of it.
+    for (const { activation, row } of unit.parts) if (row !== null) activation.committed = row;
+    for (const part of unit.parts) this.partCommitted(part);
+    this.parts.commands.decided(unit.commands, true);
+    if (unit.events.length > 0) after.events(unit.events, seqs);
+    if (unit.cancelledEffects.length > 0) after.cancelled(unit.cancelledEffects);
+    if (unit.messages.length > 0) after.messages(unit.messages);
+    if (unit.effects !== null) after.effects([...unit.effects.values()]);
+  }
+
+  private partCommitted({ kind, id, timers, taken, waiting, answered }: TurnPart): void {
+    const { pending } = this.parts;
+    if (timers !== null) {
+      for (const [name, timer] of timers) {
+        if (timer === null) this.parts.timers.clear(kind, id, name);
+        else this.parts.timers.set(timer);
+      }
+    }
+    for (const envelope of taken) if (envelope.deferredKey === null) pending.settle(envelope, undefined, envelope.reply);
+    for (const envelope of waiting) pending.settle(envelope, envelope.error, envelope.reply);
+    if (answered !== null) for (const { envelope, error, reply } of answered) pending.settle(envelope, error, reply);
+  }
+
+  private notCommitted(unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
+    const { commit, deferred } = this.parts;
+    // J4. What this finds is looked at in turn.
+    const units = new Set([unit]);
+    for (const { parts } of units) for (const { activation } of parts) if (activation.open !== null) units.add(activation.open.unit);
+    const parts = [...units].flatMap((undone) => undone.parts);
+    for (const built of units) if (built !== unit) commit.withdraw(built);
+    const inMailboxes = parts.map(({ activation }) => ({ activation, envelopes: this.parts.drop(activation) }));
+    // Their own turns may stand committed: they go on waiting for an answer.
+    for (const { activation, answered } of parts) {
+      for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, activation, envelope);
+    }
+    for (const { commands } of units) this.parts.commands.decided(commands, false);
+    const dealtWith = new Set(outcome.kind === 'refused' ? [] : this.blame(unit, outcome));
+    const undoneTurns = parts
+      .flatMap(({ activation, taken, waiting }) => [...taken, ...waiting].map((envelope) => ({ activation, envelope })))
+      .sort((a, b) => a.envelope.order - b.envelope.order);
+    for (const { activation, envelope } of undoneTurns)
+      if (!dealtWith.has(envelope)) this.again(activation, envelope, outcome.kind === 'repeated');
+    for (const { activation, envelopes } of inMailboxes) for (const envelope of envelopes) this.again(activation, envelope);
+  }
+
+  /** Returns the envelopes that are dealt with here and must not be tried again at once. */
+  private blame(unit: TurnUnit, outcome: Blamable): Envelope[] {
+    const { pending, log } = this.parts;
+    const taken = unit.parts.flatMap((part) => part.taken);
+    if (outcome.kind === 'unavailable') {
+      // Where only one of them is refused, the others go on without it.
+      for (const envelope of taken) envelope.alone ||= taken.length > 1;
+      for (const part of unit.parts) for (const envelope of part.taken) this.unavailable(part.activation, envelope, outcome.error);
+      return taken;
+    }
+    if (taken.length !== 1) {
+      for (const envelope of taken) envelope.alone = true;
+      return [];
+    }
+    const [only] = taken as [Envelope];
+    const { activation, kind, id } = unit.parts.find((part) => part.taken.length === 1)!;
+    if (outcome.kind === 'repeated') {
+      this.echo(only);
+      return taken;
+    }
+    log.error({ kind, id, command: only.command, err: outcome.error }, 'the database refused what a turn recorded');
+    if (!isDurable(only)) pending.settle(only, new AppError('internal', 'Internal Server Error', { cause: outcome.error }), undefined);
+    // Not even as a dead letter: its command does not run again, only the letter is tried again.
+    else if (only.givenUp !== null) this.tryLater(activation, only, outcome.error);
+    else this.threw(activation, only, outcome.error);
+    return taken;
+  }
+
+  /** Nothing was written, through no fault of the turn. Who asked is told so; durable work is tried again for as long as it lasts. */
+  private unavailable(activation: Activation, envelope: Envelope, error: Error): void {
+    if (isDurable(envelope)) return this.tryLater(activation, envelope, error);
+    const told = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', {
+      retryAfterS: 2,
+      cause: error,
+    });
+    this.parts.pending.settle(envelope, told, undefined);
+  }
+
+  /** It has taken effect before, and this is its echo: durable work is done, a command has the reply that stands in the database. */
+  private echo(envelope: Envelope): void {
+    if (envelope.commandId === null) this.parts.pending.settle(envelope, undefined, envelope.reply);
+    else this.parts.commands.echo(envelope.commandId, envelope);
+  }
+
+  /**
+   * What was not taken, or is undone, goes to its actor again, wherever that lives now.
+   *
+   * @param repeated something in its unit has taken effect before: where it is this one, its turn would refuse what it has done itself
+   */
+  again(activation: Activation, envelope: Envelope, repeated = false): void {
+    if (envelope.settled) return;
+    const waiting = undone(this.parts.deferred, envelope);
+    if (repeated) this.parts.enter(activation, waiting);
+    else this.parts.route(activation, waiting);
+  }
+
+  /** After a pause, in which its neighbours go on. */
+  private routeLater(activation: Activation, envelope: Envelope): void {
+    this.routeAfter(envelope.givenUp === null ? 25 * 4 ** envelope.failures : 0, activation, envelope);
+  }
+
+  /** The same for what is no fault of its own. */
+  private tryLater(activation: Activation, envelope: Envelope, error: Error): void {
+    const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
+    this.routeAfter(this.refused.pauseMs(envelope, error, about), activation, envelope);
+  }
+
+  private routeAfter(pauseMs: number, activation: Activation, envelope: Envelope): void {
+    undone(this.parts.deferred, envelope);
+    setTimeout(() => this.parts.route(activation, envelope), pauseMs).unref();
+  }
+}
+
+function undone(deferred: DeferredCallers, envelope: Envelope): Envelope {
+  if (envelope.deferredKey !== null) deferred.forget(envelope);
+  envelope.deferredKey = null;
+  envelope.reply = undefined;
+  envelope.error = undefined;
+  envelope.taken = false;
+  return envelope;
+}

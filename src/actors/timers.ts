@@ -1,0 +1,149 @@
+/**
+ * Timers of the shards this node owns. Durable in the `timer` table; here only those due soon, in one heap with one system timer.
+ *
+ * T1 A timer fires at most once for one `set`: it stays current until the turn that took it is committed or it is set anew.
+ * T2 What a sweep read from the database never overrides what was set or cleared since the sweep began.
+ */
+import type { Clock } from '../clock.ts';
+import type { TimerDraft } from '../storage/commit-unit.ts';
+
+/** Timers due later than this stay in the database until a sweep finds them near. */
+export const timerHorizonMs = 60_000;
+const longestWaitMs = 10_000;
+
+export class Timers {
+  /** Also holds timers that were moved or cleared, until they are due or outnumber the others. */
+  private heap: TimerDraft[] = [];
+  private readonly current = new Map<string, TimerDraft>();
+  private wake: NodeJS.Timeout | null = null;
+  /** Keys set or cleared while a sweep reads the database; null while none does. */
+  private touched: Set<string> | null = null;
+  private sweepAgain = false;
+  private readonly clock: Clock;
+  private readonly fire: (timer: TimerDraft) => void;
+
+  constructor(clock: Clock, fire: (timer: TimerDraft) => void) {
+    this.clock = clock;
+    this.fire = fire;
+  }
+
+  /** Takes a timer that stands committed. One of the same actor and name is replaced. */
+  set(timer: TimerDraft): void {
+    const key = keyOf(timer.kind, timer.actorId, timer.name);
+    this.touched?.add(key);
+    this.current.delete(key);
+    this.hold(key, timer);
+  }
+
+  clear(kind: string, actorId: string, name: string): void {
+    const key = keyOf(kind, actorId, name);
+    this.touched?.add(key);
+    this.current.delete(key);
+  }
+
+  /** Whether the timer that fired for `dueMs` still is the one that stands. */
+  isCurrent(kind: string, actorId: string, name: string, dueMs: number): boolean {
+    return this.current.get(keyOf(kind, actorId, name))?.dueAt === dueMs;
+  }
+
+  /** Takes what `read` finds in the database: timers due within the horizon. Called while one is under way, another follows it. */
+  async sweep(read: () => Promise<TimerDraft[]>): Promise<void> {
+    if (this.touched !== null) {
+      this.sweepAgain = true;
+      return;
+    }
+    try {
+      do {
+        this.sweepAgain = false;
+        this.touched = new Set();
+        for (const timer of await read()) {
+          const key = keyOf(timer.kind, timer.actorId, timer.name);
+          if (!this.touched.has(key) && !this.current.has(key)) this.hold(key, timer);
+        }
+      } while (this.sweepAgain);
+    } finally {
+      this.touched = null;
+    }
+  }
+
+  /** Fires again a little later: its actor had no room. */
+  postpone(timer: TimerDraft, delayMs: number): void {
+    const key = keyOf(timer.kind, timer.actorId, timer.name);
+    if (this.current.get(key) !== timer) return;
+    setTimeout(() => this.current.get(key) === timer && this.fire(timer), delayMs).unref();
+  }
+
+  dropShards(shards: Set<number>): void {
+    for (const [key, timer] of this.current) if (shards.has(timer.shard)) this.current.delete(key);
+  }
+
+  stop(): void {
+    if (this.wake !== null) clearTimeout(this.wake);
+    this.wake = null;
+    this.heap = [];
+    this.current.clear();
+  }
+
+  private hold(key: string, timer: TimerDraft): void {
+    if (timer.dueAt > this.clock.nowMs() + timerHorizonMs) return;
+    this.current.set(key, timer);
+    if (this.heap.length > 2 * this.current.size + 1_000) {
+      // A sorted array is a heap.
+      this.heap = [...this.current.values()].sort((a, b) => a.dueAt - b.dueAt);
+    } else this.push(timer);
+    if (this.heap[0] === timer || this.wake === null) this.arm();
+  }
+
+  private arm(): void {
+    if (this.wake !== null) clearTimeout(this.wake);
+    this.wake = null;
+    const next = this.heap[0];
+    if (next === undefined) return;
+    // Never longer than a while at once: a clock that is set forward must not leave timers behind.
+    const waitMs = Math.min(longestWaitMs, Math.max(0, next.dueAt - this.clock.nowMs()));
+    this.wake = setTimeout(() => this.fireDue(), waitMs);
+    this.wake.unref();
+  }
+
+  /** Fires what is due by the clock. Called by itself in time, and by whoever has moved the clock. */
+  fireDue(): void {
+    const nowMs = this.clock.nowMs();
+    for (let next = this.heap[0]; next !== undefined && next.dueAt <= nowMs; next = this.heap[0]) {
+      this.pop();
+      if (this.current.get(keyOf(next.kind, next.actorId, next.name)) === next) this.fire(next);
+    }
+    this.arm();
+  }
+
+  private push(timer: TimerDraft): void {
+    const { heap } = this;
+    let at = heap.push(timer) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (heap[parent]!.dueAt <= timer.dueAt) break;
+      heap[at] = heap[parent]!;
+      at = parent;
+    }
+    heap[at] = timer;
+  }
+
+  private pop(): void {
+    const { heap } = this;
+    const last = heap.pop()!;
+    if (heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1]!.dueAt < heap[child]!.dueAt) child++;
+      if (heap[child]!.dueAt >= last.dueAt) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = last;
+  }
+}
+
+function keyOf(kind: string, actorId: string, name: string): string {
+  return `${kind}/${actorId}/${name}`;
+}

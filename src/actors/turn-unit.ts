@@ -1,0 +1,46 @@
+/** What turns add to one batch, together with everyone who waits for its commit: a unit, and in it the part of each actor. */
+import { type ActorPart, type CommitOutcome, CommitUnit, type TimerDraft } from '../storage/commit-unit.ts';
+import type { Table } from '../storage/table.ts';
+import type { Activation } from './activation.ts';
+import type { Envelope } from './envelope.ts';
+
+export class TurnUnit extends CommitUnit<TurnPart> {
+  /** Holds a turn whose unit failed before: no other may join it, so that it can be blamed alone. */
+  alone = false;
+
+  constructor(shard: number, settled: (unit: TurnUnit, outcome: CommitOutcome) => void) {
+    super(shard, (outcome): void => settled(this, outcome));
+  }
+
+  override onSent(): void {
+    for (const part of this.parts) {
+      part.activation.open = null;
+      part.activation.sending = part;
+    }
+  }
+}
+
+export class TurnPart implements ActorPart {
+  readonly kind: string;
+  readonly id: string;
+  readonly activation: Activation;
+  readonly unit: TurnUnit;
+  table: Table | null = null;
+  row: object | null = null;
+  timers: Map<string, TimerDraft | null> | null = null;
+  /** Whose turns these are, in order; a joint turn stands with the actor that was asked. If the commit fails they are tried again. */
+  readonly taken: Envelope[] = [];
+  /** Answers that change nothing but were decided on this unit's state, or an earlier one's. */
+  readonly waiting: Envelope[] = [];
+  /** Callers that an earlier turn left waiting and that a turn of this unit answers. */
+  answered: Answered[] | null = null;
+
+  constructor(activation: Activation, unit: TurnUnit) {
+    this.kind = activation.kind.name;
+    this.id = activation.id;
+    this.activation = activation;
+    this.unit = unit;
+  }
+}
+
+export type Answered = { key: string; envelope: Envelope; error: unknown; reply: unknown };

@@ -1,0 +1,304 @@
+/**
+ * Takes turns: runs a command on an actor's newest state and puts what it recorded into the activation's unit of the open batch. What
+ * happens after the commit is `settlement.ts`.
+ *
+ * R1 Turns of one actor run one at a time, to the end, without awaiting (they are synchronous; taking a turn inside a turn is a defect).
+ * R2 Nothing a turn decided, refusals included, is told before everything it was decided on is committed.
+ * R3 A query sees committed state only.
+ * R4 A turn that throws changes nothing: its record is dropped, the activation and its neighbours go on.
+ * R7 A message is taken after all earlier ones of its sender to this actor: they are consumed, or their turns are among those it builds on.
+ */
+import type { Clock } from '../clock.ts';
+import type { Placement } from '../cluster/placement.ts';
+import { CountBy } from '../counts.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { CommitOutcome } from '../storage/commit-unit.ts';
+import type { Database } from '../storage/database.ts';
+import type { GroupCommit } from '../storage/group-commit.ts';
+import { traceFields } from '../trace-fields.ts';
+import type { Span, Tracer } from '../tracing.ts';
+import type { Activation } from './activation.ts';
+import { buriedLetter } from './buried-letter.ts';
+import type { CommandsInFlight } from './commands-in-flight.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
+import { type Envelope, isDurable } from './envelope.ts';
+import type { JointTurn } from './joint-turn.ts';
+import { inputFault, type Kind } from './kind.ts';
+import { NotYet } from './not-yet.ts';
+import type { PendingAsks } from './pending-asks.ts';
+import type { Timers } from './timers.ts';
+import { isRefusal, runCommand, TurnRecord } from './turn.ts';
+import { TurnPart, TurnUnit } from './turn-unit.ts';
+
+export type TurnsParts = {
+  clock: Clock;
+  log: Log;
+  database: Database;
+  commit: GroupCommit;
+  timers: Timers;
+  pending: PendingAsks;
+  deferred: DeferredCallers;
+  commands: CommandsInFlight;
+  placement: Placement;
+  tracer: Tracer | null;
+  freezeStates: boolean;
+  /** The actor's activation; a new one is loading. */
+  find(kind: string, id: string): Activation;
+  /** Answers the envelope, whose turn changed nothing, when the promise says that the actor still lives here. */
+  confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void;
+  settled(unit: TurnUnit, outcome: CommitOutcome): void;
+  /** Durable work whose command threw, or came too early: try it again after a while, or give it up. */
+  threw(activation: Activation, envelope: Envelope, failure: unknown): void;
+  /** Sends an envelope to the actor again, wherever it lives now. */
+  again(activation: Activation, envelope: Envelope): void;
+};
+
+export class Turns {
+  /** For metrics: turns discarded because their command threw. */
+  readonly defects = new CountBy(['kind']);
+  private running = false;
+  private taken = 0;
+  private readonly parts: TurnsParts;
+
+  constructor(parts: TurnsParts) {
+    this.parts = parts;
+  }
+
+  /** False: not now. Nothing has happened, and it is to be taken again when more is at hand (J3). */
+  take(activation: Activation, envelope: Envelope): boolean {
+    if (envelope.settled) return true;
+    if (envelope.source.kind === 'query') this.answerQuery(activation, envelope);
+    else if (!waitsForItsTurn(envelope)) {
+      if (envelope.order === 0) {
+        envelope.order = ++this.taken;
+        envelope.givenUp ??= this.faultOf(activation, envelope);
+      }
+      if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
+      if (envelope.givenUp !== null) this.bury(activation, envelope, envelope.givenUp);
+      else if (this.isStale(activation, envelope)) this.answerAfter(activation, envelope);
+      else return this.run(activation, envelope);
+    }
+    return true;
+  }
+
+  /** Of what stood in a table; an outcome comes from the effect's own node. */
+  private faultOf({ kind, id }: Activation, { source, command, input, trace }: Envelope): Error | null {
+    if (source.kind !== 'message' && source.kind !== 'timer') return null;
+    const fault = inputFault(kind, command, input);
+    if (fault === null) return null;
+    this.parts.log.error(
+      { kind: kind.name, id, command, source, fault, ...traceFields(trace) },
+      'durable work has an input that does not fit',
+    );
+    return new Error(fault);
+  }
+
+  private run(activation: Activation, envelope: Envelope): boolean {
+    const span = envelope.trace === null ? null : this.startSpan(activation, envelope, envelope.trace);
+    const record = new TurnRecord(activation, envelope, this.parts, span?.traceparent ?? null);
+    let state = activation.state;
+    let failure: unknown;
+    this.running = true;
+    try {
+      const turn = runCommand(activation, activation.state, envelope.command, envelope.input, record);
+      state = turn.state;
+      envelope.reply = turn.reply;
+      // Told where defects are looked for; elsewhere the message is sent all the same.
+      if (this.parts.freezeStates && state === null && record.messages !== null && !activation.kind.sendsBeforeItExists)
+        throw new Error(`${activation.kind.name} sends a message and has no state: say so with sendsBeforeItExists`);
+    } catch (error) {
+      failure = error ?? new Error('Something without a name was thrown');
+    } finally {
+      this.running = false;
+      if (span !== null && record.joint?.isPutOff !== true) span.end(failure);
+    }
+    if (record.joint?.isPutOff === true) return false;
+    envelope.taken = true;
+    if (failure !== undefined) this.failed(activation, envelope, failure, record.joint);
+    else if (state === activation.state && envelope.commandId === null && !isDurable(envelope) && record.isEmpty)
+      this.answerAfter(activation, envelope);
+    else this.write(activation, envelope, state, record);
+    return true;
+  }
+
+  /** Runs a query's handler. Throws what it throws on purpose; a defect is logged and becomes `internal`. */
+  look(kind: Kind, state: object | null, name: string, input: unknown): unknown {
+    try {
+      const handler = kind.definition.queries[name];
+      if (handler === undefined) throw new Error(`${kind.name} has no query ${name}`);
+      return handler(state, input);
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      this.parts.log.error({ kind: kind.name, query: name, err: error }, 'a query threw');
+      throw new AppError('internal', 'Internal Server Error', { cause: error });
+    }
+  }
+
+  private startSpan({ kind, id }: Activation, { command, source }: Envelope, trace: string): Span | null {
+    const attributes = { 'troupe.actor.kind': kind.name, 'troupe.actor.id': id, 'troupe.command': command, 'troupe.source': source.kind };
+    return this.parts.tracer?.startSpan(`turn ${kind.name} ${command}`, trace, attributes) ?? null;
+  }
+
+  private answerQuery(activation: Activation, envelope: Envelope): void {
+    const { pending } = this.parts;
+    try {
+      pending.settle(envelope, undefined, this.look(activation.kind, activation.committed, envelope.command, envelope.input));
+    } catch (error) {
+      pending.settle(envelope, error, undefined);
+    }
+  }
+
+  private write(activation: Activation, envelope: Envelope, state: object | null, record: TurnRecord): void {
+    const { deferred } = this.parts;
+    const part = this.partOf(activation, record.joint);
+    if (record.joint !== null) for (const other of record.joint.turns) this.change(other.activation.open!, other.state, other.record);
+    this.change(part, state, record);
+    if (record.deferred !== null && envelope.source.kind === 'ask')
+      deferred.hold(deferredKeyOf(activation, record.deferred), activation, envelope);
+    this.consume(part, envelope, record);
+  }
+
+  private change(part: TurnPart, state: object | null, record: TurnRecord): void {
+    const { activation } = part;
+    if (state !== activation.state) {
+      activation.state = this.parts.freezeStates ? deepFreeze(state) : state;
+      part.table = activation.kind.table;
+      part.row = activation.state;
+    }
+    record.writeTo(part);
+    if (record.answers !== null) for (const { key, reply } of record.answers) this.answer(part, key, reply);
+  }
+
+  /** R2: an answer that changes nothing still waits for what it was decided on, and for word that this still is the actor's node. */
+  private answerAfter(activation: Activation, envelope: Envelope): void {
+    const part = activation.open ?? activation.sending;
+    if (part !== null) return void part.waiting.push(envelope);
+    const unsure = this.parts.placement.confirmation();
+    if (unsure === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
+    else this.parts.confirmed(activation, envelope, unsure);
+  }
+
+  private failed(activation: Activation, envelope: Envelope, failure: unknown, joint: JointTurn | null): void {
+    const { log } = this.parts;
+    const about = {
+      kind: activation.kind.name,
+      id: activation.id,
+      command: envelope.command,
+      source: envelope.source,
+      ...traceFields(envelope.trace),
+      err: failure,
+    };
+    if (isRefusal(failure) && !(failure instanceof NotYet) && isDurable(envelope)) {
+      // It has been heard and refused: it is consumed, like one that changed nothing.
+      log.debug(about, 'durable work was refused');
+      return this.consume(this.partOf(activation, joint), envelope, null);
+    }
+    if (!isRefusal(failure)) {
+      this.defects.add([activation.kind.name]);
+      log.error(about, 'a command threw; its turn is discarded');
+    }
+    if (isDurable(envelope)) return this.parts.threw(activation, envelope, failure);
+    envelope.error = isRefusal(failure) ? failure : new AppError('internal', 'Internal Server Error', { cause: failure });
+    // R2: it may have been decided on what others have not committed.
+    if (joint !== null) this.partOf(activation, joint);
+    this.answerAfter(activation, envelope);
+  }
+
+  /** Consumes durable work that its actor cannot take, and keeps it where a person can find it. */
+  private bury(activation: Activation, envelope: Envelope, reason: Error): void {
+    const part = this.partOf(activation, null);
+    this.consume(part, envelope, null);
+    part.unit.deadLetters.push(buriedLetter(activation, envelope, reason, this.parts.clock.nowMs()));
+  }
+
+  /** The turn is part of the batch, and with it what brought it. */
+  private consume(part: TurnPart, envelope: Envelope, record: TurnRecord | null): void {
+    const { source } = envelope;
+    const { unit } = part;
+    unit.alone ||= envelope.alone;
+    if (envelope.deadLetter !== null) unit.deadLetters.push(envelope.deadLetter);
+    if (source.kind === 'message') unit.consumedMessages.push(source.id);
+    else if (source.kind === 'effect') unit.consumedEffects.push(source.id);
+    else if (source.kind === 'timer' && record?.timers?.has(source.name) !== true) (part.timers ??= new Map()).set(source.name, null);
+    // A deferred command has its reply later, and its record with it.
+    if (envelope.deferredKey === null) this.recordCommand(unit, envelope.commandId, envelope.reply);
+    part.taken.push(envelope);
+    envelope.taken = true;
+    this.parts.commit.addTurn(unit);
+    if (envelope.follower !== null) this.release(part.activation, envelope);
+  }
+
+  /** R7. Not at once: a chain of them would be turns inside turns. */
+  private release(activation: Activation, before: Envelope): void {
+    const follower = before.follower!;
+    before.follower = null;
+    queueMicrotask(() => this.parts.again(activation, follower));
+  }
+
+  private recordCommand(unit: TurnUnit, commandId: string | null, reply: unknown): void {
+    if (commandId === null) return;
+    unit.commands.push({ id: commandId, reply: reply ?? null, createdAt: this.parts.clock.nowMs() });
+    this.parts.commands.recorded(commandId);
+  }
+
+  private answer(part: TurnPart, key: string, reply: unknown): void {
+    const address = deferredKeyOf(part.activation, key);
+    const error = reply instanceof AppError ? reply : undefined;
+    const recorded = new Set<string>();
+    for (const envelope of this.parts.deferred.take(address)) {
+      const { commandId } = envelope;
+      if (error === undefined && commandId !== null && !recorded.has(commandId)) this.recordCommand(part.unit, commandId, reply);
+      if (commandId !== null) recorded.add(commandId);
+      (part.answered ??= []).push({ key: address, envelope, error, reply });
+    }
+  }
+
+  /**
+   * A timer that was moved or cleared after it fired, an outcome of an effect that was cancelled: no turn. Where that is not committed
+   * yet, it waits for the commit, and is tried again should that fail.
+   */
+  private isStale({ open, sending, kind, id }: Activation, { source }: Envelope): boolean {
+    if (source.kind === 'timer') {
+      if (open?.timers?.has(source.name) || sending?.timers?.has(source.name)) return true;
+      return !this.parts.timers.isCurrent(kind.name, id, source.name, source.dueMs);
+    }
+    return source.kind === 'effect' && (isCancelled(open, source.id) || isCancelled(sending, source.id));
+  }
+
+  /** Its part of the open batch. J2: one unit for all that a joint turn has seen; at most one of them has one already. */
+  private partOf(activation: Activation, joint: JointTurn | null): TurnPart {
+    if (joint === null) return activation.open ?? this.begin(activation, null);
+    const all = [activation, ...joint.others];
+    const begun = all.find(({ open }) => open !== null)?.open ?? null;
+    let unit = begun?.unit ?? null;
+    for (const one of all) unit = (one.open ?? this.begin(one, unit)).unit;
+    return activation.open!;
+  }
+
+  /** @param unit null: one of its own */
+  private begin(activation: Activation, unit: TurnUnit | null): TurnPart {
+    const { commit, settled } = this.parts;
+    const of = unit ?? new TurnUnit(activation.shard, settled);
+    const part = new TurnPart(activation, of);
+    of.parts.push(part);
+    activation.open = part;
+    if (unit === null) commit.add(of);
+    return part;
+  }
+}
+
+/** R7. True: it is taken when the message before it has been. That one's turn may be undone, and then this one's is too. */
+function waitsForItsTurn(envelope: Envelope): boolean {
+  const { behind } = envelope;
+  if (behind === null) return false;
+  if (behind.settled) envelope.behind = null;
+  else if (!behind.taken) behind.follower = envelope;
+  return !behind.settled && !behind.taken;
+}
+
+function isCancelled(part: TurnPart | null, effectId: string): boolean {
+  const cancelled = part?.unit.cancelledEffects;
+  return cancelled !== undefined && cancelled.length > 0 && cancelled.includes(effectId);
+}

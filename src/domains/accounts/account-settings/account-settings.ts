@@ -1,0 +1,56 @@
+/** What the people of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
+
+import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { modes } from '../../../mode.ts';
+import { AccountSettings, type AccountSettingsRow } from '../../../storage/entities/identity.ts';
+import { wallet, walletIdOf } from '../../commerce/wallet/messages.ts';
+import { accountSettingsInputs } from './inputs.ts';
+import { type AccountSettingsContract, accountSettings, type Settings } from './messages.ts';
+
+const defaults: Settings = {
+  autoApproveThresholdMinor: 0,
+  testAutoApproveThresholdMinor: 0,
+  liveTradingEnabled: false,
+  maxPositionSizeMinor: 2_500_000,
+  dailyLossLimitMinor: 250_000,
+  redirectUris: [],
+  timezone: 'UTC',
+};
+
+export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSettingsContract>({
+  ref: accountSettings,
+  entity: AccountSettings,
+  inputs: accountSettingsInputs,
+  commands: { change, timezoneHeard },
+  queries: { get: (state) => settingsOf(state) },
+});
+
+function change(
+  state: AccountSettingsRow | null,
+  changes: Partial<Settings>,
+  ctx: TurnContext<AccountSettingsContract>,
+): Turn<AccountSettingsRow, Settings> {
+  const before = settingsOf(state);
+  const reply = { ...before, ...changes };
+  const { timezone } = reply;
+  if (timezone !== before.timezone)
+    for (const mode of modes) ctx.send(wallet, walletIdOf({ accountId: ctx.id, mode }), 'timezoneChanged', { timezone });
+  return { state: { id: ctx.id, ...reply }, reply };
+}
+
+function timezoneHeard(
+  state: AccountSettingsRow | null,
+  { walletId, timezone: heard }: { walletId: string; timezone: string },
+  ctx: TurnContext,
+): Turn<AccountSettingsRow | null, void> {
+  const { timezone } = settingsOf(state);
+  // A wallet is told by a change of them, so they are there.
+  if (state !== null && timezone !== heard) ctx.send(wallet, walletId, 'timezoneChanged', { timezone });
+  return { state, reply: undefined };
+}
+
+function settingsOf(state: AccountSettingsRow | null): Settings {
+  if (state === null) return defaults;
+  const { id: _, ...chosen } = state;
+  return chosen;
+}

@@ -1,0 +1,8 @@
+/** The forms of what the settings of an account are sent. */
+import Type from 'typebox';
+import { durableInputs } from '../../../actors/durable-input.ts';
+import type { AccountSettingsContract } from './messages.ts';
+
+export const accountSettingsInputs = durableInputs<AccountSettingsContract>()({
+  timezoneHeard: Type.Object({ walletId: Type.String(), timezone: Type.String() }),
+});

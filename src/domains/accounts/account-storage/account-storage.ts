@@ -1,0 +1,95 @@
+/**
+ * What an account stores, in bytes and files: the one place that decides whether one more fits its plan, so that uploads at the same time
+ * cannot exceed the limits together. Files tell it of every change by a message of the same commit; now and then it is held against the files.
+ */
+
+import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../../../actors/define-actor.ts';
+import { AccountStorage, type AccountStorageRow } from '../../../storage/entities/account.ts';
+import { countAgainMs, countEveryMs } from './count.ts';
+import { accountStorageInputs } from './inputs.ts';
+import { type AccountStorageContract, accountStorage, type Reservation, type StorageUse } from './messages.ts';
+import { mustFit } from './room.ts';
+
+type State = AccountStorageRow | null;
+
+/** Longer than any upload's last step takes; what a node that died had reserved is free again then. */
+const reservedForMs = 600_000;
+
+export function accountStorageActor(
+  effects: EffectsOf<AccountStorageContract>,
+): ActorDefinition<AccountStorageRow, AccountStorageContract> {
+  return {
+    ref: accountStorage,
+    entity: AccountStorage,
+    inputs: accountStorageInputs,
+    commands: { reserve, release, changed, recount, counted },
+    queries: { used: (state) => used(state) },
+    effects,
+  };
+}
+
+function reserve(
+  state: State,
+  { contentKey, fileId, sizeBytes, replacesBytes, limits }: Reservation,
+  ctx: TurnContext<AccountStorageContract>,
+): Turn<State, null> {
+  const row = present(state, ctx);
+  if (row.reserved.some((one) => one.contentKey === contentKey)) return { state, reply: null };
+  const reserved = row.reserved.filter(({ untilMs }) => untilMs > ctx.nowMs);
+  // Of several contents on their way into one file, one takes the place of what is there now.
+  const isFirst = !reserved.some((one) => one.fileId === fileId);
+  const bytes = isFirst ? Math.max(0, sizeBytes - (replacesBytes ?? 0)) : sizeBytes;
+  const files = isFirst && replacesBytes === null ? 1 : 0;
+  mustFit(used({ ...row, reserved }), { bytes, files }, limits);
+  const one = { contentKey, fileId, bytes, files, untilMs: ctx.nowMs + reservedForMs };
+  return { state: countedNow({ ...row, reserved: [...reserved, one] }, countEveryMs, ctx), reply: null };
+}
+
+function release(state: State, { contentKey }: { contentKey: string }): Turn<State, null> {
+  return { state: state === null ? state : without(state, contentKey), reply: null };
+}
+
+function changed(
+  state: State,
+  input: { contentKey: string | null } & StorageUse,
+  ctx: TurnContext<AccountStorageContract>,
+): Turn<State, null> {
+  const row = without(present(state, ctx), input.contentKey);
+  const next = { ...row, bytes: row.bytes + input.bytes, files: row.files + input.files };
+  return { state: countedNow(next, countEveryMs, ctx), reply: null };
+}
+
+function recount(state: State, _input: null, ctx: TurnContext<AccountStorageContract>): Turn<State, null> {
+  return { state: countedNow(present(state, ctx), countAgainMs, ctx), reply: null };
+}
+
+/** What it lacks, as it was at some moment since: what has been told since then has been added since then. */
+function counted(state: State, { outcome }: EffectResult<StorageUse>): Turn<State, null> {
+  if (state === null) return { state, reply: null };
+  if (outcome.kind !== 'done') return { state: { ...state, countedAt: null }, reply: null };
+  const { bytes, files } = outcome.value;
+  if (bytes === 0 && files === 0) return { state, reply: null };
+  return { state: { ...state, bytes: Math.max(0, state.bytes + bytes), files: Math.max(0, state.files + files) }, reply: null };
+}
+
+function countedNow(row: AccountStorageRow, everyMs: number, ctx: TurnContext<AccountStorageContract>): AccountStorageRow {
+  if (row.countedAt !== null && ctx.nowMs - row.countedAt < everyMs) return row;
+  ctx.run('count', {});
+  return { ...row, countedAt: ctx.nowMs };
+}
+
+function present(state: State, { id }: TurnContext<AccountStorageContract>): AccountStorageRow {
+  return state ?? { id, bytes: 0, files: 0, reserved: [], countedAt: null };
+}
+
+function without(row: AccountStorageRow, contentKey: string | null): AccountStorageRow {
+  return { ...row, reserved: row.reserved.filter((one) => one.contentKey !== contentKey) };
+}
+
+function used(state: State): StorageUse {
+  const { bytes = 0, files = 0, reserved = [] } = state ?? {};
+  return {
+    bytes: reserved.reduce((sum, one) => sum + one.bytes, bytes),
+    files: reserved.reduce((sum, one) => sum + one.files, files),
+  };
+}

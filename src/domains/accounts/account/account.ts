@@ -1,0 +1,273 @@
+/**
+ * An account: its plan, what it has used in the billing period, who of its tasks and agents is at work and who waits. Its tasks tell it what
+ * they use and when they end; it gives places to those that wait, and tells its tasks when a limit of the plan is reached and when it is not any more.
+ *
+ * P1 A task or agent that has asked for a place leaves exactly once; places are given in the order of asking, never more than the plan allows.
+ * P2 While a limit is reached no place is given, and every started task hears of it: from a look at all of them, or when it has been planned.
+ * P3 A task that has heard of a limit hears when it holds no longer: who has started is looked up after that is committed, and what is told
+ *    is what holds when it is told.
+ * P4 Each term of a plan is paid once, in the turn that begins it, and has one invoice; what is paid and not used is given back as credit.
+ */
+
+import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { NotYet } from '../../../actors/not-yet.ts';
+import { AppError } from '../../../errors.ts';
+import { isUpgrade, type Plan, unlimited } from '../../../plans.ts';
+import { Account, type AccountRow, AgentUsage } from '../../../storage/entities/account.ts';
+import type { WaitingFor } from '../../../storage/entities/work.ts';
+import { emailAddress } from '../../identity/email-address/messages.ts';
+import { task } from '../../tasks/task/messages.ts';
+import { accountInputs } from './inputs.ts';
+import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
+import { type AccountContract, type PlanChange, account as ref, taskOfPlace } from './messages.ts';
+import { periodAt } from './period.ts';
+import { admit, enter, leave, noPlaces, withdraw } from './places.ts';
+import { inPeriodOf, limitIsReached, limitReachedBy, limitsFor, planOf, whyTasksWait } from './standing.ts';
+
+type State = AccountRow | null;
+
+/** Tasks that may wait for their turn; who would add one more is refused at the edge. */
+export const maxWaitingTasks = 10_000;
+/** Given places at once; more in the next turn, so that no batch gets too large. */
+const admittedPerTurn = 500;
+const tellAgainMs = 1_000;
+
+export function accountActor(effects: EffectsOf<AccountContract>): ActorDefinition<AccountRow, AccountContract> {
+  return defineActor<AccountRow, AccountContract>({
+    ref,
+    entity: Account,
+    inputs: accountInputs,
+    effects,
+    commands: {
+      create(state, { registrationId, claimedBy }, ctx) {
+        ctx.send(emailAddress, claimedBy, 'created', { registrationId, part: 'account' });
+        return { state: state ?? newAccount(ctx), reply: null };
+      },
+
+      taskWaits(state, { taskId }, ctx) {
+        const next = change(state, ctx, (account) => ({ ...account, taskPlaces: enter(account.taskPlaces, taskId) }));
+        // The last to come was not let in.
+        if (next.taskPlaces.waiting.at(-1) === taskId) ctx.send(task, taskId, 'mustWait', { waitingFor: whyTasksWait(next) });
+        return { state: next, reply: undefined };
+      },
+
+      taskEnded: changing((account, { taskId, started, places, asked = [], returnsPlaces = false }) => ({
+        ...account,
+        tasksUsed: account.tasksUsed + (started ? 1 : 0),
+        // One that has not begun hands its place back when it is told to begin.
+        taskPlaces: (started || !returnsPlaces ? leave : withdraw)(account.taskPlaces, taskId),
+        agentPlaces: asked.reduce(withdraw, places.reduce(leave, account.agentPlaces)),
+      })),
+
+      beganTooLate: changing((account, { taskId }) => ({ ...account, taskPlaces: leave(account.taskPlaces, taskId) })),
+
+      planned: changing((account, { taskId, tokens }, ctx) => {
+        // It was told to begin before the limit was reached, and may have begun after those that had begun were told.
+        if (account.limitReached) ctx.send(task, taskId, 'planLimit', limitOf(account));
+        return { ...account, tokensUsed: account.tokensUsed + tokens };
+      }),
+
+      agentWaits(state, { place }, ctx) {
+        const next = change(state, ctx, (account) => ({ ...account, agentPlaces: enter(account.agentPlaces, place) }));
+        if (next.agentPlaces.waiting.at(-1) === place) tellLacking(next, place, ctx);
+        return { state: next, reply: undefined };
+      },
+
+      agentRests(state, { place, held = true }, ctx) {
+        const gone = held ? leave : withdraw;
+        const next = change(state, ctx, (account) => ({ ...account, agentPlaces: gone(account.agentPlaces, place) }));
+        // Its task may have other agents that wait, and what was given back went to another task.
+        const other = next.agentPlaces.waiting.find((one) => taskOfPlace(one) === taskOfPlace(place));
+        if (other !== undefined) tellLacking(next, other, ctx);
+        return { state: next, reply: undefined };
+      },
+
+      used: changing((account, { place, tokens, workedMs, agent }, ctx) => {
+        if (agent !== null) {
+          const of = { accountId: account.id, periodStartsAt: account.periodStartsAt };
+          ctx.append(AgentUsage, { ...of, agentId: agent.id, agentName: agent.name, workedMs: agent.workedMs });
+        }
+        const next: AccountRow = { ...account, tokensUsed: account.tokensUsed + tokens, workedMs: account.workedMs + workedMs };
+        if (place === null) return next;
+        // Its task must know before it grants one more turn.
+        if (limitIsReached(next)) ctx.send(task, taskOfPlace(place), 'planLimit', limitOf(next));
+        ctx.send(task, taskOfPlace(place), 'counted', { place });
+        return next;
+      }),
+
+      limitsChanged: changing((account, { overrides, changedAtMs }) =>
+        (account.overridesChangedAt ?? 0) > changedAtMs ? account : { ...account, overrides, overridesChangedAt: changedAtMs },
+      ),
+
+      changePlan(state, offer, ctx) {
+        let kind: PlanChange['kind'] = 'waiting';
+        let before: Plan = offer.plan;
+        let replaced: string | null = null;
+        const next = change(state, ctx, (account) => {
+          before = account.plan;
+          if (!isUpgrade(before, offer.plan)) return waitingFor(account, offer);
+          const better = upgraded(account, offer, ctx);
+          kind = better === null ? 'dearer' : 'changed';
+          if (better !== null) replaced = account.subscription?.processorId ?? null;
+          return better ?? account;
+        });
+        return { state: next, reply: { kind, before, replaced } };
+      },
+
+      periodPaid(state, paid, ctx) {
+        const term = state?.subscription;
+        const isNews = term?.processorId === paid.processorId && term.paidUntilMs < paid.paidUntilMs;
+        return { state: isNews ? change(state, ctx, (account) => withPaidTerm(account, paid, ctx)) : state, reply: isNews };
+      },
+
+      subscriptionEnded(state, { processorId, paidUntilMs = 0 }, ctx) {
+        if (state?.subscription?.processorId !== processorId) return { state, reply: false };
+        // Its invoice could not be written any more.
+        if (state.subscription.paidUntilMs < paidUntilMs) throw new NotYet('A subscription ends before its last paid term was told');
+        // One that waits and has a price would have been paid by now.
+        const ended = (account: AccountRow) => ({ ...account, plan: 'free' as const, pendingPlan: null, subscription: null });
+        return { state: change(state, ctx, ended), reply: true };
+      },
+
+      beginPeriod: changing((account, _input, ctx) => {
+        scheduleNextPeriod(account, ctx);
+        return account;
+      }),
+      goOn: changing((account, { heard }, ctx) => {
+        if (heard !== undefined && heard.reached !== limitIsReached(account)) ctx.send(task, heard.taskId, 'planLimit', limitOf(account));
+        return account;
+      }),
+
+      addApiKey: changing((account) => {
+        mayHaveOneMoreKey(account);
+        return { ...account, apiKeys: account.apiKeys + 1 };
+      }),
+      apiKeyMade: changing((account) => ({ ...account, apiKeys: account.apiKeys + 1 })),
+      // Below zero where it has overtaken the word of the key that was made.
+      apiKeyEnded: changing((account) => ({ ...account, apiKeys: account.apiKeys - 1 })),
+
+      tellTasks: changing((account, { outcome }, ctx) => {
+        if (outcome.kind !== 'done') {
+          ctx.schedule('tellTasks', ctx.nowMs + tellAgainMs, 'tellTasksAgain', {});
+          return account;
+        }
+        const { ids, areAll } = outcome.value;
+        for (const id of ids) ctx.send(task, id, 'planLimit', limitOf(account));
+        if (!areAll) ctx.run('startedTasks', { after: ids.at(-1)! });
+        return account;
+      }),
+
+      tellWaiting: changing((account, { after }, ctx) => {
+        tellWaiting(account, after, ctx);
+        return account;
+      }),
+
+      tellTasksAgain: changing((account, _input, ctx) => {
+        ctx.run('startedTasks', { after: '' });
+        return account;
+      }),
+    },
+    queries: { get: (state) => state, hasRoom: (state) => state === null || state.taskPlaces.waiting.length < maxWaitingTasks },
+  });
+}
+
+function changing<I>(of: (account: AccountRow, input: I, ctx: TurnContext<AccountContract>) => AccountRow) {
+  return (state: State, input: I, ctx: TurnContext<AccountContract>): Turn<AccountRow, void> => ({
+    state: change(state, ctx, (account) => of(account, input, ctx)),
+    reply: undefined,
+  });
+}
+
+/** Begins the period that it is by now, makes the change, and does what follows from it. */
+function change(state: State, ctx: TurnContext<AccountContract>, of: (account: AccountRow) => AccountRow): AccountRow {
+  const before = state ?? newAccount(ctx);
+  const current = inPeriodOf(ctx.nowMs, before);
+  if (current !== before) scheduleNextPeriod(current, ctx);
+  const changed = of(renewed(current, ctx));
+  if (planOf(changed) !== planOf(before)) {
+    ctx.emit({ accountId: changed.id, type: 'plan.changed', data: { plan: planOf(changed), previous_plan: planOf(before) } });
+  }
+  const next = giveOut(tellOfLimit(changed, ctx), ctx);
+  // After the places were given: whom it concerns is who waits on.
+  if (next.limitReached !== before.limitReached) tellWaiting(next, '', ctx);
+  return next;
+}
+
+/** Tells tasks that wait to begin why they do: those that came after `after`, a page in each turn. Who has left was the first in line. */
+function tellWaiting(account: AccountRow, after: string, ctx: TurnContext<AccountContract>): void {
+  const { waiting } = account.taskPlaces;
+  const waitingFor = whyTasksWait(account);
+  const from = waiting.indexOf(after) + 1;
+  const page = waiting.slice(from, from + admittedPerTurn);
+  for (const id of page) ctx.send(task, id, 'mustWait', { waitingFor });
+  if (from + page.length < waiting.length) ctx.send(ref, ctx.id, 'tellWaiting', { after: page.at(-1)! });
+}
+
+/** While a limit is reached, the task is told of that. */
+function tellLacking(account: AccountRow, place: string, ctx: TurnContext<AccountContract>): void {
+  if (account.limitReached) return;
+  ctx.send(task, taskOfPlace(place), 'placeLacking', { place, allowed: limitsFor(account).concurrentAgents });
+}
+
+/** By what is used, not by `limitReached`: that follows at the end of the turn. */
+function limitOf(account: AccountRow): { reached: boolean; limit: WaitingFor | null } {
+  const limit = limitReachedBy(account);
+  return { reached: limit !== null, limit };
+}
+
+function tellOfLimit(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
+  const limitReached = limitIsReached(account);
+  if (limitReached === account.limitReached) return account;
+  ctx.run('startedTasks', { after: '' });
+  return { ...account, limitReached };
+}
+
+/** Gives the places there are. */
+function giveOut(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
+  if (account.limitReached) return account;
+  const limits = limitsFor(account);
+  const tasks = admit(account.taskPlaces, limits.concurrentTasks, admittedPerTurn);
+  const agents = admit(account.agentPlaces, limits.concurrentAgents, admittedPerTurn);
+  for (const taskId of tasks.admitted) ctx.send(task, taskId, 'begin', {});
+  for (const place of agents.admitted) ctx.send(task, taskOfPlace(place), 'placeGiven', { place });
+  if (tasks.admitted.length === admittedPerTurn || agents.admitted.length === admittedPerTurn) ctx.send(ref, ctx.id, 'goOn', {});
+  if (tasks.admitted.length + agents.admitted.length === 0) return account;
+  return { ...account, taskPlaces: tasks.places, agentPlaces: agents.places };
+}
+
+function newAccount(ctx: TurnContext<AccountContract>): AccountRow {
+  const { startsAtMs, endsAtMs } = periodAt(ctx.nowMs, ctx.nowMs);
+  const account: AccountRow = {
+    id: ctx.id,
+    plan: 'free',
+    pendingPlan: null,
+    subscription: null,
+    creditMinor: 0,
+    createdAt: ctx.nowMs,
+    periodStartsAt: startsAtMs,
+    periodEndsAt: endsAtMs,
+    tasksUsed: 0,
+    workedMs: 0,
+    tokensUsed: 0,
+    taskPlaces: noPlaces,
+    agentPlaces: noPlaces,
+    limitReached: false,
+    apiKeys: 0,
+    overrides: null,
+    overridesChangedAt: null,
+  };
+  scheduleNextPeriod(account, ctx);
+  return account;
+}
+
+/** Throws `plan_required` where the account has as many keys as it may have, or more. */
+function mayHaveOneMoreKey(account: AccountRow): void {
+  const { apiKeys: limit } = limitsFor(account);
+  if (limit === unlimited || account.apiKeys < limit) return;
+  const allowed = account.overrides?.apiKeys == null ? `the ${planOf(account)} plan allows ${limit}` : `it may have ${limit}`;
+  throw new AppError('plan_required', `The account has ${account.apiKeys} API keys and ${allowed}: revoke one, or change the plan`);
+}
+
+function scheduleNextPeriod(account: AccountRow, ctx: TurnContext<AccountContract>): void {
+  ctx.schedule('period', account.periodEndsAt, 'beginPeriod', {});
+}

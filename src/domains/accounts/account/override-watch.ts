@@ -1,0 +1,65 @@
+/**
+ * Brings what operators set to the accounts: an actor knows its limits by its own state alone, and the `troupe` command writes a table. Each
+ * node looks for changes that the accounts of its shards do not know yet, and tells them. An account that does not live in memory is woken:
+ * its work may go on. The account's row says what it knows, so nothing is lost whoever dies in between, and nothing is told for ever.
+ */
+
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { shardOf } from '../../../cluster/address.ts';
+import type { Placement } from '../../../cluster/placement.ts';
+import type { Log } from '../../../log.ts';
+import { overridesNews } from '../../../storage/account-overrides.ts';
+import type { Database } from '../../../storage/database.ts';
+import { account } from './messages.ts';
+
+export type OverrideWatchParts = { database: Database; actors: ActorSystem; placement: Pick<Placement, 'epochOf'>; log: Log };
+
+/** From the end of one look to the next. */
+const everyMs = 400;
+/** A look at the latest changes alone is quick; now and then all are looked at, for what was set while nobody ran or moved at the wrong time. */
+const recentMs = 60_000;
+const fullEveryMs = 30_000;
+
+export class OverrideWatch {
+  readonly #parts: OverrideWatchParts;
+  #lookedAtAllMs = -Infinity;
+  #failing = false;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(parts: OverrideWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    void this.look().finally(() => {
+      if (this.#stopped) return;
+      this.#timer = setTimeout(() => this.start(), everyMs);
+      this.#timer.unref();
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** Looks now; resolves when the accounts of this node's shards know. Failures are logged, never thrown: the next look finds what is left. */
+  async look(): Promise<void> {
+    const { database, actors, placement, log } = this.#parts;
+    const beganAtMs = performance.now();
+    const all = beganAtMs - this.#lookedAtAllMs >= fullEveryMs;
+    try {
+      const news = await overridesNews(database, all ? null : recentMs);
+      const ours = news.filter(({ accountId }) => placement.epochOf(shardOf(account.kind, accountId)) !== null);
+      await Promise.all(
+        ours.map(({ accountId, overrides, changedAtMs }) => actors.ask(account, accountId, 'limitsChanged', { overrides, changedAtMs })),
+      );
+      if (all) this.#lookedAtAllMs = beganAtMs;
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing && !this.#stopped) log.warn({ err: error }, 'accounts could not be told what operators have set; trying again');
+      this.#failing = true;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What is paid for a plan: terms of one or twelve billing periods, each paid when it begins. What begins later than its term is paid for the days
+ * that are left, today included; what is replaced gives back its own. Pure rules; amounts are cents, and every invoice's lines sum to its amount.
+ */
+import { isoTimestamp } from '../../../clock.ts';
+import { shareMinor } from '../../../money.ts';
+import { type BillingPeriod, type Plan, planName, planPriceMinor } from '../../../plans.ts';
+import type { AccountRow, Subscription } from '../../../storage/entities/account.ts';
+import type { InvoiceLine } from '../../../storage/entities/checkout.ts';
+import { periodAt, yearEndMs } from './period.ts';
+
+export type Offer = { plan: Plan; billingPeriod: BillingPeriod };
+
+/** What a term costs from now on, and what is given back for it. */
+export type Bill = { subscription: Subscription; lines: readonly InvoiceLine[] };
+
+/** What is paid: the lines sum to it. `creditMinor`: what the account keeps for later invoices. */
+export type Settled = { lines: InvoiceLine[]; amountMinor: number; creditMinor: number };
+
+const dayMs = 86_400_000;
+
+/** What it costs that a plan begins now, in the period that runs; null: it has no price of its own. */
+export function billFor(account: AccountRow, { plan, billingPeriod }: Offer, nowMs: number): Bill | null {
+  const priceMinor = planPriceMinor(plan, billingPeriod);
+  if (priceMinor === null || priceMinor === 0) return null;
+  const { startsAtMs, endsAtMs } = periodAt(account.createdAt, nowMs);
+  const paidUntilMs = billingPeriod === 'annual' ? yearEndMs(account.createdAt, startsAtMs) : endsAtMs;
+  const terms = { plan, billingPeriod, nextBillingPeriod: billingPeriod, priceMinor, processorId: null };
+  const subscription: Subscription = { ...terms, startsAtMs, paidUntilMs };
+  return { subscription, lines: [termLine(subscription, nowMs), ...unused(account, nowMs)] };
+}
+
+/** Too much is kept as credit; too little is let off. @param paidMinor if not what is due */
+export function settled(lines: readonly InvoiceLine[], paidMinor?: number): Settled {
+  const sum = lines.reduce((total, { amountMinor }) => total + amountMinor, 0);
+  const amountMinor = paidMinor ?? Math.max(0, sum);
+  const creditMinor = Math.max(0, amountMinor - sum);
+  if (amountMinor === sum) return { lines: [...lines], amountMinor, creditMinor };
+  const description = creditMinor > 0 ? 'Kept as credit' : 'Let off: the price was promised';
+  return { lines: [...lines, { description, amountMinor: amountMinor - sum }], amountMinor, creditMinor };
+}
+
+/** The subscribed plan when a period begins: the one that waited for it, unless what is paid goes on. What a processor renews, it ends. */
+export function planFrom(
+  periodStartsAt: number,
+  { plan, pendingPlan, subscription }: AccountRow,
+): Pick<AccountRow, 'plan' | 'pendingPlan'> {
+  const goesOn = subscription !== null && !isOver(subscription, periodStartsAt);
+  return goesOn ? { plan, pendingPlan } : { plan: pendingPlan ?? plan, pendingPlan: null };
+}
+
+/** Whether what was paid ends with a period, and this service is to renew it. */
+export function isOver({ processorId, paidUntilMs }: Subscription, periodStartsAt: number): boolean {
+  return processorId === null && paidUntilMs <= periodStartsAt;
+}
+
+/** What an account is given back when its plan is replaced now. */
+export function unused({ subscription, creditMinor }: AccountRow, nowMs: number): InvoiceLine[] {
+  const unusedMinor = subscription === null ? 0 : leftMinor(subscription, nowMs);
+  return [
+    ...(unusedMinor > 0
+      ? [{ description: `Unused time of ${named(subscription!)}, ${timeLeft(subscription!, nowMs)}`, amountMinor: -unusedMinor }]
+      : []),
+    ...(creditMinor > 0 ? [{ description: 'Credit', amountMinor: -creditMinor }] : []),
+  ];
+}
+
+/** What a term costs from now on. */
+export function termLine(term: Subscription, nowMs: number): InvoiceLine {
+  return { description: `${named(term)}, ${timeLeft(term, nowMs)}`, amountMinor: leftMinor(term, nowMs) };
+}
+
+/** The price of the days that are left. */
+function leftMinor(term: Subscription, nowMs: number): number {
+  const { left, all } = daysOf(term, nowMs);
+  return shareMinor(term.priceMinor, left, all);
+}
+
+function timeLeft(term: Subscription, nowMs: number): string {
+  const { left, all } = daysOf(term, nowMs);
+  if (left < all) return `${left} of ${all} days`;
+  return `${isoTimestamp(term.startsAtMs).slice(0, 10)} to ${isoTimestamp(term.paidUntilMs).slice(0, 10)}`;
+}
+
+/** Today counts as a whole day. */
+function daysOf({ startsAtMs, paidUntilMs }: Subscription, nowMs: number): { left: number; all: number } {
+  const days = (ms: number) => Math.max(0, Math.ceil(ms / dayMs));
+  return { left: days(paidUntilMs - Math.max(nowMs, startsAtMs)), all: days(paidUntilMs - startsAtMs) };
+}
+
+function named({ plan, billingPeriod }: Offer): string {
+  return `${planName(plan)}, ${billingPeriod}`;
+}

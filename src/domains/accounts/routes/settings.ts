@@ -1,0 +1,97 @@
+/** What the people of an account have chosen. No key changes it, or reads it. */
+import Type, { type Static } from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { Money } from '../../../edge/http/validate.ts';
+import { isWebAddress, webAddressRule } from '../../../edge/routes/web-address.ts';
+import { toMajor, toMinor } from '../../../money.ts';
+import { accountSettings, type Settings } from '../account-settings/messages.ts';
+
+const maxRedirectUris = 20;
+
+const RedirectUri = Type.Refine(Type.String({ minLength: 1, maxLength: 2_000 }), isRedirectUri, () => `${webAddressRule} or fragment`);
+const TimeZone = Type.Refine(
+  Type.String({ minLength: 1, maxLength: 64, description: 'An IANA time zone: when a day begins' }),
+  isTimeZone,
+  () => 'Give a time zone such as Europe/Berlin',
+);
+
+const described = {
+  auto_approve_threshold: Money({ description: 'Purchase orders of this or less approve themselves; 0: none' }),
+  live_trading_enabled: Type.Boolean({ description: 'Orders of live keys and sessions trade with real money' }),
+  max_position_size: Money({ description: 'Largest worth of one position' }),
+  daily_loss_limit: Money({ description: 'Losses of a day after which nothing is traded any more' }),
+  redirect_uris: Type.Array(RedirectUri, { maxItems: maxRedirectUris, uniqueItems: true, description: 'Where OAuth flows may return to' }),
+  timezone: TimeZone,
+};
+const SettingsView = Type.Object(described, { title: 'Settings' });
+
+export function settingsRoutes({ actors }: { actors: ActorSystem }): AnyRoute[] {
+  const get = route({
+    method: 'GET',
+    path: '/settings',
+    summary: "The account's settings",
+    extension: true,
+    scope: 'session',
+    responses: { 200: SettingsView },
+    async handler({ principal }) {
+      return { status: 200, json: view(await actors.query(accountSettings, principal.accountId, 'get', null)) };
+    },
+  });
+
+  const change = route({
+    method: 'PATCH',
+    path: '/settings',
+    summary: "Change the account's settings",
+    description: 'What is left out stays as it is. Answers all of them.',
+    extension: true,
+    scope: 'session',
+    body: Type.Partial(SettingsView),
+    responses: { 200: SettingsView },
+    async handler({ principal, body }) {
+      return { status: 200, json: view(await actors.ask(accountSettings, principal.accountId, 'change', changesOf(body))) };
+    },
+  });
+
+  return [get, change];
+}
+
+function view(settings: Settings): Static<typeof SettingsView> {
+  return {
+    auto_approve_threshold: toMajor(settings.autoApproveThresholdMinor),
+    live_trading_enabled: settings.liveTradingEnabled,
+    max_position_size: toMajor(settings.maxPositionSizeMinor),
+    daily_loss_limit: toMajor(settings.dailyLossLimitMinor),
+    redirect_uris: [...settings.redirectUris],
+    timezone: settings.timezone,
+  };
+}
+
+/** The spending limits of test mode are changed where all of them are. */
+function changesOf(body: Partial<Static<typeof SettingsView>>): Partial<Settings> {
+  const minor = (amount: number | undefined) => (amount === undefined ? undefined : toMinor(amount));
+  const changes: { [K in keyof Settings as Exclude<K, 'testAutoApproveThresholdMinor'>]: Settings[K] | undefined } = {
+    autoApproveThresholdMinor: minor(body.auto_approve_threshold),
+    liveTradingEnabled: body.live_trading_enabled,
+    maxPositionSizeMinor: minor(body.max_position_size),
+    dailyLossLimitMinor: minor(body.daily_loss_limit),
+    redirectUris: body.redirect_uris,
+    timezone: body.timezone,
+  };
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}
+
+function isRedirectUri(text: string): boolean {
+  return isWebAddress(text) && !text.includes('#');
+}
+
+/** By name: an offset such as +01:00 knows no summer. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,329 @@
+/**
+ * A checkout: open → paying → paid, or → cancelled, or → contacted, on a page of this service. Where a payment processor takes what is due:
+ * opening → open → paying → paid, or → expired; the processor alone decides, on its own page. It is decided once, within half an hour. One for no
+ * plan pays into the wallet, where there is a processor only: it has nothing to ask the account for, and is paid in the turn that finds it so.
+ *
+ * C1 Who pays is answered when the account has changed its plan. The account is asked by the checkout's id, so however often a crash repeats it,
+ *    the plan changes once.
+ * C2 The account writes the invoice, in the turn that changes the plan: of two checkouts for one plan that are paid at once, one is charged. What
+ *    a processor has taken for the other is given back.
+ * C3 What the processor tells is a hint: what counts is what it answers when it is asked. It is asked at every hint, now and then without one, and
+ *    when the page expires, so a payment is found though nobody tells of it.
+ * C4 What is paid into the wallet leaves as a message in the turn that finds it paid, under a transfer id that follows from the checkout's: it is
+ *    booked once.
+ */
+import type { InferEntity } from '@mikro-orm/core';
+import {
+  type ActorDefinition,
+  defineActor,
+  type EffectResult,
+  type EffectsOf,
+  type Turn,
+  type TurnContext,
+} from '../../../actors/define-actor.ts';
+import { AppError } from '../../../errors.ts';
+import { growingPauseMs } from '../../../growing-pause.ts';
+import { planPriceMinor } from '../../../plans.ts';
+import { Checkout, type CheckoutRow, type PlanCheckoutRow } from '../../../storage/entities/checkout.ts';
+import { transferOf, wallet } from '../../commerce/wallet/messages.ts';
+import { renewal } from '../renewal/messages.ts';
+import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+import { checkoutInputs } from './inputs.ts';
+import {
+  type CheckoutContract,
+  type ContactRequest,
+  checkout,
+  type OpenCheckout,
+  type PageFound,
+  paymentBounds,
+  type Subscribed,
+} from './messages.ts';
+
+type State = CheckoutRow | null;
+
+export const checkoutLifeMs = 30 * 60_000;
+const openedKey = 'opened';
+const lookedKey = 'looked';
+const paidKey = 'paid';
+const toldKey = 'told';
+const firstRetryMs = 1_000;
+const maxRetryMs = 60_000;
+/** The account knows a command again for a day. */
+const giveUpAfterMs = 23 * 3_600_000;
+/** The processor is asked about its page after one minute, two, four …, at last every hour. */
+const firstLookMs = 60_000;
+const maxLookMs = 3_600_000;
+/** No means of payment takes longer. */
+const lookedAtForMs = 30 * 86_400_000;
+
+/** @param takesPayments whether a payment processor takes what is due */
+export function checkoutActor(
+  effects: EffectsOf<CheckoutContract>,
+  { takesPayments }: { takesPayments: boolean },
+): ActorDefinition<CheckoutRow, CheckoutContract> {
+  const open = takesPayments ? openAtProcessor : openHere;
+  const pay = takesPayments ? payNothing : payHere;
+  return defineActor<CheckoutRow, CheckoutContract>({
+    ref: checkout,
+    entity: Checkout,
+    inputs: checkoutInputs,
+    commands: {
+      open,
+      opened,
+      look,
+      lookAgain,
+      looked,
+      pay,
+      cancel,
+      contact,
+      subscribed,
+      subscribeAgain,
+      returned,
+      returnAgain,
+      told,
+    },
+    queries: { get: (state) => state },
+    effects,
+    idleTimeoutMs: 60_000,
+  });
+}
+
+function openHere(state: State, input: OpenCheckout, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
+  const opened = state ?? newCheckout(input, 'open', ctx);
+  return { state: opened, reply: opened };
+}
+
+/** What has a price is paid at the processor; what needs a person, or costs nothing, is decided on a page of this service. */
+function openAtProcessor(state: State, input: OpenCheckout, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
+  if (state === null && input.lines.length === 0) return openHere(state, input, ctx);
+  if (state?.status === 'opening') ctx.defer(openedKey);
+  // The processor had no page: whoever asks once more begins anew.
+  if (state !== null && state.status !== 'failed') return { state, reply: state };
+  const opening = newCheckout(atLeast(paymentBounds.leastMinor, input), 'opening', ctx);
+  const { accountId, plan, billingPeriod, amountMinor, expiresAt: expiresAtMs } = opening;
+  const { successUrl, cancelUrl, ownPage } = input;
+  const page = {
+    accountId,
+    plan,
+    billingPeriod,
+    amountMinor,
+    expiresAtMs,
+    successUrl: successUrl ?? ownPage,
+    cancelUrl: cancelUrl ?? ownPage,
+  };
+  ctx.run('openPage', page satisfies OpenPage);
+  ctx.defer(openedKey);
+  return { state: opening, reply: opening };
+}
+
+function opened(
+  state: State,
+  { outcome }: EffectResult<{ sessionId: string; url: string }>,
+  ctx: TurnContext<CheckoutContract>,
+): Turn<State, null> {
+  if (state?.status !== 'opening') return { state, reply: null };
+  if (outcome.kind !== 'done') {
+    ctx.answer('open', openedKey, noAnswer());
+    return { state: { ...state, status: 'failed' }, reply: null };
+  }
+  const { sessionId, url: pageUrl } = outcome.value;
+  const next: CheckoutRow = { ...state, status: 'open', sessionId, pageUrl };
+  lookLater(next, ctx);
+  ctx.answer('open', openedKey, next);
+  return { state: next, reply: null };
+}
+
+function look(state: State, _input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
+  if (state === null) throw new AppError('not_found', 'Checkout not found');
+  if (state.status === 'opening') throw new AppError('unavailable', 'The page is not known yet', { retryAfterS: 5 });
+  if (!isUndecidedThere(state)) return { state, reply: state };
+  lookNow(state, ctx);
+  ctx.defer(lookedKey);
+  return { state, reply: state };
+}
+
+function lookAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+  if (state !== null && isUndecidedThere(state)) lookNow(state, ctx);
+  return { state, reply: null };
+}
+
+function looked(state: State, { outcome }: EffectResult<PageFound>, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+  if (state === null || !isUndecidedThere(state)) {
+    if (state !== null) ctx.answer('look', lookedKey, state);
+    return { state, reply: null };
+  }
+  if (outcome.kind !== 'done') {
+    lookLater(state, ctx);
+    ctx.answer('look', lookedKey, noAnswer());
+    return { state, reply: null };
+  }
+  const next = found(state, outcome.value, ctx);
+  ctx.answer('look', lookedKey, next);
+  return { state: next, reply: null };
+}
+
+function found(state: CheckoutRow, page: PageFound, ctx: TurnContext<CheckoutContract>): CheckoutRow {
+  const decidedAt = ctx.nowMs;
+  switch (page.kind) {
+    case 'open':
+    case 'waits': {
+      const next: CheckoutRow = { ...state, status: page.kind === 'open' ? 'open' : 'waiting' };
+      lookLater(next, ctx);
+      return next;
+    }
+    case 'ended':
+      return { ...state, status: 'expired', decidedAt };
+    case 'mismatched':
+      return { ...state, status: 'mismatched', decidedAt };
+    case 'paid': {
+      const { accountId, amountMinor } = state;
+      if (state.plan === null) {
+        ctx.send(wallet, accountId, 'deposit', { transferId: transferOf(ctx.id), amountMinor, source: 'card' });
+        return { ...state, status: 'paid', payer: page.payer, decidedAt };
+      }
+      const paying: PlanCheckoutRow = { ...state, status: 'paying', payer: page.payer, decidedAt };
+      subscribe(paying, ctx);
+      return paying;
+    }
+  }
+}
+
+/** Of a page that was opened before there was a processor, what costs nothing. */
+function payNothing(state: State, input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
+  if (state?.status === 'open' && state.amountMinor > 0)
+    throw new AppError('conflict', 'This is paid elsewhere by now. Ask for a new page.');
+  return payHere(state, input, ctx);
+}
+
+function payHere(state: State, _input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
+  if (state?.status === 'paying' && state.sessionId === null) {
+    ctx.defer(paidKey);
+    return { state, reply: state };
+  }
+  const current = undecided(state, ctx);
+  if (planPriceMinor(current.plan, current.billingPeriod) === null)
+    throw new AppError('conflict', 'The price of this plan is agreed by contact');
+  const paying: PlanCheckoutRow = { ...current, status: 'paying', decidedAt: ctx.nowMs };
+  subscribe(paying, ctx);
+  ctx.defer(paidKey);
+  return { state: paying, reply: paying };
+}
+
+function cancel(state: State, _input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
+  const cancelled: CheckoutRow = { ...undecided(state, ctx), status: 'cancelled', decidedAt: ctx.nowMs };
+  return { state: cancelled, reply: cancelled };
+}
+
+function contact(state: State, input: ContactRequest, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
+  const current = undecided(state, ctx);
+  if (planPriceMinor(current.plan, current.billingPeriod) !== null) throw new AppError('conflict', 'This plan is paid, not asked for');
+  const { accountId, plan } = current;
+  ctx.run('tellSales', { ...input, accountId, plan } satisfies TellSales);
+  ctx.defer(toldKey);
+  const contacted: CheckoutRow = { ...current, status: 'contacted', decidedAt: ctx.nowMs };
+  return { state: contacted, reply: contacted };
+}
+
+/** What surely was not sent can be sent again. */
+function told(state: State, { outcome }: EffectResult, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+  if (state === null || outcome.kind !== 'failed') {
+    if (state !== null) ctx.answer('contact', toldKey, state);
+    return { state, reply: null };
+  }
+  ctx.answer('contact', toldKey, new AppError('unavailable', 'The message could not be sent; try again shortly', { retryAfterS: 30 }));
+  return { state: { ...state, status: 'open', decidedAt: null }, reply: null };
+}
+
+function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+  if (state?.status !== 'paying' || state.plan === null) return { state, reply: null };
+  if (outcome.kind !== 'done') {
+    const triedForMs = ctx.nowMs - state.decidedAt!;
+    if (triedForMs < giveUpAfterMs)
+      ctx.schedule('subscribe', ctx.nowMs + growingPauseMs(triedForMs, firstRetryMs, maxRetryMs), 'subscribeAgain', {});
+    return { state, reply: null };
+  }
+  const { change, renewedBy, paidUntilMs } = outcome.value;
+  if (change.kind === 'dearer') {
+    ctx.answer('pay', paidKey, new AppError('conflict', 'The price has changed meanwhile, and nothing was charged. Ask for a new page.'));
+    return { state: { ...state, status: 'cancelled' }, reply: null };
+  }
+  if (change.kind === 'waiting' && state.payer !== null) {
+    ctx.run('giveBack', state.payer);
+    return { state: { ...state, status: 'returning' }, reply: null };
+  }
+  const { plan, billingPeriod, payer } = state;
+  if (change.replaced !== null) ctx.send(renewal, change.replaced, 'replaced', { accountId: state.accountId });
+  if (change.kind === 'waiting' && renewedBy !== null) ctx.send(renewal, renewedBy, 'change', { plan, billingPeriod });
+  if (payer !== null && paidUntilMs !== null)
+    ctx.send(renewal, ctx.id, 'begin', { accountId: state.accountId, plan, billingPeriod, payer, paidUntilMs });
+  const paid: CheckoutRow = { ...state, status: 'paid' };
+  ctx.answer('pay', paidKey, paid);
+  return { state: paid, reply: null };
+}
+
+function subscribeAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+  if (state?.status === 'paying' && state.plan !== null) subscribe(state, ctx);
+  return { state, reply: null };
+}
+
+function returned(state: State, { outcome }: EffectResult, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+  if (state?.status !== 'returning') return { state, reply: null };
+  if (outcome.kind === 'done') return { state: { ...state, status: 'returned' }, reply: null };
+  const triedForMs = ctx.nowMs - state.decidedAt!;
+  if (triedForMs < giveUpAfterMs)
+    ctx.schedule('return', ctx.nowMs + growingPauseMs(triedForMs, firstRetryMs, maxRetryMs), 'returnAgain', {});
+  return { state, reply: null };
+}
+
+function returnAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+  if (state?.status === 'returning') ctx.run('giveBack', state.payer!);
+  return { state, reply: null };
+}
+
+function subscribe({ accountId, plan, billingPeriod, amountMinor, sessionId }: PlanCheckoutRow, ctx: TurnContext<CheckoutContract>): void {
+  ctx.run('subscribe', { accountId, plan, billingPeriod, amountMinor, isRenewed: sessionId !== null } satisfies Subscribe);
+}
+
+function lookNow({ sessionId, amountMinor, status, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
+  ctx.run('look', { sessionId: sessionId!, amountMinor, close: status === 'open' && ctx.nowMs >= expiresAt } satisfies LookAtPage);
+}
+
+function lookLater({ createdAt, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
+  const ageMs = ctx.nowMs - createdAt;
+  if (ageMs >= lookedAtForMs) return;
+  const dueMs = ctx.nowMs + growingPauseMs(ageMs, firstLookMs, maxLookMs);
+  ctx.schedule('look', ctx.nowMs < expiresAt ? Math.min(dueMs, expiresAt) : dueMs, 'lookAgain', {});
+}
+
+function noAnswer(): AppError {
+  return new AppError('unavailable', 'The payment processor does not answer now; try again shortly', { retryAfterS: 5 });
+}
+
+/** Whether the processor's page has not decided yet. */
+function isUndecidedThere({ sessionId, status }: CheckoutRow): boolean {
+  return sessionId !== null && (status === 'open' || status === 'waiting');
+}
+
+function newCheckout({ ownPage: _, ...input }: OpenCheckout, status: 'opening' | 'open', ctx: TurnContext<CheckoutContract>): CheckoutRow {
+  const { id, nowMs } = ctx;
+  const none = { sessionId: null, pageUrl: null, payer: null, decidedAt: null };
+  const row: InferEntity<typeof Checkout> = { ...input, ...none, id, status, createdAt: nowMs, expiresAt: nowMs + checkoutLifeMs };
+  // Plan and period come together, as they do in the input.
+  return row as CheckoutRow;
+}
+
+function atLeast(leastMinor: number, input: OpenCheckout): OpenCheckout {
+  const moreMinor = leastMinor - input.amountMinor;
+  if (moreMinor <= 0) return input;
+  const lines = [...input.lines, { description: 'The smallest payment there is; the rest is kept as credit', amountMinor: moreMinor }];
+  return { ...input, amountMinor: leastMinor, lines };
+}
+
+function undecided(state: State, ctx: TurnContext<CheckoutContract>): PlanCheckoutRow {
+  if (state === null) throw new AppError('not_found', 'Checkout not found');
+  if (state.sessionId !== null || state.plan === null)
+    throw new AppError('conflict', 'The payment processor decides this checkout on its own page');
+  if (state.status !== 'open') throw new AppError('conflict', `The checkout is ${state.status} already`);
+  if (ctx.nowMs >= state.expiresAt) throw new AppError('conflict', 'The checkout has expired');
+  return state;
+}

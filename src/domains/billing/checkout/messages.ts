@@ -1,0 +1,67 @@
+/** What can be asked of a checkout: somebody is about to change an account's plan, or to pay into its wallet. */
+
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import type { PageStanding, Payer } from '../../../providers/payments/port.ts';
+import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
+import type { PlanChange } from '../../accounts/account/messages.ts';
+import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+
+/** What processors take at once, in cents. What is more than due of a plan is kept as credit. */
+export const paymentBounds = { leastMinor: 50, mostMinor: 99_999_999 };
+
+/** `plan`: null for money that is paid into the wallet. `ownPage`: where people come back to who gave no addresses. */
+export type OpenCheckout = Pick<
+  CheckoutRow,
+  'accountId' | 'userId' | 'plan' | 'billingPeriod' | 'amountMinor' | 'lines' | 'successUrl' | 'cancelUrl'
+> & { ownPage: string };
+
+export type ContactRequest = { name: string; email: string; message: string };
+
+/** What the processor says of its page: what was paid there is what was asked for, or it is not. */
+export type PageFound = Exclude<PageStanding, { kind: 'paid' }> | { kind: 'paid'; payer: Payer } | { kind: 'mismatched' };
+
+/** `paidUntilMs`: of the term that was paid. `renewedBy`: the renewal that charges for the plan the account has. */
+export type Subscribed = { change: PlanChange; paidUntilMs: number | null; renewedBy: string | null };
+
+/** All but `open` are refused with `not_found` where there is none, and with `conflict` where it is decided or has expired. */
+export type CheckoutContract = {
+  commands: {
+    /** Told twice it stays as it is. Answered when there is a page to pay on; `unavailable` where the processor gave none. */
+    open(input: OpenCheckout): CheckoutRow;
+    /** Told by who knows that it is paid. Answered when the plan has changed; asked again meanwhile, with the same answer. */
+    pay(input: null): CheckoutRow;
+    cancel(input: null): CheckoutRow;
+    /** Of a plan whose price is agreed with each customer. Answered when the message is sent; `unavailable` where it could not be. */
+    contact(input: ContactRequest): CheckoutRow;
+    /**
+     * Asks the processor what has become of its page, and is answered when that holds here; `unavailable` where it could not be asked, or the page
+     * is not known yet. Never `conflict`: what is decided is answered as it is.
+     */
+    look(input: null): CheckoutRow;
+    /** By timer. */
+    lookAgain(input: object): null;
+    /** Outcomes of effects. */
+    opened(input: EffectResult<{ sessionId: string; url: string }>): null;
+    looked(input: EffectResult<PageFound>): null;
+    returned(input: EffectResult): null;
+    subscribed(input: EffectResult<Subscribed>): null;
+    /** By timer. */
+    subscribeAgain(input: object): null;
+    returnAgain(input: object): null;
+    /** Outcome of the effect. */
+    told(input: EffectResult): null;
+  };
+  queries: {
+    /** null: there is none. */
+    get(input: null): CheckoutRow | null;
+  };
+  effects: {
+    openPage(input: OpenPage): { sessionId: string; url: string };
+    look(input: LookAtPage): PageFound;
+    tellSales(input: TellSales): unknown;
+    giveBack(input: Payer): unknown;
+    subscribe(input: Subscribe): Subscribed;
+  };
+};
+
+export const checkout = actorRef<CheckoutContract>('checkout');

@@ -1,0 +1,78 @@
+/** What a renewal awaits: the payment processor. Each effect ends what it is to replace before it begins anything, and may be repeated. */
+import Type from 'typebox';
+import type { EffectContext, EffectsOf } from '../../../actors/define-actor.ts';
+import { configured } from '../../../configured.ts';
+import { type Log, warned } from '../../../log.ts';
+import { planPriceMinor } from '../../../plans.ts';
+import { type PaymentProcessor, paymentCurrency, type RenewalStanding } from '../../../providers/payments/port.ts';
+import type { RenewalRow } from '../../../storage/entities/renewal.ts';
+import type { Arranged, RenewalContract } from './messages.ts';
+
+export type Arrange = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod' | 'payer' | 'arrangement'> & {
+  paidUntilMs: number;
+};
+
+export type RenewalEffectParts = {
+  /** null: none is configured, and what it charges goes on without this service hearing of it. */
+  processor: PaymentProcessor | null;
+  /** Called where terms were paid in another currency than was asked for. */
+  onMismatch(): void;
+  log: Log;
+};
+
+export function renewalEffects({ processor, onMismatch, log }: RenewalEffectParts): EffectsOf<RenewalContract> {
+  const common = { repeatable: () => true, timeoutMs: 60_000, lane: 'vital' } as const;
+  return {
+    arrange: {
+      ...common,
+      outcome: 'arranged',
+      input: Type.Object({
+        accountId: Type.String(),
+        plan: Type.String(),
+        billingPeriod: Type.String(),
+        payer: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }),
+        arrangement: Type.Integer(),
+        paidUntilMs: Type.Number(),
+      }),
+      run: ({ arrangement, paidUntilMs, ...order }: Arrange, { actorId }: EffectContext): Promise<Arranged> =>
+        asked('arranged', actorId, async (of) => {
+          const key = `${actorId}/${arrangement}`;
+          const standings = (await of.stopRenewals(actorId, order.payer, key)).map((standing) => ours(standing, actorId));
+          const startsAtMs = Math.max(paidUntilMs, ...standings.flatMap(({ paid }) => paid).map(({ endsAtMs }) => endsAtMs));
+          const priceMinor = planPriceMinor(order.plan, order.billingPeriod)!;
+          const processorId = await of.startRenewals({ ...order, renewalId: actorId, priceMinor, startsAtMs }, key);
+          return { arrangement, standings, processorId };
+        }),
+    },
+    stop: {
+      ...common,
+      outcome: 'stopped',
+      input: Type.Object({ payer: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }) }),
+      run: ({ payer }: Pick<RenewalRow, 'payer'>, { actorId }: EffectContext): Promise<RenewalStanding[]> =>
+        asked('stopped', actorId, async (of) => (await of.stopRenewals(actorId, payer, null)).map((standing) => ours(standing, actorId))),
+    },
+    look: {
+      ...common,
+      outcome: 'looked',
+      input: Type.Object({ processorId: Type.String() }),
+      run: ({ processorId }: { processorId: string }, { actorId }: EffectContext) =>
+        asked('looked at', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),
+    },
+  };
+
+  /** What was paid in another currency than asked for counts as nothing. */
+  function ours(standing: RenewalStanding, renewalId: string): RenewalStanding {
+    const strange = standing.paid.filter((term) => term.currency !== paymentCurrency);
+    if (strange.length > 0) {
+      onMismatch();
+      log.error({ renewal_id: renewalId, paid: strange }, 'a term was paid in another currency than was asked for');
+    }
+    if (standing.isLate) log.warn({ renewal_id: renewalId }, 'a renewal could not be charged; the payment processor tries again');
+    return { ...standing, paid: standing.paid.filter((term) => term.currency === paymentCurrency) };
+  }
+
+  function asked<T>(what: string, renewalId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
+    const message = `a renewal was not ${what}; trying again`;
+    return warned(log, { renewal_id: renewalId }, message, async () => work(configured(processor, 'payment processor')));
+  }
+}

@@ -1,0 +1,42 @@
+/** What can be asked of a renewal: what the payment processor charges for the terms after the first. */
+
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import type { Payer, RenewalStanding } from '../../../providers/payments/port.ts';
+import type { RenewalRow } from '../../../storage/entities/renewal.ts';
+import type { Arrange } from './effects.ts';
+
+export type BeginRenewal = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod'> & { payer: Payer; paidUntilMs: number };
+
+/** `standings`: of what was charged before. `processorId`: what is charged from now on. */
+export type Arranged = { arrangement: number; standings: RenewalStanding[]; processorId: string };
+
+/** Where there is none, looking changes nothing. */
+export type RenewalContract = {
+  commands: {
+    /** Told twice it stays as it is. */
+    begin(input: BeginRenewal): null;
+    /** The plan and billing period from the next term on. Tried again where there is none yet. */
+    change(input: Pick<RenewalRow, 'plan' | 'billingPeriod'>): null;
+    /** The account has a better plan, which is paid otherwise. Where there is none yet, it will never begin. */
+    replaced(input: { accountId?: string }): null;
+    /** Asks the processor what it has charged; answered when that holds here. `unavailable` where it could not be asked. */
+    look(input: null): null;
+    /** By timer: goes on with whatever is to be done. */
+    goOn(input: object): null;
+    /** Outcomes of effects. */
+    arranged(input: EffectResult<Arranged>): null;
+    stopped(input: EffectResult<RenewalStanding[]>): null;
+    looked(input: EffectResult<{ processorId: string; standing: RenewalStanding }>): null;
+  };
+  queries: {
+    /** null: there is none. */
+    get(input: null): RenewalRow | null;
+  };
+  effects: {
+    arrange(input: Arrange): Arranged;
+    stop(input: { payer: Payer }): RenewalStanding[];
+    look(input: { processorId: string }): { processorId: string; standing: RenewalStanding };
+  };
+};
+
+export const renewal = actorRef<RenewalContract>('renewal');

@@ -1,0 +1,185 @@
+/** Changing the plan: a checkout is opened by a person of the account, and decided on a page whose address alone is the right to do so. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { type Clock, isoTimestamp } from '../../../clock.ts';
+import { readForm } from '../../../edge/http/form-body.ts';
+import type { HttpResponse } from '../../../edge/http/message.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { commandIds } from '../../../edge/idempotency.ts';
+import { answer } from '../../../edge/routes/answer.ts';
+import { isWebAddress, webAddressRule } from '../../../edge/routes/web-address.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import { idPrefixes } from '../../../ids.ts';
+import { billingPeriods, plans } from '../../../plans.ts';
+import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
+import { account } from '../../accounts/account/messages.ts';
+import { quoteFor } from '../../accounts/account/standing.ts';
+import { type ContactRequest, checkout } from '../checkout/messages.ts';
+import { checkoutPage, isExpired, noCheckoutPage } from './checkout-page.ts';
+
+/** Where people pay. */
+export type CheckoutPages = {
+  readonly notice: string | null;
+  pageOf(checkoutId: string, publicUrl: string): string;
+  checkoutOf(key: string): string | null;
+};
+
+export type CheckoutRouteParts = {
+  actors: ActorSystem;
+  pages: CheckoutPages;
+  /** What addresses of this service begin with. */
+  publicUrl: string;
+  clock: Clock;
+};
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  description:
+    'An https address, or an http one of this very machine (127.0.0.1, [::1], localhost). The page names its host before it leads there',
+});
+const html = 'text/html';
+const shared = { scope: null, extension: true, idempotent: false } as const;
+
+export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRouteParts): AnyRoute[] {
+  const open = route({
+    method: 'POST',
+    path: '/billing/checkout',
+    summary: 'Change the plan',
+    description:
+      'Answers the address of a page where the plan is paid, good for 30 minutes and one decision. Give `billing_period`, or `success_url` and `cancel_url` (then it is monthly). A better plan holds at once; a lesser one from the end of the billing period on. The page of business leads to a contact form.',
+    scope: 'session',
+    body: Type.Object({
+      plan: Type.Enum([...plans]),
+      billing_period: Type.Optional(Type.Enum([...billingPeriods])),
+      success_url: Type.Optional(Url),
+      cancel_url: Type.Optional(Url),
+    }),
+    responses: {
+      201: Type.Object({
+        checkout_url: Type.String(),
+        session_id: Type.String(),
+        expires_at: Type.String({ format: 'date-time' }),
+        url: Type.String({ description: 'The same as `checkout_url`' }),
+      }),
+    },
+    async handler(context) {
+      const { accountId, userId } = context.principal;
+      const { plan, billing_period, success_url, cancel_url } = context.body;
+      if (billing_period === undefined && success_url === undefined)
+        throw invalidField(['body', 'billing_period'], 'Field required', 'missing', context.body);
+      const billingPeriod = billing_period ?? 'monthly';
+      const successUrl = target(success_url, 'success_url');
+      const cancelUrl = target(cancel_url, 'cancel_url');
+      const row = await actors.query(account, accountId, 'get', null);
+      if (row === null) throw new AppError('not_found', 'Account not found');
+      const { amountMinor, lines } = quoteFor(row, { plan, billingPeriod }, clock.nowMs());
+      const { id, commandId } = commandIds(context, idPrefixes.checkout, clock.nowMs());
+      const ownPage = pages.pageOf(id, publicUrl);
+      const asked = { accountId, userId, plan, billingPeriod, amountMinor, lines, successUrl, cancelUrl, ownPage };
+      const opened = await actors.ask(checkout, id, 'open', asked, { commandId });
+      const url = opened.pageUrl ?? ownPage;
+      return answer(201, { checkout_url: url, session_id: id, expires_at: isoTimestamp(opened.expiresAt), url });
+    },
+  });
+
+  const show = route({
+    ...shared,
+    method: 'GET',
+    path: '/checkout/{key}',
+    summary: 'The page of a checkout',
+    responses: { 200: null, 404: null, 410: null },
+    contentTypes: { 200: html, 404: html, 410: html },
+    async handler({ params }) {
+      const found = await of(params.key);
+      return found === null ? noCheckoutPage() : shown(await asItIs(found));
+    },
+  });
+
+  const decide = route({
+    ...shared,
+    method: 'POST',
+    path: '/checkout/{key}',
+    summary: 'Pay, cancel, or ask for an offer',
+    description:
+      'What the forms of the page post. Once paid or cancelled it leads to `success_url` or `cancel_url`, or back to the page. 409: it is decided already. 410: it has expired.',
+    query: Type.Object({ do: Type.Enum(['pay', 'cancel', 'contact']) }),
+    responses: { 200: null, 303: null, 404: null, 409: null, 410: null, 422: null },
+    contentTypes: { 200: html, 404: html, 409: html, 410: html, 422: html },
+    readsBody: true,
+    async handler(context) {
+      const { params, query } = context;
+      const found = await of(params.key);
+      if (found === null) return noCheckoutPage();
+      const sent = query.do === 'contact' ? contactOf(await readForm(context)) : undefined;
+      const problem = sent === undefined ? null : problemOf(sent);
+      if (problem !== null) return shown(found, 422, problem, sent);
+      try {
+        if (query.do === 'pay') return leave((await actors.ask(checkout, found.id, 'pay', null)).successUrl, params.key);
+        if (query.do === 'cancel') return leave((await actors.ask(checkout, found.id, 'cancel', null)).cancelUrl, params.key);
+        return shown(await actors.ask(checkout, found.id, 'contact', sent!));
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+        const now = (await of(params.key)) ?? found;
+        // Who presses twice has what they wanted: the page says so.
+        return shown(now, 409, now.status === wanted[query.do] ? null : error.message);
+      }
+    },
+  });
+
+  return [open, show, decide];
+
+  async function of(key: string): Promise<CheckoutRow | null> {
+    const id = pages.checkoutOf(key);
+    return id === null ? null : actors.query(checkout, id, 'get', null);
+  }
+
+  /** Who comes back from the processor's page sees what became of it, also before the processor tells. */
+  async function asItIs(found: CheckoutRow): Promise<CheckoutRow> {
+    if (found.sessionId === null || found.status !== 'open') return found;
+    try {
+      return await actors.ask(checkout, found.id, 'look', null);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'internal') throw error;
+      return found;
+    }
+  }
+
+  function shown(found: CheckoutRow, status = 200, problem: string | null = null, sent?: ContactRequest): HttpResponse {
+    const nowMs = clock.nowMs();
+    const gone = found.status === 'expired' || (found.status === 'open' && isExpired(found, nowMs));
+    return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: gone ? null : problem, sent }, gone ? 410 : status);
+  }
+
+  /** null: none is given. People are sent to whatever host this is, so the page names it. */
+  function target(url: string | undefined, field: string): string | null {
+    if (url === undefined) return null;
+    const isOurs = URL.canParse(url) && new URL(url).origin === new URL(publicUrl).origin;
+    if (!isOurs && !isWebAddress(url)) throw invalidField(['body', field], webAddressRule, 'value_error', url);
+    return new URL(url).href;
+  }
+}
+
+function leave(url: string | null, key: string): HttpResponse {
+  return {
+    status: 303,
+    headers: { Location: url ?? `./${key}`, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' },
+    body: null,
+  };
+}
+
+const wanted = { pay: 'paid', contact: 'contacted', cancel: 'cancelled' } as const;
+
+function contactOf(fields: URLSearchParams): ContactRequest {
+  const text = (name: string) => (fields.get(name) ?? '').trim();
+  return { name: text('name'), email: text('email'), message: text('message') };
+}
+
+const longest: Record<keyof ContactRequest, number> = { name: 200, email: 254, message: 5_000 };
+
+function problemOf(sent: ContactRequest): string | null {
+  if (!/^[^\s@<>]+@[^\s@<>]+$/.test(sent.email)) return 'Give an e-mail address that we can answer to.';
+  if (sent.message === '') return 'Say what you need.';
+  const long = (Object.keys(longest) as (keyof ContactRequest)[]).find((name) => sent[name].length > longest[name]);
+  return long === undefined ? null : `The ${long} is too long.`;
+}

@@ -1,0 +1,102 @@
+/** Invoices: listed, and downloaded as PDF by a link that works for an hour. */
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../../clock.ts';
+import type { Principal } from '../../../edge/auth/principal.ts';
+import { contentDisposition } from '../../../edge/http/download.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { answer } from '../../../edge/routes/answer.ts';
+import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
+import { AppError } from '../../../errors.ts';
+import { idPrefixes } from '../../../ids.ts';
+import { toMajor } from '../../../money.ts';
+import type { Database } from '../../../storage/database.ts';
+import { Invoice, type InvoiceRow } from '../../../storage/entities/checkout.ts';
+import type { DownloadLinks } from '../../workspaces/routes/download-link.ts';
+
+const InvoiceView = Type.Object(
+  {
+    id: Type.String(),
+    amount: Type.Number({ description: 'USD' }),
+    lines: Type.Array(Type.Object({ description: Type.String(), amount: Type.Number() }), {
+      description: 'What the amount is made of; less than nothing: unused time of a plan before, or credit',
+    }),
+    status: Type.Enum(['paid', 'open', 'void']),
+    period_start: Type.String({ format: 'date' }),
+    period_end: Type.String({ format: 'date', description: 'The first day after it' }),
+    pdf_url: Type.String({ description: 'Usable for an hour without an Authorization header' }),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Invoice' },
+);
+const scope = 'billing.read';
+
+export type InvoiceRouteParts = {
+  database: Database;
+  links: DownloadLinks;
+  /** Whom an invoice is made out to. */
+  customerOf(principal: Principal): Promise<string>;
+  pdf(invoice: InvoiceRow, customer: string): Promise<Uint8Array>;
+};
+
+export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRouteParts): AnyRoute[] {
+  const list = route({
+    method: 'GET',
+    path: '/billing/invoices',
+    summary: 'List invoices, newest first',
+    description:
+      'A paid plan has one for each period that it is paid for: when it is chosen, for the days that are left, and at the beginning of each further period. A better plan that is chosen in between gives back what the one before had left.',
+    scope,
+    query: PageQuery,
+    responses: { 200: PageOf(InvoiceView) },
+    async handler({ principal, query: { limit, offset } }) {
+      const where = { accountId: principal.accountId };
+      const [rows, total] = await database.list(principal.accountId, (em) =>
+        em.findAndCount(Invoice, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
+      );
+      const data = await Promise.all(rows.map((row) => view(row as InvoiceRow, principal)));
+      return answer(200, page(data, offset, total));
+    },
+  });
+
+  const download = route({
+    method: 'GET',
+    path: '/billing/invoices/{id}/pdf',
+    summary: 'An invoice as PDF',
+    description: 'What `pdf_url` leads to.',
+    extension: true,
+    scope,
+    responses: { 200: null },
+    contentTypes: { 200: 'application/pdf' },
+    async handler({ principal, params: { id } }) {
+      const { accountId } = principal;
+      const isId = id.startsWith(idPrefixes.invoice);
+      const found = isId
+        ? await database.list(accountId, (em) => em.findOne(Invoice, { id, accountId }, { disableIdentityMap: true }))
+        : null;
+      if (found === null) throw new AppError('not_found', 'Invoice not found');
+      const headers = {
+        'Content-Type': 'application/pdf',
+        'Content-Disposition': contentDisposition(`${id}.pdf`),
+        'Cache-Control': 'private, no-store',
+        'X-Content-Type-Options': 'nosniff',
+      };
+      return { status: 200, headers, body: await pdf(found as InvoiceRow, await customerOf(principal)) };
+    },
+  });
+
+  return [list, download];
+
+  async function view(row: InvoiceRow, principal: Principal): Promise<Static<typeof InvoiceView>> {
+    const { id, amountMinor, lines, status, periodStart, periodEnd, createdAt } = row;
+    return {
+      id,
+      amount: toMajor(amountMinor),
+      lines: lines.map((line) => ({ description: line.description, amount: toMajor(line.amountMinor) })),
+      status,
+      period_start: isoTimestamp(periodStart).slice(0, 10),
+      period_end: isoTimestamp(periodEnd).slice(0, 10),
+      pdf_url: await links.to(`/billing/invoices/${id}/pdf`, principal, scope),
+      created_at: isoTimestamp(createdAt),
+    };
+  }
+}

@@ -1,0 +1,47 @@
+/** What can be asked of a card. Amounts are minor units (cents). */
+
+import { actorRef } from '../../../actors/define-actor.ts';
+import { idBeside } from '../../../cluster/address.ts';
+import type { CardReversalRow } from '../../../storage/entities/issuing.ts';
+import type { CardAuthorizationRow, CardRow } from '../../../storage/entities/money.ts';
+import { type PaymentRefusal, wallet } from '../wallet/messages.ts';
+
+export type NewCard = Pick<CardRow, 'accountId' | 'mode' | 'name' | 'last4' | 'numberHash' | 'spendLimitMinor' | 'currency'> & {
+  /** Where an issuer elsewhere has made it. */
+  issuerCardId?: string;
+};
+
+export type DeclineReason = 'card_frozen' | 'card_cancelled' | 'spend_limit_exceeded' | PaymentRefusal;
+
+export type Authorize = { authorizationId: string; amountMinor: number; merchant: string };
+
+/** What of an approved authorization goes back, under a transfer of its own. */
+export type Reversal = Pick<CardReversalRow, 'authorizationId' | 'amountMinor' | 'reason'> & {
+  transferId: string;
+  merchant: string;
+  authorizedAtMs: number;
+};
+
+export type CardContract = {
+  commands: {
+    create(input: NewCard): CardRow;
+    /** Decided when it is answered, once for a command id; debited here and on the wallet, or on neither. */
+    authorize(input: Authorize): CardAuthorizationRow;
+    freeze(input: null): CardRow;
+    unfreeze(input: null): CardRow;
+    /** For good. */
+    cancel(input: null): CardRow;
+    /** From its counterpart at an issuer: the status that the issuer is told from now on. Where it is not so, or not any more, it is told that. */
+    issuerFollows(input: { status: CardRow['status'] }): void;
+    /** Sent by who knows what its issuer took: once for each transfer, and never more than was approved. */
+    reverse(input: Reversal): void;
+  };
+  queries: { get(input: null): CardRow | null };
+};
+
+export const card = actorRef<CardContract>('card');
+
+/** The id that a card of the wallet is given for this one, e.g. a new one: it lives where the wallet does. Its own id for itself. */
+export function cardIdOf<Id extends string>(walletId: string, id: Id): Id {
+  return idBeside(id, card.kind, { kind: wallet.kind, id: walletId });
+}

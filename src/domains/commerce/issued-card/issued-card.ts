@@ -1,0 +1,160 @@
+/**
+ * A card's counterpart at an issuer elsewhere: has it made, and tells the issuer what the card has become. The card decides at once and alone; the
+ * issuer follows, however long it is away.
+ *
+ * I1 What was asked to be made is made once: the issuer knows a repeat by the card's id.
+ * I2 One thing is told at a time, the newest: the issuer ends with what the card is. What is cancelled stays so.
+ * I3 No number of a card comes here: the issuer tells it to the one request that shows it.
+ */
+import Type from 'typebox';
+import { defineActor, type EffectContext, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { configured } from '../../../configured.ts';
+import { AppError } from '../../../errors.ts';
+import { growingPauseMs } from '../../../growing-pause.ts';
+import { type Log, warned } from '../../../log.ts';
+import type { OutsideIssuer } from '../../../providers/issuing/port.ts';
+import { IssuedCard, type IssuedCardRow } from '../../../storage/entities/issuing.ts';
+import type { CardRow } from '../../../storage/entities/money.ts';
+import { card } from '../card/messages.ts';
+import { issuedCardInputs } from './inputs.ts';
+import { type CardAtIssuer, type IssuedByNow, type IssuedCardContract, issuedCard, type Making } from './messages.ts';
+
+type State = IssuedCardRow | null;
+
+const madeKey = 'made';
+const retryTimer = 'retry';
+const firstRetryMs = 1_000;
+const maxRetryMs = 15 * 60_000;
+/** The issuer knows a card's id again for a day. */
+const makeWithinMs = 23 * 3_600_000;
+/** By then somebody has read the log. */
+const tellWithinMs = 30 * 24 * 3_600_000;
+
+/** @param issuer null: there is none at present, so what is to be told waits */
+export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
+  return defineActor<IssuedCardRow, IssuedCardContract>({
+    ref: issuedCard,
+    entity: IssuedCard,
+    inputs: issuedCardInputs,
+    commands: { issue, making, follow, followed, tryAgain },
+    queries: { get: (state) => state },
+    effects: {
+      make: {
+        run: (input: CardAtIssuer, { actorId, signal }: EffectContext) =>
+          refusable(async () => ({
+            kind: 'made',
+            ...(await configured(issuer, 'issuer of cards').make({ cardId: actorId, ...input }, signal)),
+          })),
+        repeatable: () => true,
+        timeoutMs: 30_000,
+        lane: 'vital',
+        outcome: 'making',
+        input: Type.Object({ accountId: Type.String(), name: Type.String(), currency: Type.String(), spendLimitMinor: Type.Integer() }),
+      },
+      tell: {
+        run: ({ issuerCardId, status }: { issuerCardId: string; status: CardRow['status'] }, { actorId, signal }: EffectContext) =>
+          warned(log, { card: actorId, status }, 'the issuer of a card could not be told what it has become; trying again', async () => {
+            await configured(issuer, 'issuer of cards').setStatus(issuerCardId, status, signal);
+            return status;
+          }),
+        repeatable: () => true,
+        timeoutMs: 30_000,
+        lane: 'vital',
+        outcome: 'followed',
+        input: Type.Object({ issuerCardId: Type.String(), status: Type.String() }),
+      },
+    },
+    idleTimeoutMs: 60_000,
+  });
+}
+
+function issue(state: State, input: CardAtIssuer, ctx: TurnContext<IssuedCardContract>): Turn<IssuedCardRow, IssuedByNow> {
+  if (state?.status === 'made') return { state, reply: madeOf(state) };
+  ctx.defer(madeKey);
+  const reply = { issuerCardId: '', last4: '', numberHash: '' };
+  if (state?.status === 'making') return { state, reply };
+  const { accountId, name, currency, spendLimitMinor } = input;
+  const asked: IssuedCardRow = {
+    ...{ id: ctx.id, accountId, name, currency, spendLimitMinor, status: 'making', refusal: null },
+    ...{ issuerCardId: null, last4: null, numberHash: null, wanted: 'active', told: 'active' },
+    ...{ tryingSince: ctx.nowMs, createdAt: state?.createdAt ?? ctx.nowMs },
+  };
+  make(asked, ctx);
+  return { state: asked, reply };
+}
+
+function making(state: State, { outcome }: EffectResult<Making>, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
+  if (state?.status !== 'making') return { state, reply: null };
+  if (outcome.kind !== 'done') {
+    if (ctx.nowMs - state.tryingSince! < makeWithinMs) return later(state, ctx);
+    return refused(state, 'The issuer did not answer for a day', ctx);
+  }
+  if (outcome.value.kind === 'refused') return refused(state, outcome.value.why, ctx);
+  const { issuerCardId, last4, numberHash } = outcome.value;
+  const made: IssuedCardRow = { ...state, status: 'made', issuerCardId, last4, numberHash, tryingSince: null };
+  const { accountId, name, currency, spendLimitMinor } = made;
+  ctx.send(card, ctx.id, 'create', { accountId, mode: 'live', name, currency, spendLimitMinor, last4, numberHash, issuerCardId });
+  ctx.answer('issue', madeKey, madeOf(made));
+  return { state: made, reply: null };
+}
+
+function refused(state: IssuedCardRow, why: string, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
+  ctx.answer('issue', madeKey, new AppError('conflict', `The card was not made: ${why}`));
+  return { state: { ...state, status: 'refused', refusal: why, tryingSince: null }, reply: null };
+}
+
+function follow(state: State, { status }: { status: CardRow['status'] }, ctx: TurnContext<IssuedCardContract>): Turn<State, void> {
+  if (state?.status !== 'made' || state.wanted === 'cancelled') return { state, reply: undefined };
+  const wanted = { ...state, wanted: status };
+  // In whatever order it hears them, the card has the last word.
+  if (state.wanted !== status) ctx.send(card, ctx.id, 'issuerFollows', { status });
+  // What is being told now is compared with what is wanted when it has been.
+  if (state.tryingSince !== null || wanted.told === status) return { state: wanted, reply: undefined };
+  return { state: tell(wanted, ctx), reply: undefined };
+}
+
+function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
+  if (state === null) return { state, reply: null };
+  if (outcome.kind !== 'done')
+    return ctx.nowMs - state.tryingSince! < tellWithinMs ? later(state, ctx) : { state: { ...state, tryingSince: null }, reply: null };
+  const told: IssuedCardRow = { ...state, told: outcome.value };
+  return { state: told.told === told.wanted ? { ...told, tryingSince: null } : tell(told, ctx), reply: null };
+}
+
+function later(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
+  const pauseMs = growingPauseMs(ctx.nowMs - state.tryingSince!, firstRetryMs, maxRetryMs);
+  ctx.schedule(retryTimer, ctx.nowMs + pauseMs, 'tryAgain', {});
+  return { state, reply: null };
+}
+
+function tryAgain(state: State, _input: object, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
+  if (state?.status === 'making') make(state, ctx);
+  else if (state?.status === 'made' && state.tryingSince !== null) {
+    const { issuerCardId, wanted: status } = state;
+    ctx.run('tell', { issuerCardId: issuerCardId!, status });
+  }
+  return { state, reply: null };
+}
+
+function make({ accountId, name, currency, spendLimitMinor }: CardAtIssuer, ctx: TurnContext<IssuedCardContract>): void {
+  ctx.run('make', { accountId, name, currency, spendLimitMinor });
+}
+
+function tell(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): IssuedCardRow {
+  ctx.run('tell', { issuerCardId: state.issuerCardId!, status: state.wanted });
+  return { ...state, tryingSince: ctx.nowMs };
+}
+
+function madeOf({ issuerCardId, last4, numberHash }: IssuedCardRow): IssuedByNow {
+  return { issuerCardId: issuerCardId!, last4: last4!, numberHash: numberHash! };
+}
+
+/** What the issuer will not do, it will not do a second later either. */
+async function refusable(make: () => Promise<Making>): Promise<Making> {
+  try {
+    return await make();
+  } catch (error) {
+    if (!(error instanceof AppError) || (error.code !== 'conflict' && error.code !== 'not_found')) throw error;
+    return { kind: 'refused', why: error.message };
+  }
+}

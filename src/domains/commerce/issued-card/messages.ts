@@ -1,0 +1,34 @@
+/** What can be asked of a card's counterpart at an issuer elsewhere. The key is the card's id. */
+
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import type { IssuedCardRow } from '../../../storage/entities/issuing.ts';
+import type { CardRow } from '../../../storage/entities/money.ts';
+
+export type CardAtIssuer = Pick<IssuedCardRow, 'accountId' | 'name' | 'currency' | 'spendLimitMinor'>;
+export type IssuedByNow = { issuerCardId: string; last4: string; numberHash: string };
+export type Making = ({ kind: 'made' } & IssuedByNow) | { kind: 'refused'; why: string };
+
+export type IssuedCardContract = {
+  commands: {
+    /**
+     * Has it made; answered when the issuer has. Asked again it is the same one. Rejects with `conflict` where the issuer will not make it. Once
+     * asked for, it is made in the end, whether anybody waits for it or not: the card's actor is created by a message.
+     */
+    issue(input: CardAtIssuer): IssuedByNow;
+    /** Outcome of the effect. */
+    making(input: EffectResult<Making>): null;
+    /** Sent by the card when its status changes. The issuer is told in this order. Nothing happens to a card that no other issuer has. */
+    follow(input: { status: CardRow['status'] }): void;
+    /** Outcome of the effect. */
+    followed(input: EffectResult<CardRow['status']>): null;
+    /** By timer. */
+    tryAgain(input: object): null;
+  };
+  queries: { get(input: null): IssuedCardRow | null };
+  effects: {
+    make(input: CardAtIssuer): Making;
+    tell(input: { issuerCardId: string; status: CardRow['status'] }): CardRow['status'];
+  };
+};
+
+export const issuedCard = actorRef<IssuedCardContract>('issued_card');

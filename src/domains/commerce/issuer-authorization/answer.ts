@@ -1,0 +1,97 @@
+/** What this service answers where an issuer tells of payments by its cards: yes or no within the issuer's time, and word of what has become of them. */
+
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { monotonicMs } from '../../../clock.ts';
+import type { Log } from '../../../log.ts';
+import { walletCurrency } from '../../../money.ts';
+import type { AboutAuthorization, IssuerEvent, IssuerRequest } from '../../../providers/issuing/port.ts';
+import type { Database } from '../../../storage/database.ts';
+import { account } from '../../accounts/account/messages.ts';
+import { planOf } from '../../accounts/account/standing.ts';
+import { findAuthorization } from '../card/authorizations.ts';
+import { card } from '../card/messages.ts';
+import type { ChargeInput } from './issuer-authorization.ts';
+import { type CardAndMerchant, type Charged, type Decision, issuerAuthorization } from './messages.ts';
+
+export type IssuerParts = { actors: Pick<ActorSystem, 'ask' | 'query'>; database: Database; log: Log };
+
+/** `reason` is for whoever looks at the payment at the issuer. */
+export type IssuerAnswer =
+  | { approved: true; authorizationId: string | null }
+  | { approved: false; authorizationId: string | null; reason: string };
+
+/**
+ * Decides about a request of the issuer: by card and wallet, as every authorization. Where they have not decided by `deadlineMs` (`monotonicMs`) the answer is no;
+ * what they decide later is held against what the issuer says, like everything else, and goes back. Never rejects.
+ */
+export async function answerRequest(parts: IssuerParts, request: IssuerRequest, deadlineMs: number): Promise<IssuerAnswer> {
+  let isLate!: () => void;
+  const late = new Promise<IssuerAnswer>((resolve) => {
+    isLate = () => resolve({ approved: false, authorizationId: null, reason: 'timeout' });
+  });
+  const timer = setTimeout(isLate, deadlineMs - monotonicMs());
+  const decided = decide(parts, request, deadlineMs).catch((error): IssuerAnswer => {
+    parts.log.warn({ err: error, authorization: request.issuerId }, 'a payment by card could not be decided, and was declined');
+    return { approved: false, authorizationId: null, reason: 'unavailable' };
+  });
+  return Promise.race([decided, late]).finally(() => clearTimeout(timer));
+}
+
+async function decide(parts: IssuerParts, request: IssuerRequest, deadlineMs: number): Promise<IssuerAnswer> {
+  const { actors } = parts;
+  const no = (reason: string): IssuerAnswer => ({ approved: false, authorizationId: null, reason });
+  const { issuerId, number, amountMinor, currency } = request;
+  const of = await cardOf(parts, request);
+  if (of === null) return no('card_unknown');
+  if (currency !== walletCurrency) return no('currency_mismatch');
+  if (!Number.isSafeInteger(amountMinor) || amountMinor < 0) return no('amount_invalid');
+  const [row, holder] = await Promise.all([actors.query(card, of.cardId, 'get', null), actors.query(account, of.accountId, 'get', null)]);
+  if (row === null) return no('card_unknown');
+  if (holder === null || planOf(holder) !== 'business') return no('plan_required');
+  // A shop looks whether there is such a card, and takes nothing.
+  if (amountMinor === 0) return row.status === 'active' ? { approved: true, authorizationId: null } : no(`card_${row.status}`);
+  const decision: Decision = await actors.ask(
+    issuerAuthorization,
+    issuerId,
+    'request',
+    { ...of, number, amountMinor },
+    { timeoutMs: deadlineMs - monotonicMs() },
+  );
+  return decision;
+}
+
+/** Takes what the issuer tells that wants no answer. Resolves when it is committed; rejects where it should be told again. */
+export async function takeNews({ actors, database, log }: IssuerParts, event: IssuerEvent): Promise<void> {
+  if (event.kind === 'unlinked')
+    log.warn({ transaction: event.transactionId }, 'the issuer has moved money that belongs to no authorization: book it by hand');
+  if (event.kind !== 'news') return;
+  const of = await cardOf({ database }, event);
+  if (of !== null) await actors.ask(issuerAuthorization, event.issuerId, 'news', { ...of, approved: event.approved });
+}
+
+/** Books a charge, or finds it booked. */
+export async function chargeCard(
+  { actors, database, log }: Pick<IssuerParts, 'actors' | 'database' | 'log'>,
+  { cardId, number, ...asked }: ChargeInput,
+): Promise<Charged> {
+  const { authorizationId, amountMinor } = asked;
+  const decided =
+    (await findAuthorization(database, authorizationId)) ??
+    (await actors.ask(card, cardId, 'authorize', asked, { commandId: authorizationId }));
+  const { declineReason } = decided;
+  if (number === null && declineReason !== null)
+    log.warn({ card: cardId, amount_minor: amountMinor, decline_reason: declineReason }, 'an issuer took what the account does not pay');
+  return { authorizationId, declineReason };
+}
+
+async function cardOf(
+  { database }: Pick<IssuerParts, 'database'>,
+  { issuerCardId, merchant }: AboutAuthorization,
+): Promise<CardAndMerchant | null> {
+  const { rows } = await database.read({
+    name: 'card_by_issuer',
+    text: 'select id, account_id from issued_card where issuer_card_id = $1',
+    values: [issuerCardId],
+  });
+  return rows.length === 0 ? null : { cardId: rows[0].id, accountId: rows[0].account_id, merchant };
+}

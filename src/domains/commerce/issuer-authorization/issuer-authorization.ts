@@ -1,0 +1,263 @@
+/**
+ * An authorization at an issuer elsewhere, and what is booked for it here. The issuer asks whether it goes through; card and wallet decide, and are
+ * debited at once. What becomes of it is decided there: an answer that comes too late is none, a shop takes less, or gives back. So what is booked
+ * is held against what the issuer says, by asking it whenever there is news and on our own account: no event need come, or come in order.
+ *
+ * A1 Each request of the issuer is one authorization of ours, whose id follows from it: however often it is asked, it is booked once.
+ * A2 Before anything is booked it is written down that the issuer must be looked at: who dies in between leaves no money taken.
+ * A3 What is booked beyond what the issuer says goes back, once; what the issuer took beyond what is booked is charged, once, and where
+ *    card or wallet refuse that, it stands as uncovered.
+ */
+import Type from 'typebox';
+import {
+  defineActor,
+  type EffectContext,
+  type EffectOutcome,
+  type EffectResult,
+  type Turn,
+  type TurnContext,
+} from '../../../actors/define-actor.ts';
+import { growingPauseMs } from '../../../growing-pause.ts';
+import { derivedId, idPrefixes } from '../../../ids.ts';
+import type { IssuerWord } from '../../../issuer-word.ts';
+import type { OutsideIssuer } from '../../../providers/issuing/port.ts';
+import { type Charge, IssuerAuthorization, type IssuerAuthorizationRow } from '../../../storage/entities/issuing.ts';
+import { card, type DeclineReason } from '../card/messages.ts';
+import { issuerAuthorizationInputs } from './inputs.ts';
+import {
+  type Asked,
+  type CardAndMerchant,
+  type Charged,
+  type Decision,
+  type IssuerAuthorizationContract,
+  issuerAuthorization,
+} from './messages.ts';
+import { bookedMinor, dueMinor, isOver, takeBack } from './settle.ts';
+
+type State = IssuerAuthorizationRow | null;
+type Row = IssuerAuthorizationRow;
+/** `number`: null: the issuer has let it through already. */
+export type ChargeInput = { cardId: string; authorizationId: string; number: number | null; amountMinor: number; merchant: string };
+
+export type IssuerAuthorizationEffects = {
+  charge(input: ChargeInput): Promise<Charged>;
+  look: OutsideIssuer['look'];
+};
+
+/** Requests and charges of one authorization; a shop that wants more asks anew. */
+const maxCharges = 100;
+/** News of a decision comes sooner; this is for news that does not come. */
+const firstLookMs = 20_000;
+const openLookMs = 24 * 3_600_000;
+const failedLookMs = 5_000;
+const maxRetryMs = 3_600_000;
+/** Issuers let an authorization go after 31 days at most. */
+const lookForMs = 40 * 24 * 3_600_000;
+const chargeAgainMs = 1_000;
+const lookTimer = 'look';
+const chargeTimer = 'charge';
+
+export function issuerAuthorizationActor({ charge, look }: IssuerAuthorizationEffects) {
+  return defineActor<Row, IssuerAuthorizationContract>({
+    ref: issuerAuthorization,
+    entity: IssuerAuthorization,
+    inputs: issuerAuthorizationInputs,
+    commands: { request, news, charged, looked, chargeAgain, look: lookNow },
+    queries: { get: (state) => state },
+    effects: {
+      charge: {
+        run: (input: ChargeInput) => charge(input),
+        repeatable: () => true,
+        timeoutMs: 30_000,
+        isBrief: true,
+        lane: 'vital',
+        outcome: 'charged',
+        input: Type.Object({
+          cardId: Type.String(),
+          authorizationId: Type.String(),
+          number: Type.Union([Type.Integer(), Type.Null()]),
+          amountMinor: Type.Integer(),
+          merchant: Type.String(),
+        }),
+      },
+      look: {
+        run: (_input: object, { actorId, signal }: EffectContext) => look(actorId, signal),
+        repeatable: () => true,
+        timeoutMs: 30_000,
+        lane: 'vital',
+        outcome: 'looked',
+      },
+    },
+    idleTimeoutMs: 60_000,
+  });
+}
+
+function request(
+  state: State,
+  { number, amountMinor, ...about }: Asked,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): Turn<State, Decision> {
+  const before = state ?? newRow(about, ctx);
+  const known = before.charges.find((charge) => charge.number === number);
+  if (known !== undefined && known.outcome !== 'asked') return { state: before, reply: decisionOf(known) };
+  if (known === undefined) {
+    const { word, charges } = before;
+    const isDecidedThere = word !== null && (number < word.decidedRequests || isOver(word));
+    if (isDecidedThere || charges.length >= maxCharges)
+      return { state, reply: { approved: false, authorizationId: null, reason: 'decided_there' } };
+  }
+  ctx.defer(String(number));
+  const authorizationId = authorizationIdOf(ctx.id, number);
+  const reply: Decision = { approved: true, authorizationId };
+  if (known !== undefined) return { state: before, reply };
+  ctx.schedule(lookTimer, ctx.nowMs + firstLookMs, 'look', {});
+  return { state: withCharge(before, { authorizationId, number, amountMinor }, ctx), reply };
+}
+
+function news(
+  state: State,
+  { approved, ...about }: CardAndMerchant & { approved: boolean },
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): Turn<State, void> {
+  if (state === null && !approved) return { state, reply: undefined };
+  return { state: look(state ?? newRow(about, ctx), ctx), reply: undefined };
+}
+
+function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
+  if (state === null) return { state, reply: null };
+  const decided = state.charges.find(({ authorizationId }) => authorizationId === decidedBy(outcome));
+  if (outcome.kind !== 'done' || decided === undefined) {
+    // It may have been booked: only card and wallet know, and they know it again by its id.
+    const triedForMs = ctx.nowMs - Math.max(...state.charges.filter(isAsked).map(({ atMs }) => atMs));
+    if (triedForMs < lookForMs)
+      ctx.schedule(chargeTimer, ctx.nowMs + growingPauseMs(triedForMs, chargeAgainMs, maxRetryMs), 'chargeAgain', {});
+    return { state, reply: null };
+  }
+  if (decided.outcome !== 'asked') return { state, reply: null };
+  const { declineReason } = outcome.value;
+  const now: Charge = { ...decided, outcome: declineReason === null ? 'approved' : 'declined', declineReason };
+  if (now.number !== null) ctx.answer('request', String(now.number), decisionOf(now));
+  const charges = state.charges.map((charge) => (charge === decided ? now : charge));
+  const uncoveredMinor = state.uncoveredMinor + (now.number === null && declineReason !== null ? now.amountMinor : 0);
+  return { state: settled({ ...state, charges, uncoveredMinor }, ctx), reply: null };
+}
+
+function looked(
+  state: State,
+  { effectId, outcome }: EffectResult<IssuerWord>,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): Turn<State, null> {
+  if (state === null || state.lookId !== effectId) return { state, reply: null };
+  const { lookAgain, failedLooks, createdAt } = state;
+  const rested: Row = { ...state, lookId: null, lookAgain: false };
+  const ageMs = ctx.nowMs - createdAt;
+  if (outcome.kind !== 'done') {
+    if (ageMs < lookForMs) lookLater(Math.min(maxRetryMs, failedLookMs * 2 ** Math.min(failedLooks, 20)), ctx);
+    return { state: { ...rested, failedLooks: failedLooks + 1 }, reply: null };
+  }
+  const told = settled({ ...rested, word: outcome.value, failedLooks: 0 }, ctx);
+  if (lookAgain) return { state: look(told, ctx), reply: null };
+  const isSettled = dueMinor({ ...told, charges: told.charges.filter((charge) => !isAsked(charge)) }, ctx.nowMs) !== null;
+  if (ageMs >= lookForMs || (isSettled && isOver(outcome.value))) ctx.unschedule(lookTimer);
+  else lookLater(isSettled ? openLookMs : growingPauseMs(ageMs, firstLookMs, maxRetryMs), ctx);
+  return { state: told, reply: null };
+}
+
+function chargeAgain(state: State, _input: object, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
+  if (state === null) return { state, reply: null };
+  for (const charge of state.charges.filter(isAsked)) run(state, charge, ctx);
+  return { state, reply: null };
+}
+
+function lookNow(state: State, _input: object, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
+  return { state: state === null ? null : look(state, ctx), reply: null };
+}
+
+/** What was said before the news is no answer to it. */
+function look(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
+  if (state.lookId !== null) return { ...state, lookAgain: true };
+  return { ...state, lookId: ctx.run('look', {}) };
+}
+
+function lookLater(inMs: number, ctx: TurnContext<IssuerAuthorizationContract>): void {
+  ctx.schedule(lookTimer, ctx.nowMs + inMs, 'look', {});
+}
+
+/** Makes what is booked what the issuer says, as far as it has said it. */
+function settled(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
+  const due = dueMinor(state, ctx.nowMs);
+  if (due === null) return state;
+  const booked = bookedMinor(state.charges);
+  if (booked > due) {
+    const { charges, returned } = takeBack(state.charges, booked - due);
+    for (const { of, amountMinor } of returned) giveBack(state, of, amountMinor, ctx);
+    return { ...state, charges, uncoveredMinor: 0 };
+  }
+  const uncoveredMinor = Math.min(state.uncoveredMinor, due - booked);
+  const missingMinor = due - booked - uncoveredMinor;
+  if (missingMinor === 0) return { ...state, uncoveredMinor };
+  if (state.charges.length >= maxCharges) return { ...state, uncoveredMinor: due - booked };
+  const authorizationId = authorizationIdOf(ctx.id, `more ${state.charges.length}`);
+  return withCharge({ ...state, uncoveredMinor }, { authorizationId, number: null, amountMinor: missingMinor }, ctx);
+}
+
+function giveBack(
+  { cardId, merchant, word }: Row,
+  { authorizationId, returnedMinor, atMs }: Charge,
+  amountMinor: number,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): void {
+  ctx.send(card, cardId, 'reverse', {
+    transferId: derivedId(idPrefixes.transaction, authorizationId, String(returnedMinor)),
+    authorizationId,
+    amountMinor,
+    merchant,
+    reason: reasonOf(word!),
+    authorizedAtMs: atMs,
+  });
+}
+
+function reasonOf({ approved, status }: IssuerWord) {
+  if (!approved) return 'not_approved' as const;
+  return status === 'reversed' || status === 'expired' ? status : ('captured_less' as const);
+}
+
+function withCharge(
+  state: Row,
+  asked: Pick<Charge, 'authorizationId' | 'number' | 'amountMinor'>,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): Row {
+  const charge: Charge = { ...asked, atMs: ctx.nowMs, outcome: 'asked', declineReason: null, returnedMinor: 0 };
+  run(state, charge, ctx);
+  return { ...state, charges: [...state.charges, charge] };
+}
+
+function run(
+  { cardId, merchant }: Row,
+  { authorizationId, number, amountMinor }: Charge,
+  ctx: TurnContext<IssuerAuthorizationContract>,
+): void {
+  ctx.run('charge', { cardId, authorizationId, number, amountMinor, merchant });
+}
+
+function decidedBy(outcome: EffectOutcome<Charged>): string | null {
+  return outcome.kind === 'done' ? outcome.value.authorizationId : null;
+}
+
+function decisionOf({ authorizationId, outcome, declineReason }: Charge): Decision {
+  if (outcome === 'approved') return { approved: true, authorizationId };
+  return { approved: false, authorizationId, reason: declineReason as DeclineReason };
+}
+
+function authorizationIdOf(issuerId: string, which: number | string): string {
+  return derivedId(idPrefixes.authorization, 'issuer', issuerId, String(which));
+}
+
+function isAsked({ outcome }: Charge): boolean {
+  return outcome === 'asked';
+}
+
+function newRow(about: CardAndMerchant, ctx: TurnContext<IssuerAuthorizationContract>): Row {
+  const nothing = { charges: [], word: null, uncoveredMinor: 0, failedLooks: 0, lookId: null, lookAgain: false };
+  return { id: ctx.id, ...about, ...nothing, createdAt: ctx.nowMs };
+}

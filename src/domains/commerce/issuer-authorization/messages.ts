@@ -1,0 +1,42 @@
+/** What can be asked of an authorization at an issuer elsewhere. The key is the issuer's id of it; amounts are minor units (cents). */
+
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import type { IssuerWord } from '../../../issuer-word.ts';
+import type { IssuerAuthorizationRow } from '../../../storage/entities/issuing.ts';
+import type { DeclineReason } from '../card/messages.ts';
+
+export type CardAndMerchant = { cardId: string; accountId: string; merchant: string };
+export type Asked = CardAndMerchant & {
+  /** The issuer's requests about one authorization count from 0. */
+  number: number;
+  amountMinor: number;
+};
+/** `decided_there`: the issuer has decided this request already, or its authorization is over; nothing is booked for it any more. */
+export type Decision =
+  | { approved: true; authorizationId: string }
+  | { approved: false; authorizationId: string | null; reason: DeclineReason | 'decided_there' };
+export type Charged = { authorizationId: string; declineReason: string | null };
+
+export type IssuerAuthorizationContract = {
+  commands: {
+    /** Answered when card and wallet have decided. The same number again has the same answer, and is booked once. */
+    request(input: Asked): Decision;
+    /** The issuer has news of it: it is looked at. Kept where the issuer let it through, or this service was asked about it. */
+    news(input: CardAndMerchant & { approved: boolean }): void;
+    /** Outcome of the effect. */
+    charged(input: EffectResult<Charged>): null;
+    /** Outcome of the effect. */
+    looked(input: EffectResult<IssuerWord>): null;
+    /** By timer: what card and wallet did not answer is asked again. */
+    chargeAgain(input: object): null;
+    /** By timer. */
+    look(input: object): null;
+  };
+  queries: { get(input: null): IssuerAuthorizationRow | null };
+  effects: {
+    look(input: Record<string, never>): IssuerWord;
+    charge(input: { cardId: string; authorizationId: string; number: number | null; amountMinor: number; merchant: string }): Charged;
+  };
+};
+
+export const issuerAuthorization = actorRef<IssuerAuthorizationContract>('issuer_authorization');

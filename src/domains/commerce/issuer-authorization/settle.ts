@@ -1,0 +1,57 @@
+/** What is booked of an authorization against what its issuer says of it. Pure rules. */
+import type { IssuerWord } from '../../../issuer-word.ts';
+import type { Charge, IssuerAuthorizationRow } from '../../../storage/entities/issuing.ts';
+
+/** A request is decided there within seconds; by then it is decided, whatever its history shows. */
+const undecidedForMs = 60_000;
+
+/**
+ * What the authorization should stand at; null: the issuer has not said so yet. An authorization that is open counts with what is held for it,
+ * one that is over with what was taken.
+ */
+export function dueMinor({ charges, word }: Pick<IssuerAuthorizationRow, 'charges' | 'word'>, nowMs: number): number | null {
+  if (word === null || charges.some(({ outcome }) => outcome === 'asked')) return null;
+  if (!word.approved) return isUpToDate(charges, word, nowMs) ? Math.max(0, word.capturedMinor ?? 0) : null;
+  if (word.status === 'reversed' || word.status === 'expired') return Math.max(0, word.capturedMinor ?? 0);
+  // It is closed with a transaction, which may be told a little later.
+  if (word.status === 'closed') return word.capturedMinor === null ? null : Math.max(0, word.capturedMinor);
+  return isUpToDate(charges, word, nowMs) ? Math.max(word.amountMinor, word.capturedMinor ?? 0) : null;
+}
+
+/** What card and wallet have paid for it, without what went back. */
+export function bookedMinor(charges: readonly Charge[]): number {
+  return charges.reduce(
+    (sum, { outcome, amountMinor, returnedMinor }) => sum + (outcome === 'approved' ? amountMinor - returnedMinor : 0),
+    0,
+  );
+}
+
+/** Takes `amountMinor` back from what was booked, the newest first: how much of which charge, and the charges after it. */
+export function takeBack(
+  charges: readonly Charge[],
+  amountMinor: number,
+): { charges: Charge[]; returned: { of: Charge; amountMinor: number }[] } {
+  const after = [...charges];
+  const returned: { of: Charge; amountMinor: number }[] = [];
+  let rest = amountMinor;
+  for (let at = after.length - 1; at >= 0 && rest > 0; at--) {
+    const of = after[at]!;
+    const part = Math.min(rest, bookedMinor([of]));
+    if (part === 0) continue;
+    rest -= part;
+    returned.push({ of, amountMinor: part });
+    after[at] = { ...of, returnedMinor: of.returnedMinor + part };
+  }
+  return { charges: after, returned };
+}
+
+/** Nothing follows any more, save refunds, of which there is news. */
+export function isOver({ status, approved, capturedMinor }: IssuerWord): boolean {
+  if (status === 'reversed' || status === 'expired') return true;
+  return status === 'closed' && (!approved || capturedMinor !== null);
+}
+
+/** Each request that was answered here is decided there. */
+function isUpToDate(charges: readonly Charge[], { decidedRequests }: IssuerWord, nowMs: number): boolean {
+  return charges.every(({ number, atMs }) => number === null || number < decidedRequests || nowMs - atMs > undecidedForMs);
+}

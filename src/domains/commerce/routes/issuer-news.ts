@@ -1,0 +1,56 @@
+/** Where the issuer of cards asks whether a payment goes through, and tells what became of it. Nothing is believed but its signature over the exact bytes. */
+
+import { monotonicMs } from '../../../clock.ts';
+import type { HttpResponse } from '../../../edge/http/message.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { readSigned, signedNews } from '../../../edge/routes/signed-news.ts';
+import type { IssuerAnswer } from '../issuer-authorization/answer.ts';
+
+/** `E`: what the issuer's adapter reads out of an event. */
+export type IssuerNewsParts<E extends { kind: string }> = {
+  /** Throws `bad_request` for what the issuer has not signed. */
+  read(body: Uint8Array, signature: string): Promise<E>;
+  /** The decision; no where there is none by `deadlineMs` (`monotonicMs`). */
+  decide(request: Extract<E, { kind: 'request' }>, deadlineMs: number): Promise<IssuerAnswer>;
+  take(event: E): Promise<void>;
+  answer(approved: boolean, about: Record<string, string>): { headers: Record<string, string>; body: string };
+};
+
+/** The issuer waits for 2 s from its own end of the line. */
+const decideWithinMs = 1_500;
+
+export function issuerNewsRoutes<E extends { kind: string }>({ read, decide, take, answer }: IssuerNewsParts<E>): AnyRoute[] {
+  return [
+    route({
+      ...signedNews,
+      path: '/stripe/issuing',
+      summary: 'What Stripe Issuing asks and tells',
+      description:
+        'For Stripe alone: the address of a webhook endpoint there, for `issuing_authorization.*` and `issuing_transaction.*`. A request for authorization is answered within 1.5 s with `approved`, decided by card and wallet; no decision in that time is a no. Everything else is a hint to look.',
+      responses: { 200: null },
+      contentTypes: { 200: 'application/json' },
+      async handler(context): Promise<HttpResponse> {
+        const deadlineMs = monotonicMs() + decideWithinMs;
+        const event = await readSigned(context, read);
+        if (!isRequest(event)) {
+          await take(event);
+          return { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"received":true}' };
+        }
+        const decided = await decide(event, deadlineMs);
+        return { status: 200, ...answer(decided.approved, aboutOf(decided)) };
+      },
+    }),
+  ];
+}
+
+function isRequest<E extends { kind: string }>(event: E): event is Extract<E, { kind: 'request' }> {
+  return event.kind === 'request';
+}
+
+/** For whoever looks at the payment at the issuer. */
+function aboutOf(decided: IssuerAnswer): Record<string, string> {
+  return {
+    ...(decided.authorizationId !== null && { authorization_id: decided.authorizationId }),
+    ...(!decided.approved && { decline_reason: decided.reason }),
+  };
+}

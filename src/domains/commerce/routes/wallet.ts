@@ -1,0 +1,182 @@
+/** The wallet: its balance, what was paid in and out, and what may be spent. */
+import Type, { type Static } from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { type Clock, isoTimestamp } from '../../../clock.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { Money } from '../../../edge/http/validate.ts';
+import { answer } from '../../../edge/routes/answer.ts';
+import { askedMode, ModeField, ModeQuery, modeNote } from '../../../edge/routes/mode.ts';
+import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
+import { idPrefixes } from '../../../ids.ts';
+import type { AccountMode } from '../../../mode.ts';
+import { toMajor, toMinor } from '../../../money.ts';
+import type { Database } from '../../../storage/database.ts';
+import { LedgerEntry, type LedgerEntryRow } from '../../../storage/entities/money.ts';
+import { accountSettings, autoApproveSetting } from '../../accounts/account-settings/messages.ts';
+import { type SpendingLimits, wallet, walletIdOf } from '../wallet/messages.ts';
+
+export type WalletRouteParts = { actors: ActorSystem; database: Database; clock: Clock };
+
+const BalanceSchema = Type.Object(
+  {
+    balance: Type.Number(),
+    available: Type.Number({ description: 'The balance without what is held' }),
+    held: Type.Number({ description: 'Set aside for payments that are not booked yet' }),
+    currency: Type.String(),
+    mode: ModeField,
+    updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'null: nothing was ever paid in' }),
+  },
+  { title: 'Balance' },
+);
+const TransactionSchema = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.Enum(['deposit', 'card_authorization', 'card_reversal', 'purchase_order']),
+    amount: Type.Number({ description: 'What the wallet gained; less than nothing for what it paid' }),
+    reference: Type.String({
+      description: 'The authorization or the order that was paid, or of which something came back; of a deposit, its source',
+    }),
+    description: Type.String(),
+    mode: ModeField,
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Transaction' },
+);
+const limitFields = {
+  per_transaction_limit: Money({ description: 'The most that one payment may be' }),
+  daily_limit: Money({ description: "The most that is spent on a day of the account's time zone, by cards and orders together" }),
+  monthly_limit: Money({ description: 'The same of a calendar month' }),
+  auto_approve_threshold: Money({ description: 'Purchase orders up to it approve themselves; 0: none' }),
+};
+const SpendingSchema = Type.Object(
+  {
+    ...limitFields,
+    daily_spent: Type.Number({ description: 'Today, held money and approved orders that wait for money included' }),
+    monthly_spent: Type.Number(),
+    currency: Type.String(),
+    mode: ModeField,
+  },
+  { title: 'SpendingLimits' },
+);
+
+export function walletRoutes({ actors, database, clock }: WalletRouteParts): AnyRoute[] {
+  const balance = route({
+    method: 'GET',
+    path: '/commerce/wallet/balance',
+    summary: "The wallet's balance",
+    description: 'Each mode has a wallet of its own: a test key sees that of test mode, live keys and sessions the live one.',
+    scope: 'commerce.read',
+    responses: { 200: BalanceSchema },
+    async handler({ principal }) {
+      const { balanceMinor, heldMinor, currency, updatedAtMs } = await actors.query(wallet, walletIdOf(principal), 'balance', null);
+      return answer(200, {
+        balance: toMajor(balanceMinor),
+        available: toMajor(balanceMinor - heldMinor),
+        held: toMajor(heldMinor),
+        currency,
+        mode: principal.mode,
+        updated_at: updatedAtMs === null ? null : isoTimestamp(updatedAtMs),
+      });
+    },
+  });
+
+  const transactions = route({
+    method: 'GET',
+    path: '/commerce/wallet/transactions',
+    summary: 'What was paid in and out, newest first',
+    description: modeNote,
+    extension: true,
+    scope: 'commerce.read',
+    query: PageQuery,
+    responses: { 200: PageOf(TransactionSchema) },
+    async handler({ principal, query: { limit, offset } }) {
+      const { accountId, mode } = principal;
+      const where = { accountId, mode, book: 'wallet' as const };
+      const orderBy = { createdAt: 'desc', transferId: 'desc' } as const;
+      const [own, total] = await database.list(principal.accountId, (em) =>
+        em.findAndCount(LedgerEntry, where, { orderBy, limit, offset, disableIdentityMap: true }),
+      );
+      return answer(
+        200,
+        page(
+          own.map((row) => transactionView(row as LedgerEntryRow)),
+          offset,
+          total,
+        ),
+      );
+    },
+  });
+
+  const spending = route({
+    method: 'GET',
+    path: '/commerce/spending-limits',
+    summary: 'What may be spent, and what was',
+    description: 'Each mode has limits and sums of its own.',
+    scope: 'commerce.read',
+    query: ModeQuery,
+    responses: { 200: SpendingSchema },
+    async handler({ principal, query }) {
+      return answer(200, await spendingOf(askedMode(principal, query.mode)));
+    },
+  });
+
+  const changeSpending = route({
+    method: 'PATCH',
+    path: '/commerce/spending-limits',
+    summary: 'Change what may be spent',
+    description:
+      'What is left out stays as it is. They hold for cards and orders of the mode together, from the next payment on. `?mode=test` changes those of test mode.',
+    extension: true,
+    scope: 'session',
+    query: ModeQuery,
+    body: Type.Partial(Type.Object(limitFields)),
+    responses: { 200: SpendingSchema },
+    async handler({ principal, query, body }) {
+      const of = askedMode(principal, query.mode);
+      const { auto_approve_threshold: threshold } = body;
+      const limits = limitsOf(body);
+      if (threshold !== undefined)
+        await actors.ask(accountSettings, of.accountId, 'change', { [autoApproveSetting[of.mode]]: toMinor(threshold) });
+      if (Object.keys(limits).length > 0) await actors.ask(wallet, walletIdOf(of), 'changeLimits', limits);
+      return answer(200, await spendingOf(of));
+    },
+  });
+
+  return [balance, transactions, spending, changeSpending];
+
+  async function spendingOf(of: AccountMode): Promise<Static<typeof SpendingSchema>> {
+    const [now, settings] = await Promise.all([
+      actors.query(wallet, walletIdOf(of), 'spending', { nowMs: clock.nowMs() }),
+      actors.query(accountSettings, of.accountId, 'get', null),
+    ]);
+    return {
+      per_transaction_limit: toMajor(now.perTransactionMinor),
+      daily_limit: toMajor(now.dailyMinor),
+      monthly_limit: toMajor(now.monthlyMinor),
+      auto_approve_threshold: toMajor(settings[autoApproveSetting[of.mode]]),
+      daily_spent: toMajor(now.dailySpentMinor),
+      monthly_spent: toMajor(now.monthlySpentMinor),
+      currency: now.currency,
+      mode: of.mode,
+    };
+  }
+}
+
+function limitsOf(body: { per_transaction_limit?: number; daily_limit?: number; monthly_limit?: number }): Partial<SpendingLimits> {
+  const { per_transaction_limit: perTransaction, daily_limit: daily, monthly_limit: monthly } = body;
+  return {
+    ...(perTransaction === undefined ? {} : { perTransactionMinor: toMinor(perTransaction) }),
+    ...(daily === undefined ? {} : { dailyMinor: toMinor(daily) }),
+    ...(monthly === undefined ? {} : { monthlyMinor: toMinor(monthly) }),
+  };
+}
+
+function transactionView(row: LedgerEntryRow): Static<typeof TransactionSchema> {
+  const { transferId: id, amountMinor, reference, description, mode, createdAt } = row;
+  return { id, type: typeOf(row), amount: toMajor(amountMinor), reference, description, mode, created_at: isoTimestamp(createdAt) };
+}
+
+function typeOf({ amountMinor, reference }: LedgerEntryRow): Static<typeof TransactionSchema>['type'] {
+  if (reference.startsWith(idPrefixes.authorization)) return amountMinor > 0 ? 'card_reversal' : 'card_authorization';
+  return amountMinor > 0 ? 'deposit' : 'purchase_order';
+}

@@ -1,0 +1,32 @@
+/** The one way into the ledger: a transfer between a wallet and one of the books around it in the same mode, as two entries that sum to zero. */
+
+import type { TurnContext } from '../../../actors/define-actor.ts';
+import { type Book, LedgerEntry, type LedgerEntryRow } from '../../../storage/entities/money.ts';
+import { type WalletContract, walletOwner } from './messages.ts';
+
+export type Transfer = {
+  transferId: string;
+  /** What the wallet gains; less than nothing for what it pays. Not zero. */
+  amountMinor: number;
+  against: Exclude<Book, 'wallet'>;
+  reference: string;
+  description: string;
+};
+
+/** In the books of the account and mode of the wallet whose turn this is. The database refuses the turn where the transfer was booked before. */
+export function bookTransfer({ amountMinor, against, ...about }: Transfer, ctx: TurnContext<WalletContract>): void {
+  const owner = walletOwner(ctx.id);
+  const enter = (book: Book, minor: number) => {
+    const entry: LedgerEntryRow = {
+      ...about,
+      ...owner,
+      side: minor < 0 ? 'debit' : 'credit',
+      book,
+      amountMinor: minor,
+      createdAt: ctx.nowMs,
+    };
+    ctx.append(LedgerEntry, entry);
+  };
+  enter('wallet', amountMinor);
+  enter(against, -amountMinor);
+}

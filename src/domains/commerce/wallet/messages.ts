@@ -1,0 +1,99 @@
+/** What can be asked of an account's wallet of one mode. Its id is `walletIdOf`; amounts are minor units (cents) of its currency. */
+
+import { type ActorRef, actorRef, type Contract } from '../../../actors/define-actor.ts';
+import type { AccountMode } from '../../../mode.ts';
+import type { Payment, WalletRow } from '../../../storage/entities/money.ts';
+
+export type { Payment };
+
+/** Why a payment is not made. The first three are the account's spending limits. */
+export type PaymentRefusal = 'per_transaction_limit' | 'daily_limit' | 'monthly_limit' | 'insufficient_funds';
+
+/** `waiting`: the limits allow it and the money is not there yet; another decision follows when it is. */
+export type PaymentDecision = { kind: 'paid' } | { kind: 'waiting' } | { kind: 'declined'; reason: PaymentRefusal };
+
+/** A payment that is decided in the turn that asks for it. */
+export type PaymentNow = Pick<Payment, 'transferId' | 'amountMinor' | 'to' | 'reference' | 'description'>;
+export type DecidedNow = Exclude<PaymentDecision, { kind: 'waiting' }>;
+
+/** What every actor that pays by message understands. A payment is decided once, save that `waiting` is followed by `paid`. */
+export type PayerContract = {
+  commands: {
+    /** Sent in the turn that books the payment: `paid` is told exactly when its ledger entries exist. */
+    paymentDecided(input: { payment: Payment; decision: PaymentDecision }): void;
+  };
+  queries: Contract['queries'];
+};
+
+export type Hold = { id: string; amountMinor: number; expiresAtMs: number };
+export type HoldResult = { kind: 'held' } | { kind: 'declined'; reason: PaymentRefusal };
+
+export type SpendingLimits = { perTransactionMinor: number; dailyMinor: number; monthlyMinor: number };
+
+/** `spent` is what counts against the limits: what was paid and is held, and what waits for money since it was approved. */
+export type Spending = SpendingLimits & { currency: string; dailySpentMinor: number; monthlySpentMinor: number };
+
+export type Balance = { balanceMinor: number; heldMinor: number; currency: string; updatedAtMs: number | null };
+
+/** `paidAtMs`: when it was paid; what counted on that day counts there no more. */
+export type GivenBack = Pick<Payment, 'transferId' | 'amountMinor' | 'reference' | 'description'> & {
+  from: Payment['to'];
+  paidAtMs: number;
+};
+
+export type Deposit = { transferId: string; amountMinor: number; source: 'card' | 'bank_transfer' };
+export type Deposited = Deposit & { balanceMinor: number; createdAtMs: number };
+
+export type WalletContract = {
+  commands: {
+    /** Refuses (`conflict`) what would make the wallet fuller than it can be. */
+    deposit(input: Deposit): Deposited;
+    /** Answered by a message, `paymentDecided`. Where the limits allow it and the money is not there, it waits. */
+    pay(input: Payment): void;
+    /** For actors that take the wallet along in a turn of theirs. */
+    payNow(input: PaymentNow): DecidedNow;
+    /** For actors that take the wallet along, once for each transfer: money that was paid comes back. */
+    giveBack(input: GivenBack): void;
+    /** Sets money aside until it is captured, released, or the hold expires; counts against the limits meanwhile. */
+    hold(input: Hold): HoldResult;
+    /** Books what is held. False: the hold was resolved before, and stays as it was. */
+    capture(input: { holdId: string; transferId: string; to: Payment['to']; reference: string; description: string }): boolean;
+    /** Frees what is held. False: as above. */
+    release(input: { holdId: string }): boolean;
+    /** By timer. */
+    expireHolds(input: Record<string, never>): void;
+    changeLimits(input: Partial<SpendingLimits>): Spending;
+    /** Sent by the account's settings: from now on days begin there. */
+    timezoneChanged(input: { timezone: string }): void;
+  };
+  queries: {
+    balance(input: null): Balance;
+    /** What holds on the local day of `nowMs`. */
+    spending(input: { nowMs: number }): Spending;
+    get(input: null): WalletRow | null;
+  };
+};
+
+export const wallet = actorRef<WalletContract>('wallet');
+
+const testPrefix = 'test_';
+
+/** The id of the wallet that an account has in a mode. A live one has the account's id; a test one ends like it. */
+export function walletIdOf({ accountId, mode }: AccountMode): string {
+  return mode === 'test' ? `${testPrefix}${accountId}` : accountId;
+}
+
+/** Whose wallet it is, in which mode. */
+export function walletOwner(walletId: string): AccountMode {
+  if (!walletId.startsWith(testPrefix)) return { accountId: walletId, mode: 'live' };
+  return { accountId: walletId.slice(testPrefix.length), mode: 'test' };
+}
+
+export function payerRef(kind: string): ActorRef<PayerContract> {
+  return actorRef<PayerContract>(kind);
+}
+
+/** The one transfer that pays for a thing: `txn_` and the rest of the thing's id. */
+export function transferOf(id: string): string {
+  return `txn_${id.slice(id.indexOf('_') + 1)}`;
+}

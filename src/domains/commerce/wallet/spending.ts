@@ -1,0 +1,50 @@
+/**
+ * What an account has spent on its local day and in its local month, and whether it may spend more. Pure rules over the wallet's row.
+ *
+ * A day never begins twice: neither a clock that goes back nor a time zone further west brings back what was spent, and a time zone further
+ * east does not end the day: what was spent today counts for what is today there.
+ */
+import type { WalletRow } from '../../../storage/entities/money.ts';
+import { localDay, monthOf } from './local-day.ts';
+import type { PaymentRefusal } from './messages.ts';
+
+/** The wallet as it is on the local day of `nowMs`: on a new one nothing is spent yet. */
+export function onDayOf(wallet: WalletRow, nowMs: number): WalletRow {
+  const day = localDay(nowMs, wallet.timezone);
+  if (day <= wallet.spendDay) return wallet;
+  const isSameMonth = monthOf(day) === monthOf(wallet.spendDay);
+  return { ...wallet, spendDay: day, daySpentMinor: 0, monthSpentMinor: isSameMonth ? wallet.monthSpentMinor : 0 };
+}
+
+/** null: the limits allow it. `wallet` is as of today. */
+export function limitReached(wallet: WalletRow, amountMinor: number): PaymentRefusal | null {
+  if (amountMinor > wallet.perTransactionMinor) return 'per_transaction_limit';
+  if (wallet.daySpentMinor + amountMinor > wallet.dailyMinor) return 'daily_limit';
+  return wallet.monthSpentMinor + amountMinor > wallet.monthlyMinor ? 'monthly_limit' : null;
+}
+
+export function spend(wallet: WalletRow, amountMinor: number): WalletRow {
+  return { ...wallet, daySpentMinor: wallet.daySpentMinor + amountMinor, monthSpentMinor: wallet.monthSpentMinor + amountMinor };
+}
+
+/**
+ * Takes back what was counted on `day` (or in a month, where its day counts no more), as far as the sums still hold it: where the account has
+ * moved to another time zone since, it may have been counted on another day.
+ */
+export function unspend(wallet: WalletRow, amountMinor: number, day: string): WalletRow {
+  if (monthOf(day) !== monthOf(wallet.spendDay)) return wallet;
+  const daySpentMinor = Math.max(0, wallet.daySpentMinor - (day === wallet.spendDay ? amountMinor : 0));
+  return { ...wallet, daySpentMinor, monthSpentMinor: Math.max(daySpentMinor, wallet.monthSpentMinor - amountMinor) };
+}
+
+/** The wallet with its days beginning elsewhere. */
+export function inTimezone(wallet: WalletRow, timezone: string, nowMs: number): WalletRow {
+  const before = { ...onDayOf(wallet, nowMs), timezone };
+  const day = localDay(nowMs, timezone);
+  if (day <= before.spendDay) return before;
+  const isSameMonth = monthOf(day) === monthOf(before.spendDay);
+  const renamed = (counted: string) =>
+    counted === before.spendDay ? day : isSameMonth && monthOf(counted) === monthOf(day) ? monthOf(day) : '';
+  const holds = Object.fromEntries(Object.entries(before.holds).map(([id, hold]) => [id, { ...hold, day: renamed(hold.day) }]));
+  return { ...before, spendDay: day, monthSpentMinor: isSameMonth ? before.monthSpentMinor : before.daySpentMinor, holds };
+}

@@ -1,0 +1,228 @@
+/**
+ * Who is calling. A token that was seen before costs one look-up in memory, and is answered on the spot.
+ *
+ * A1 Nobody is let in on an answer older than 900 ms: the session or key itself is asked again after 500 ms, and with a session its user, so
+ *    logout, revocation and the end of all sessions hold on every node within a second, and nothing has to be pushed.
+ * A2 An expired token is refused to the millisecond, cached or not.
+ * A3 A mistyped key and a token without our signature cost no look-up; an unknown key costs one in five seconds.
+ * A4 A cookie lets nobody change anything without the session's CSRF token: a browser sends it along whoever wrote the page.
+ */
+import { LRUCache } from 'lru-cache';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Principal } from '../../../edge/auth/principal.ts';
+import type { AccessClaims, Tokens } from '../../../edge/auth/tokens.ts';
+import type { HttpRequest } from '../../../edge/http/message.ts';
+import { AppError } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
+import type { Database } from '../../../storage/database.ts';
+import { apiKey } from '../api-key/messages.ts';
+import { session } from '../session/messages.ts';
+import { user } from '../user/messages.ts';
+import { readApiKey } from './api-key-secret.ts';
+import type { CookieSessions } from './cookie-session.ts';
+
+export interface Authenticator {
+  /**
+   * By the value of an Authorization header; null: it names nobody who counts. Throws or rejects `unavailable` when that cannot be found out.
+   */
+  authenticate(authorization: string): Principal | null | Promise<Principal | null>;
+  /**
+   * Like `authenticate`, and where there is no header by the `token` of a download link or by the dashboard's cookie. Throws or rejects
+   * `forbidden` for a link that does not open this path, and for a cookie that may not act.
+   */
+  ofRequest(request: HttpRequest): Principal | null | Promise<Principal | null>;
+  /** Whether the session or key behind a principal counts now: for connections, which outlive the moment they were authenticated. */
+  standing(principal: Principal): Promise<boolean>;
+}
+
+export type AuthenticatorOptions = {
+  actors: ActorSystem;
+  database: Database;
+  tokens: Tokens;
+  cookies: CookieSessions;
+  clock: Clock;
+  log: Log;
+};
+
+type Known = {
+  readonly principal: Principal;
+  readonly expiresAtMs: number;
+  /** When the question was put that was answered last. */
+  askedAtMs: number;
+  asking: boolean;
+  touchedAtMs: number;
+};
+
+const askAgainAfterMs = 500;
+const oldestAnswerMs = 900;
+const touchIntervalMs = 60_000;
+const maxKnown = 20_000;
+const maxUnknown = 10_000;
+const unknownForMs = 5_000;
+const maxHeaderChars = 2_100;
+
+export function createAuthenticator({ actors, database, tokens, cookies, clock, log }: AuthenticatorOptions): Authenticator {
+  const known = new LRUCache<string, Known>({ max: maxKnown });
+  /** Hashes of keys that do not exist, and until when that is believed. */
+  const unknown = new LRUCache<string, number>({ max: maxUnknown });
+  /** Tokens being looked up, so that a burst of requests with a new one asks once. */
+  const looking = new Map<string, Promise<Principal | null>>();
+
+  const authenticate = (authorization: string) => remembered(authorization, look);
+
+  /** @param name what the principal is remembered by */
+  function remembered(
+    name: string,
+    lookUp: (name: string) => null | Promise<Principal | null>,
+  ): Principal | null | Promise<Principal | null> {
+    const entry = known.get(name);
+    if (entry === undefined) return lookUp(name);
+    const nowMs = clock.nowMs();
+    if (nowMs >= entry.expiresAtMs) {
+      known.delete(name);
+      return null;
+    }
+    const ageMs = nowMs - entry.askedAtMs;
+    // A clock that was set back makes an answer of unknown age.
+    if (ageMs >= 0 && ageMs < askAgainAfterMs) return entry.principal;
+    return askAgain(name, entry, nowMs, ageMs >= 0 && ageMs < oldestAnswerMs);
+  }
+
+  function askAgain(name: string, entry: Known, nowMs: number, mayServe: boolean): Principal | null | Promise<Principal | null> {
+    if (mayServe && entry.asking) return entry.principal;
+    const heard = (stands: boolean): Principal | null => {
+      entry.asking = false;
+      if (!stands) {
+        if (known.peek(name) === entry) known.delete(name);
+        return null;
+      }
+      entry.askedAtMs = nowMs;
+      noteUse(entry, nowMs);
+      return entry.principal;
+    };
+    const answer = ask(entry.principal);
+    if (typeof answer === 'boolean') return heard(answer);
+    entry.asking = true;
+    const hearing = answer.then(heard).finally(() => (entry.asking = false));
+    if (!mayServe) return hearing;
+    hearing.catch((error) => log.warn({ err: error, principal: entry.principal.id }, 'a session or key could not be asked again'));
+    return entry.principal;
+  }
+
+  function ask({ kind, id, userId }: Principal): boolean | Promise<boolean> {
+    if (kind === 'link') return true;
+    if (kind === 'session') {
+      const opened = actors.query(session, id, 'standing', null);
+      const current = actors.query(user, userId, 'generation', null);
+      if (opened instanceof Promise || current instanceof Promise) return Promise.all([opened, current]).then(isOfToday);
+      return isOfToday([opened, current]);
+    }
+    const facts = actors.query(apiKey, id, 'facts', null);
+    return facts instanceof Promise ? facts.then((found) => found !== null) : facts !== null;
+  }
+
+  /** When a key was used last is good to know and worth no failure. */
+  function noteUse(entry: Known, nowMs: number): void {
+    if (entry.principal.kind !== 'api_key' || nowMs - entry.touchedAtMs < touchIntervalMs) return;
+    entry.touchedAtMs = nowMs;
+    actors
+      .ask(apiKey, entry.principal.id, 'touch', null)
+      .catch((error) => log.debug({ err: error, key_id: entry.principal.id }, 'the use of a key was not noted'));
+  }
+
+  function look(authorization: string): null | Promise<Principal | null> {
+    if (authorization.length > maxHeaderChars || !/^bearer /i.test(authorization)) return null;
+    const token = authorization.slice(7).trim();
+    const isKey = token.startsWith('mk_') || token.startsWith('mt_');
+    if (!isKey && !token.startsWith('v4.public.')) return null;
+    return lookOnce(authorization, () => (isKey ? lookForKey(token) : lookForSession(tokens.readAccessToken(token))));
+  }
+
+  function lookOnce(name: string, lookFor: () => null | Promise<Known | null>): null | Promise<Principal | null> {
+    const first = looking.get(name);
+    if (first !== undefined) return first;
+    const found = lookFor();
+    if (found === null) return null;
+    const result = found
+      .then((entry) => {
+        if (entry === null) return null;
+        known.set(name, entry);
+        noteUse(entry, entry.askedAtMs);
+        return entry.principal;
+      })
+      .finally(() => looking.delete(name));
+    looking.set(name, result);
+    return result;
+  }
+
+  async function lookForSession(reading: Promise<(AccessClaims & { expiresAtMs: number }) | null>): Promise<Known | null> {
+    const claims = await reading;
+    if (claims === null) return null;
+    const { accountId, userId, sessionId, expiresAtMs } = claims;
+    const askedAtMs = clock.nowMs();
+    const principal: Principal = { accountId, userId, kind: 'session', scopes: 'all', mode: 'live', id: sessionId };
+    return (await ask(principal)) ? { principal, expiresAtMs, askedAtMs, asking: false, touchedAtMs: 0 } : null;
+  }
+
+  function lookForKey(token: string): null | Promise<Known | null> {
+    const read = readApiKey(token);
+    if (read === null) return null;
+    const askedAtMs = clock.nowMs();
+    const believedUntilMs = unknown.get(read.hash);
+    if (believedUntilMs !== undefined && askedAtMs < believedUntilMs) return null;
+    return database
+      .read({
+        name: 'api_key_by_hash',
+        text: `select id, account_id, user_id, mode, scopes from api_key where secret_hash = $1 and status = 'active'`,
+        values: [read.hash],
+      })
+      .then(({ rows: [row] }): Known | null => {
+        if (row === undefined) unknown.set(read.hash, askedAtMs + unknownForMs);
+        // A prefix that says another mode than the key's was mistyped, and might spend real money.
+        if (row === undefined || (read.mode !== null && read.mode !== row.mode)) return null;
+        const { id, account_id: accountId, user_id: userId, mode, scopes } = row;
+        const principal: Principal = { accountId, userId, kind: 'api_key', scopes: new Set(scopes), mode, id };
+        return { principal, expiresAtMs: Infinity, askedAtMs, asking: false, touchedAtMs: 0 };
+      });
+  }
+
+  function ofRequest(request: HttpRequest): Principal | null | Promise<Principal | null> {
+    if (request.has('authorization')) return authenticate(request.header('authorization'));
+    const token = request.queryString === '' ? null : new URLSearchParams(request.queryString).get('token');
+    if (token !== null) return byLink(token, request);
+    const cookie = cookies.sessionOf(request);
+    return cookie === null ? null : byCookie(cookie, request);
+  }
+
+  function byCookie(cookie: string, request: HttpRequest): Principal | null | Promise<Principal | null> {
+    if (cookies.mayBeForeign(request)) throw foreign();
+    const mayAct = (principal: Principal | null): Principal | null => {
+      if (principal !== null && !cookies.mayAct(request, principal.id)) throw foreign();
+      return principal;
+    };
+    // No header holds a NUL, so nobody is taken for a cookie by what they send as one.
+    const found = remembered(`\0${cookie}`, (name) => lookOnce(name, () => lookForSession(tokens.readCookieToken(cookie))));
+    return found instanceof Promise ? found.then(mayAct) : mayAct(found);
+  }
+
+  async function byLink(token: string, { method, path }: HttpRequest): Promise<Principal> {
+    const claims = await tokens.readDownloadToken(token);
+    const asked = path.startsWith('/v1/') ? path.slice(3) : path;
+    if (claims === null || claims.path !== asked || (method !== 'GET' && method !== 'HEAD'))
+      throw new AppError('forbidden', 'This link is not valid or has expired');
+    const { accountId, userId, scope } = claims;
+    return { accountId, userId, kind: 'link', scopes: new Set([scope]), mode: 'live', id: asked };
+  }
+
+  return { authenticate, ofRequest, standing: async (principal) => ask(principal) };
+}
+
+/** Whether a session stands, by the generation it was opened with and the user's own. */
+function isOfToday([opened, current]: [number | null, number | null]): boolean {
+  return opened !== null && opened === current;
+}
+
+function foreign(): AppError {
+  return new AppError('forbidden', 'Send the value of the troupe_csrf cookie as X-CSRF-Token');
+}

@@ -1,0 +1,83 @@
+/**
+ * The two cookies of a dashboard in the browser. `troupe_session` says who calls and is out of reach of scripts; `troupe_csrf` is for the
+ * dashboard's own script to read and to send along with whatever changes something, which a page of another site cannot. It is bound to the
+ * session by our key, so nobody who can merely set cookies can make a pair of their own.
+ *
+ * Where the service is reached over https both names begin with `__Host-`, and no others are read: a browser takes such a cookie from this very
+ * host over https alone, so no sister domain and no plain connection can plant one.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { derivedKey } from '../../../derived-key.ts';
+import { cookieLifeMs } from '../../../edge/auth/tokens.ts';
+import type { HttpRequest } from '../../../edge/http/message.ts';
+import { base62 } from './base62.ts';
+
+const sessionCookie = 'troupe_session';
+const csrfCookie = 'troupe_csrf';
+const hostPrefix = '__Host-';
+const csrfHeader = 'x-csrf-token';
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export interface CookieSessions {
+  /** The value of `troupe_csrf` for a session. */
+  csrfToken(sessionId: string): string;
+  /** Values of Set-Cookie: a session begins in this browser. @param token from `Tokens.cookieToken` */
+  begin(token: string, sessionId: string): string[];
+  /** Values of Set-Cookie: it is over. */
+  end(): string[];
+  /** The value of the session cookie; null where the request carries none. */
+  sessionOf(request: HttpRequest): string | null;
+  /** Whether the request may be the work of another site's page: it changes something and does not repeat its CSRF cookie in a header. */
+  mayBeForeign(request: HttpRequest): boolean;
+  /** Whether a request may do what it asks for in the name of its session cookie: it changes nothing, or it shows the session's token. */
+  mayAct(request: HttpRequest, sessionId: string): boolean;
+}
+
+export type CookieSessionsOptions = {
+  secretKey: string;
+  acceptedKeys?: readonly string[];
+  /** Where browsers reach the service. */
+  publicUrl(): string;
+};
+
+export function createCookieSessions({ secretKey, acceptedKeys = [], publicUrl }: CookieSessionsOptions): CookieSessions {
+  const keys = [secretKey, ...acceptedKeys].map((root) => derivedKey(root, 'csrf tokens')) as [Buffer, ...Buffer[]];
+  const tokenOf = (sessionId: string, key: Buffer): string => base62(createHmac('sha256', key).update(sessionId).digest(), 43);
+  const isSecure = (): boolean => publicUrl().startsWith('https:');
+  const nameOf = (cookie: string): string => (isSecure() ? hostPrefix + cookie : cookie);
+  const cookie = (name: string, value: string, lifeMs: number, more = ''): string =>
+    `${nameOf(name)}=${value}; Path=/; Max-Age=${lifeMs / 1000}; SameSite=Lax${more}${isSecure() ? '; Secure' : ''}`;
+  const pair = (token: string, csrf: string, lifeMs: number) => [
+    cookie(sessionCookie, token, lifeMs, '; HttpOnly'),
+    cookie(csrfCookie, csrf, lifeMs),
+  ];
+  return {
+    csrfToken: (sessionId) => tokenOf(sessionId, keys[0]),
+    begin: (token, sessionId) => pair(token, tokenOf(sessionId, keys[0]), cookieLifeMs),
+    end: () => pair('', '', 0),
+    sessionOf: (request) => cookieOf(request, nameOf(sessionCookie)),
+    mayBeForeign(request) {
+      if (safeMethods.has(request.method)) return false;
+      const sent = request.header(csrfHeader);
+      return sent === '' || sent !== cookieOf(request, nameOf(csrfCookie));
+    },
+    mayAct(request, sessionId) {
+      if (safeMethods.has(request.method)) return true;
+      return keys.some((key) => isSame(request.header(csrfHeader), tokenOf(sessionId, key)));
+    },
+  };
+}
+
+function cookieOf(request: HttpRequest, name: string): string | null {
+  for (const pair of request.header('cookie').split(';')) {
+    const at = pair.indexOf('=');
+    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || null;
+  }
+  return null;
+}
+
+/** Of a header that may hold anything: characters and bytes of it need not be as many. */
+function isSame(sent: string, expected: string): boolean {
+  const [given, wanted] = [Buffer.from(sent), Buffer.from(expected)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}

@@ -1,0 +1,100 @@
+/**
+ * Who may have a password hashed now. A hash costs 19 MiB and some 50 ms of a core, so few run at once; whoever floods them from one network must
+ * not keep others from signing in.
+ *
+ * H1 Three lanes have their turn one after the other: whoever signs in from a network that a right password came from lately, or has proven who
+ *    they are; whoever else signs in; whoever registers.
+ * H2 In a lane networks have their turn one after the other (/24 of IPv4, /48 of IPv6), in a network its addresses (/64 of IPv6).
+ * H3 Of an address, of a network and in a lane so many wait and no more, and nobody waits longer than `maxWaitMs` for the turn of their network.
+ *    Where a lane is full, a network with few in it finds room at the cost of one with many.
+ */
+import { LRUCache } from 'lru-cache';
+import { addressGroup } from '../../../edge/http/client-address.ts';
+import { FairGate } from '../../../fair-queue.ts';
+
+export type HashLane = 'known' | 'login' | 'register';
+/** Whose hash it is: in which lane, and with whom it shares its turns. */
+export type HashLine = { lane: HashLane; network: string; address: string };
+
+export type HashLanesOptions = {
+  /** Below the four threads of the pool, which file access needs too. */
+  maxRunning?: number;
+  maxWaitingOfAddress?: number;
+  maxWaitingOfNetwork?: number;
+  maxWaitingOfLane?: number;
+  maxWaitMs?: number;
+};
+
+const maxKnown = 20_000;
+const knownForMs = 24 * 3_600_000;
+const full = 'Too many sign-ins at once; try again shortly';
+
+export class HashLanes {
+  readonly #options: Required<HashLanesOptions>;
+  readonly #all: FairGate;
+  readonly #lanes = new Map<HashLane, FairGate>();
+  /** Of a lane and a network, while something of it runs or waits. */
+  readonly #networks = new Map<string, FairGate>();
+  /** Networks that a right password came from. */
+  readonly #known = new LRUCache<string, true>({ max: maxKnown, ttl: knownForMs });
+
+  constructor(options: HashLanesOptions = {}) {
+    this.#options = {
+      maxRunning: 2,
+      maxWaitingOfAddress: 100,
+      maxWaitingOfNetwork: 100,
+      maxWaitingOfLane: 100,
+      maxWaitMs: 10_000,
+      ...options,
+    };
+    this.#all = new FairGate({ maxRunning: this.#options.maxRunning, full });
+  }
+
+  /** The line of a client. @param address the client's */
+  lineOf(address: string, lane: 'login' | 'register'): HashLine {
+    const network = networkOf(address);
+    const line = { network, address: addressGroup(address, 64) };
+    return { lane: lane === 'login' && this.#known.has(network) ? 'known' : lane, ...line };
+  }
+
+  /** The line of somebody who has proven who they are. */
+  lineOfUser(userId: string): HashLine {
+    return { lane: 'known', network: userId, address: userId };
+  }
+
+  /** A right password came from this client. */
+  noteRight(address: string): void {
+    this.#known.set(networkOf(address), true);
+  }
+
+  /** Runs `work` when it is its turn. Rejects with what it rejects with, and `overloaded` where too many wait. */
+  async pass<T>({ lane, network, address }: HashLine, work: () => Promise<T>): Promise<T> {
+    const name = `${lane} ${network}`;
+    const ofNetwork = this.#networkGate(name);
+    try {
+      return await ofNetwork.pass(address, () => this.#laneGate(lane).pass(network, () => this.#all.pass(lane, work)));
+    } finally {
+      const { running, waiting } = ofNetwork.size;
+      if (running === 0 && waiting === 0) this.#networks.delete(name);
+    }
+  }
+
+  #laneGate(lane: HashLane): FairGate {
+    let gate = this.#lanes.get(lane);
+    const { maxRunning, maxWaitingOfLane: maxWaiting } = this.#options;
+    if (gate === undefined) this.#lanes.set(lane, (gate = new FairGate({ maxRunning, maxWaiting, full })));
+    return gate;
+  }
+
+  #networkGate(name: string): FairGate {
+    let gate = this.#networks.get(name);
+    const { maxRunning, maxWaitingOfNetwork: maxWaiting, maxWaitingOfAddress: maxWaitingEach, maxWaitMs } = this.#options;
+    if (gate === undefined) this.#networks.set(name, (gate = new FairGate({ maxRunning, maxWaiting, maxWaitingEach, maxWaitMs, full })));
+    return gate;
+  }
+}
+
+/** One /24 of IPv4 is seldom several people's who do not know of each other; one /48 of IPv6 is what a customer is given. */
+function networkOf(address: string): string {
+  return address.includes(':') ? addressGroup(address, 48) : `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
+}

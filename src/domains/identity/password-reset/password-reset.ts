@@ -1,0 +1,32 @@
+/**
+ * Takes the requests for a new password of one e-mail address, whether or not somebody holds it: whoever asks is answered after the same
+ * steps, and nobody's mailbox is flooded. What depends on the holder happens behind the message.
+ */
+
+import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { Throttle, type ThrottleRow } from '../../../storage/entities/identity.ts';
+import { emailAddress } from '../email-address/messages.ts';
+import { countedTimes, waitS } from '../throttle/recent-times.ts';
+import { type PasswordResetContract, passwordReset } from './messages.ts';
+
+const mailed = { limit: 3, windowMs: 3_600_000 };
+
+export const passwordResetActor = defineActor<ThrottleRow, PasswordResetContract>({
+  ref: passwordReset,
+  // Its rows are throttles of another name, and end as those do.
+  entity: Throttle,
+  commands: { request },
+  queries: {},
+  idleTimeoutMs: 30_000,
+});
+
+function request(
+  state: ThrottleRow | null,
+  { addressId }: { addressId: string },
+  ctx: TurnContext<PasswordResetContract>,
+): Turn<ThrottleRow | null, null> {
+  const times = state?.times ?? [];
+  if (waitS(times, mailed, ctx.nowMs) > 0) return { state, reply: null };
+  ctx.send(emailAddress, addressId, 'forgotPassword', null);
+  return { state: countedTimes(ctx.id, times, mailed, ctx.nowMs), reply: null };
+}

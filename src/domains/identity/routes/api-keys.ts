@@ -1,0 +1,141 @@
+/** API keys: made, listed, revoked. The secret is answered once, by the request that made it. */
+import Type, { type Static } from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { type Clock, isoTimestamp } from '../../../clock.ts';
+import type { Principal } from '../../../edge/auth/principal.ts';
+import { lackingScope, scopes } from '../../../edge/auth/scopes.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { commandIds } from '../../../edge/idempotency.ts';
+import { PageOf, page } from '../../../edge/routes/page.ts';
+import { AppError } from '../../../errors.ts';
+import { idPrefixes } from '../../../ids.ts';
+import type { Database } from '../../../storage/database.ts';
+import { ApiKey } from '../../../storage/entities/identity.ts';
+import { apiKey, keyIdOf } from '../api-key/messages.ts';
+import type { ApiKeySecrets, KeyMode } from '../auth/api-key-secret.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+
+export type ApiKeyRoutesOptions = {
+  actors: ActorSystem;
+  database: Database;
+  secrets: ApiKeySecrets;
+  standing: Authenticator['standing'];
+  clock: Clock;
+};
+
+const Mode = Type.Enum(['live', 'test'], {
+  description:
+    'A test key moves no real money and deploys nothing: its wallet, cards and orders are of test mode, apart from the live ones',
+});
+const described = {
+  id: Type.String(),
+  name: Type.String(),
+  scopes: Type.Array(Type.String()),
+  mode: Mode,
+  created_at: Type.String({ format: 'date-time' }),
+};
+const CreatedKey = Type.Object(
+  { ...described, key: Type.String({ description: 'The secret; it is not shown again' }) },
+  { title: 'CreatedApiKey' },
+);
+const ListedKey = Type.Object(
+  {
+    ...described,
+    last_four: Type.String(),
+    last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'To the minute' }),
+  },
+  { title: 'ApiKey' },
+);
+
+export function apiKeyRoutes({ actors, database, secrets, standing, clock }: ApiKeyRoutesOptions): AnyRoute[] {
+  const create = route({
+    method: 'POST',
+    path: '/api-keys',
+    summary: 'Make an API key',
+    description:
+      'A key makes only keys whose scopes it has itself, and a test key only test keys. An account has as many keys as its plan allows (free 5, pro 20, power 50, business 200); beyond that it is 402.',
+    scope: 'any',
+    errors: [402, 403, 409],
+    body: Type.Object({
+      name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+      scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 }),
+      mode: Type.Optional(Mode),
+    }),
+    responses: { 201: CreatedKey },
+    authorize: ({ principal, body }) => mustHold(principal, body.scopes, body.mode ?? 'live'),
+    async handler(context) {
+      const { principal, body } = context;
+      const wanted = [...new Set(body.scopes)];
+      const mode = body.mode ?? 'live';
+      mustHold(principal, wanted, mode);
+      // Asked anew: one that ended a moment ago must not leave a key behind.
+      if (!(await standing(principal))) throw new AppError('unauthenticated', 'Not authenticated');
+      const { accountId, userId } = principal;
+      const { id: seed, commandId } = commandIds(context, idPrefixes.apiKey, clock.nowMs());
+      const id = keyIdOf(accountId, seed);
+      const secret = secrets.create(mode, commandId);
+      const command = { accountId, userId, name: body.name, secretHash: secret.hash, lastFour: secret.lastFour, mode, scopes: wanted };
+      const { createdAt } = await actors.ask(apiKey, id, 'create', command, { commandId });
+      return { status: 201, json: { id, name: body.name, key: secret.text, scopes: wanted, mode, created_at: isoTimestamp(createdAt) } };
+    },
+  });
+
+  const list = route({
+    method: 'GET',
+    path: '/api-keys',
+    summary: 'List API keys, newest first',
+    extension: true,
+    scope: 'any',
+    query: Type.Object({
+      limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+      offset: Type.Integer({ minimum: 0, default: 0 }),
+    }),
+    responses: { 200: PageOf(ListedKey) },
+    async handler({ principal, query: { limit, offset } }) {
+      const where = { accountId: principal.accountId, status: 'active' as const };
+      const [keys, total] = await database.list(principal.accountId, (em) =>
+        em.findAndCount(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
+      );
+      const data = keys.map(
+        (key): Static<typeof ListedKey> => ({
+          id: key.id,
+          name: key.name,
+          scopes: key.scopes,
+          mode: key.mode,
+          created_at: isoTimestamp(key.createdAt),
+          last_four: key.lastFour,
+          last_used_at: key.lastUsedAt == null ? null : isoTimestamp(key.lastUsedAt),
+        }),
+      );
+      return { status: 200, json: page(data, offset, total) };
+    },
+  });
+
+  const revoke = route({
+    method: 'DELETE',
+    path: '/api-keys/{id}',
+    summary: 'Revoke an API key',
+    description: 'It is refused within a second. A key revokes only keys it could have made.',
+    extension: true,
+    scope: 'any',
+    errors: [403],
+    responses: { 204: null },
+    async handler({ principal, params }) {
+      const { accountId } = principal;
+      const facts = await actors.query(apiKey, params.id, 'facts', null);
+      if (facts === null || facts.accountId !== accountId) throw new AppError('not_found', 'API key not found');
+      mustHold(principal, facts.scopes, facts.mode);
+      await actors.ask(apiKey, params.id, 'revoke', { accountId });
+      return { status: 204 };
+    },
+  });
+
+  return [create, list, revoke];
+}
+
+/** A key rules over no more than it may do itself. */
+function mustHold(principal: Principal, wanted: readonly string[], mode: KeyMode): void {
+  const lacking = lackingScope(principal, wanted);
+  if (lacking !== undefined) throw new AppError('forbidden', `This key does not have the scope ${lacking} itself`);
+  if (principal.mode === 'test' && mode !== 'test') throw new AppError('forbidden', 'A test key has no say over live keys');
+}

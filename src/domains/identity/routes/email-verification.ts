@@ -1,0 +1,122 @@
+/** Proof that a person reads the mail of the e-mail address they gave. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Tokens } from '../../../edge/auth/tokens.ts';
+import { readForm } from '../../../edge/http/form-body.ts';
+import type { HttpResponse } from '../../../edge/http/message.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { escaped, page as htmlPage } from '../../../edge/routes/html-page.ts';
+import { AppError } from '../../../errors.ts';
+import { countUse, verificationMails } from '../auth/attempts.ts';
+import { user } from '../user/messages.ts';
+import { Message } from './auth-schemas.ts';
+import { tooManyMails, unknownUser } from './profile.ts';
+
+export type EmailVerificationRoutesOptions = { actors: ActorSystem; tokens: Tokens; clock: Clock };
+
+export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerificationRoutesOptions): AnyRoute[] {
+  const verify = route({
+    method: 'POST',
+    path: '/auth/verify-email',
+    summary: 'Confirm an e-mail address with the mailed token',
+    description: 'The token is good once and for a day. An address that was waiting becomes the one to sign in with.',
+    extension: true,
+    scope: null,
+    idempotent: false,
+    errors: [400],
+    body: Type.Object({ token: Type.String({ maxLength: 2_048 }) }),
+    responses: { 200: Message },
+    async handler({ body }) {
+      if (!(await confirm(body.token))) throw invalidToken();
+      return { status: 200, json: { message: 'The e-mail address is confirmed' } };
+    },
+  });
+
+  const resend = route({
+    method: 'POST',
+    path: '/auth/verify-email/resend',
+    summary: 'Have the token mailed again',
+    description:
+      'To the address that waits, else to the present one; 409 where nothing is left to confirm. ' +
+      'One address is mailed ten times an hour at most, by one user twenty times; then it is 429.',
+    extension: true,
+    scope: 'session',
+    idempotent: false,
+    errors: [409],
+    responses: { 200: Message },
+    async handler({ principal: { userId } }) {
+      const profile = await actors.query(user, userId, 'profile', null);
+      if (profile === null) throw unknownUser();
+      const { email, emailVerified, pendingEmail } = profile;
+      if (pendingEmail === null && emailVerified) throw verified();
+      await countUse({ actors, clock }, verificationMails(userId, pendingEmail ?? email), tooManyMails);
+      if (!(await actors.ask(user, userId, 'mailVerificationAgain', null))) throw verified();
+      return { status: 200, json: { message: `A mail with a token is on its way to ${pendingEmail ?? email}` } };
+    },
+  });
+
+  const show = route({
+    ...page,
+    method: 'GET',
+    summary: 'The page that a verification mail leads to',
+    description: 'Opening it changes nothing, since mail programs open links by themselves: its button confirms the address.',
+    query: Type.Object({
+      token: Type.String({ pattern: '^v4\\.public\\.[\\w.-]{1,2000}$', examples: ['v4.public.eyJ2ZXJpZmljYXRpb24iOiJyZXFf'] }),
+    }),
+    responses: { 200: null },
+    contentTypes: { 200: html },
+    handler({ query: { token } }) {
+      const field = `<input type="hidden" name="token" value="${escaped(token)}">`;
+      return htmlPage(
+        'Confirm your e-mail address',
+        `<form method="post">${field}<button class="main" autofocus>Confirm</button></form>`,
+        200,
+      );
+    },
+  });
+
+  const press = route({
+    ...page,
+    method: 'POST',
+    summary: 'What the button of that page posts',
+    errors: [413, 415],
+    responses: { 200: null, 400: null },
+    contentTypes: { 200: html, 400: html },
+    readsBody: true,
+    async handler(context) {
+      const form = await readForm(context).catch(noText);
+      if (!(await confirm(form.get('token') ?? ''))) return badLinkPage();
+      return htmlPage('Thank you', '<p>Your e-mail address is confirmed. You can close this page.</p>', 200);
+    },
+  });
+
+  return [verify, resend, show, press];
+
+  async function confirm(token: string): Promise<boolean> {
+    const claims = await tokens.readVerificationToken(token);
+    return claims !== null && actors.ask(user, claims.userId, 'verifyEmail', { verificationId: claims.verificationId });
+  }
+}
+
+const html = 'text/html';
+const page = { path: '/auth/verify-email/page', extension: true, scope: null, idempotent: false } as const;
+
+/** A form whose text cannot be stored holds no token. */
+function noText(error: unknown): URLSearchParams {
+  if (error instanceof AppError && error.code === 'bad_request') return new URLSearchParams();
+  throw error;
+}
+
+function badLinkPage(): HttpResponse {
+  const advice = 'It was used already, or is older than a day. Sign in and ask for another mail.';
+  return htmlPage('This link is not good', `<p>${advice}</p>`, 400);
+}
+
+function verified(): AppError {
+  return new AppError('conflict', 'The e-mail address is confirmed already');
+}
+
+function invalidToken(): AppError {
+  return new AppError('bad_request', 'The token is not valid, was used, or has expired');
+}

@@ -1,0 +1,152 @@
+/** The person behind the token: profile and second factor. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { type Clock, isoTimestamp } from '../../../clock.ts';
+import type { Principal } from '../../../edge/auth/principal.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import { idPrefixes, newId } from '../../../ids.ts';
+import { account } from '../../accounts/account/messages.ts';
+import { standingOf } from '../../accounts/account/standing.ts';
+import { countUse, verificationMails } from '../auth/attempts.ts';
+import { newEnrolment } from '../auth/one-time-codes.ts';
+import type { SignIn } from '../auth/sign-in.ts';
+import { emailAddress, emailAddressId } from '../email-address/messages.ts';
+import { user } from '../user/messages.ts';
+import { Code, CurrentUser, Email, Message, Name } from './auth-schemas.ts';
+
+export type ProfileRoutesOptions = {
+  actors: ActorSystem;
+  signIn: SignIn;
+  clock: Clock;
+};
+
+export const tooManyMails = 'Too many mails to verify an address; try again later';
+
+export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): AnyRoute[] {
+  async function currentUser({ userId, accountId }: Principal) {
+    const [profile, owned] = await Promise.all([
+      actors.query(user, userId, 'profile', null),
+      actors.query(account, accountId, 'get', null),
+    ]);
+    if (profile === null || owned === null) throw unknownUser();
+    const { id, email, emailVerified, pendingEmail, name, twoFactorEnabled, createdAt } = profile;
+    const { plan } = standingOf(owned, clock.nowMs());
+    const about = { plan, two_factor_enabled: twoFactorEnabled, created_at: isoTimestamp(createdAt) };
+    return { id, email, email_verified: emailVerified, pending_email: pendingEmail, name, account_id: accountId, ...about };
+  }
+
+  async function setEmail(userId: string, email: string, password: string): Promise<void> {
+    await signIn.confirmPassword(userId, password);
+    const profile = await actors.query(user, userId, 'profile', null);
+    if (profile === null) throw unknownUser();
+    const { accountId, emailVersion } = profile;
+    const addressId = emailAddressId(email);
+    const isOwn = addressId === emailAddressId(profile.email);
+    if (!isOwn) await countUse({ actors, clock }, verificationMails(userId, email), tooManyMails);
+    const moveId = newId(idPrefixes.request, clock.nowMs());
+    const isDone = isOwn
+      ? await actors.ask(user, userId, 'update', { email })
+      : await actors.ask(emailAddress, addressId, 'move', { moveId, userId, accountId, email, emailVersion });
+    if (!isDone) throw new AppError('conflict', 'The email was changed by another request at the same time');
+  }
+
+  const me = route({
+    method: 'GET',
+    path: '/auth/me',
+    summary: 'The user behind the token',
+    scope: 'any',
+    responses: { 200: CurrentUser },
+    handler: async ({ principal }) => ({ status: 200, json: await currentUser(principal) }),
+  });
+
+  const change = route({
+    method: 'PATCH',
+    path: '/auth/me',
+    summary: 'Change the name or the email',
+    description:
+      'Another address takes the password, and waits as `pending_email` until somebody confirms it with the token that is mailed to it, for a day at ' +
+      'most; the present address is told and stays until then. A second change takes the place of the first, the present address ends it. When the ' +
+      'new address counts, the old one is free for anybody, and whatever was mailed to it for a new password opens nothing. ' +
+      'After five wrong passwords within 15 minutes it is 429, whether or not the next is right.',
+    scope: 'session',
+    errors: [403, 409],
+    body: Type.Object({
+      name: Name,
+      email: Type.Optional(Email),
+      password: Type.Optional(Type.String({ maxLength: 1_024, description: 'The present one; needed with `email`' })),
+    }),
+    responses: { 200: CurrentUser },
+    async handler({ principal, body: { name, email, password } }) {
+      // What can be refused comes first.
+      if (email !== undefined) {
+        if (password === undefined) throw invalidField(['body', 'password'], 'Field required', 'missing');
+        await setEmail(principal.userId, email.normalize('NFC'), password);
+      }
+      if (name !== undefined) await actors.ask(user, principal.userId, 'update', { name });
+      return { status: 200, json: await currentUser(principal) };
+    },
+  });
+
+  const enroll = route({
+    method: 'POST',
+    path: '/auth/2fa/enroll',
+    summary: 'Begin a second factor',
+    description: 'Show the picture to an authenticator app and send a code of it to `/auth/2fa/confirm`: until then nothing changes.',
+    extension: true,
+    scope: 'session',
+    idempotent: false,
+    errors: [409],
+    responses: {
+      200: Type.Object({
+        secret: Type.String({ description: 'Base32, for typing in' }),
+        otpauth_url: Type.String(),
+        qr_svg: Type.String({ description: 'The URL as a picture' }),
+      }),
+    },
+    async handler({ principal: { userId } }) {
+      const profile = await actors.query(user, userId, 'profile', null);
+      if (profile === null) throw unknownUser();
+      const { secret, otpauthUrl, qrSvg } = newEnrolment(profile.email);
+      await actors.ask(user, userId, 'enroll', { sealed: signIn.seal(userId, secret) });
+      return { status: 200, json: { secret, otpauth_url: otpauthUrl, qr_svg: qrSvg } };
+    },
+  });
+
+  const confirm = route({
+    method: 'POST',
+    path: '/auth/2fa/confirm',
+    summary: 'Make the second factor count',
+    description: 'From now on signing in takes a code. Each recovery code stands in for one, once; they are not shown again.',
+    extension: true,
+    scope: 'session',
+    idempotent: false,
+    errors: [409],
+    body: Type.Object({ code: Code }),
+    responses: { 200: Type.Object({ recovery_codes: Type.Array(Type.String()) }) },
+    async handler({ principal: { userId }, body }) {
+      return { status: 200, json: { recovery_codes: await signIn.confirmSecondFactor(userId, body.code) } };
+    },
+  });
+
+  const disable = route({
+    method: 'POST',
+    path: '/auth/2fa/disable',
+    summary: 'End the second factor',
+    extension: true,
+    scope: 'session',
+    idempotent: false,
+    body: Type.Object({ code: Code }),
+    responses: { 200: Message },
+    async handler({ principal: { userId }, body }) {
+      await signIn.disableSecondFactor(userId, body.code);
+      return { status: 200, json: { message: 'Signing in takes the password alone from now on' } };
+    },
+  });
+
+  return [me, change, enroll, confirm, disable];
+}
+
+export function unknownUser(): AppError {
+  return new AppError('unauthenticated', 'Not authenticated');
+}

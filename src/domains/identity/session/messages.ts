@@ -1,0 +1,33 @@
+/** What can be asked of a session. Refresh tokens come as SHA-256 hashes. */
+import { actorRef } from '../../../actors/define-actor.ts';
+
+export type OpenSession = {
+  userId: string;
+  accountId: string;
+  /** The user's generation that the login was checked against. */
+  generation: number;
+  refreshHash: string;
+};
+
+export type SessionOwner = { userId: string; accountId: string; generation: number };
+
+export type SessionContract = {
+  commands: {
+    open(input: OpenSession): null;
+    /**
+     * Exchanges the live refresh token for the next one. null: no session, an ended one, or a refresh token that is too old. A dead token
+     * ends the session, since one of the two who hold it is a thief.
+     */
+    rotate(input: { presentedHash: string; nextHash: string }): SessionOwner | null;
+    /** Ends the session of this user; false where it is none of theirs. An ended one stays so. */
+    revoke(input: { userId: string }): boolean;
+  };
+  queries: {
+    /** The generation it was opened with: access tokens count while it is still the user's. null: the session has ended. */
+    standing(input: null): number | null;
+    /** Whose it is, and with which of the user's generations it was opened. null: as above. */
+    opened(input: null): SessionOwner | null;
+  };
+};
+
+export const session = actorRef<SessionContract>('session');

@@ -1,0 +1,37 @@
+/**
+ * Counts what goes wrong with one thing, so that nobody tries again and again: wrong passwords for one address, wrong codes of one user. One
+ * actor counts for all nodes, and what it has counted outlives them. It is told of failures alone, so who does nothing wrong leaves no row;
+ * a row whose time is over is removed by the housekeeping, which changes nothing: all in it is too old to count.
+ */
+
+import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { Throttle, type ThrottleRow } from '../../../storage/entities/identity.ts';
+import { throttleInputs } from './inputs.ts';
+import { type ThrottleContract, type ThrottleRule, throttle } from './messages.ts';
+import { countedTimes, waitS } from './recent-times.ts';
+
+export const throttleActor = defineActor<ThrottleRow, ThrottleContract>({
+  ref: throttle,
+  entity: Throttle,
+  inputs: throttleInputs,
+  commands: { judge, forget },
+  queries: { waitS: (state, { rule, nowMs }) => waitS(state?.times ?? [], rule, nowMs) },
+  // Every guess wakes one of these.
+  idleTimeoutMs: 30_000,
+});
+
+function judge(
+  state: ThrottleRow | null,
+  { rule, failed }: { rule: ThrottleRule; failed: boolean },
+  ctx: TurnContext<ThrottleContract>,
+): Turn<ThrottleRow | null, number> {
+  const times = state?.times ?? [];
+  const wait = waitS(times, rule, ctx.nowMs);
+  if (wait > 0) return { state, reply: wait };
+  return { state: failed ? countedTimes(ctx.id, times, rule, ctx.nowMs) : state, reply: 0 };
+}
+
+function forget(state: ThrottleRow | null, _input: null, ctx: TurnContext<ThrottleContract>): Turn<ThrottleRow | null, null> {
+  if (state === null || state.times.length === 0) return { state, reply: null };
+  return { state: { ...state, times: [], forgetAt: ctx.nowMs }, reply: null };
+}

@@ -1,0 +1,109 @@
+/** What can be asked of a user. Secrets come as hashes or encrypted. */
+
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import type { SecondFactor } from '../../../storage/entities/identity.ts';
+import type { KeyRevocation } from './key-revocation.ts';
+import type { MailedReset } from './resets.ts';
+import type { VerificationMail } from './verifications.ts';
+
+export type CreateUser = {
+  registrationId: string;
+  claimedBy: string;
+  accountId: string;
+  /** As the person wrote it. */
+  email: string;
+  name: string | null;
+  passwordHash: string;
+};
+
+export type UserProfile = {
+  id: string;
+  accountId: string;
+  email: string;
+  emailVersion: number;
+  emailVerified: boolean;
+  /** The address that is to take the place of `email` when it is verified; null: none. */
+  pendingEmail: string | null;
+  name: string | null;
+  twoFactorEnabled: boolean;
+  createdAt: number;
+};
+
+/** What a login is checked against. `generation` is what a session of it is opened with. */
+export type Credentials = {
+  accountId: string;
+  /** The address that one signs in with. */
+  email: string;
+  passwordHash: string;
+  generation: number;
+  twoFactorEnabled: boolean;
+};
+
+/** A code that was found to be right: the time step that made it, or the hash of a recovery code. */
+export type Proof = { step: number } | { recoveryHash: string };
+
+export type UserContract = {
+  commands: {
+    /** Sent by the e-mail address that registers it; answered with `created`. Told twice it stays as it is. */
+    create(input: CreateUser): null;
+    /** Changes what is given. The address may change in its case alone, which ends a change that waits: false where it is another one by now. */
+    update(input: { name?: string | null; email?: string }): boolean;
+    /**
+     * Sent by the e-mail address the user wants to move to, which is claimed already; answered with `moved`. The user moves when the address is
+     * verified; until then it waits as `pendingEmail`, in place of one that waited before.
+     */
+    moveTo(input: { moveId: string; claimedBy: string; email: string; emailVersion: number }): null;
+    /** Sent by the user's e-mail address: a way to a new password is mailed to it. */
+    offerReset(input: { email: string }): null;
+    resetMailed(result: EffectResult): null;
+    /** A timer's: the mail could not be sent before. */
+    mailReset(input: { resetId: string; attempt: number }): null;
+    /** Mails another verification of the address that waits, else of the user's own. False: nothing is left to verify. */
+    mailVerificationAgain(input: null): boolean;
+    verificationMailed(result: EffectResult): null;
+    /** A timer's: the mail could not be sent before. */
+    mailVerification(input: { mail: object }): null;
+    /** Verifies the address that this was mailed to; one that waits becomes the user's own. False: used, expired, replaced or never mailed. */
+    verifyEmail(input: { verificationId: string }): boolean;
+    /** A timer's: the address that waits was not verified in time. */
+    dropPendingEmail(input: { email: string }): null;
+    /**
+     * Sets the password, once for each reset, and ends all sessions; with `revokeKeys` all API keys of the account too, which is answered when it
+     * is done. False: used, expired or never offered.
+     */
+    resetPassword(input: { resetId: string; passwordHash: string; revokeKeys: boolean }): { keysRevoked: number } | false;
+    keysRevoked(result: EffectResult): null;
+    /** Begins a second factor; what was begun before is void. Refused with `conflict` where there is one. */
+    enroll(input: { sealed: string }): null;
+    /** Makes the second factor that was begun with this secret count. False: another one was begun, or it counts already. */
+    confirm(input: { sealed: string; step: number; recoveryHashes: string[] }): boolean;
+    /**
+     * Uses a code up. False: it was used before, there is no second factor, or the sessions of `generation` have ended. `resealed` replaces
+     * the encrypted secret.
+     */
+    useCode(input: { proof: Proof; generation: number | null; resealed: string | null }): boolean;
+    /** Ends the second factor at the price of a code. False as for `useCode`. */
+    disable(input: { proof: Proof }): boolean;
+  };
+  queries: {
+    /** null: no such user. */
+    profile(input: null): UserProfile | null;
+    /** null: no such user. */
+    credentials(input: null): Credentials | null;
+    /** null: no such user. */
+    generation(input: null): number | null;
+    /** Whether `useCode` or `disable` would take it now. */
+    canUseCode(input: { proof: Proof; generation: number | null }): boolean;
+    /** What codes are checked against; null: there is none. */
+    secondFactor(input: null): Pick<SecondFactor, 'status' | 'sealed'> | null;
+    /** Whether the reset can still be used. */
+    canReset(input: { resetId: string; nowMs: number }): boolean;
+  };
+  effects: {
+    mailReset(input: MailedReset): unknown;
+    mailVerification(input: VerificationMail): unknown;
+    revokeKeys(input: KeyRevocation): unknown;
+  };
+};
+
+export const user = actorRef<UserContract>('user');

@@ -1,0 +1,157 @@
+/**
+ * What an agent does next. Every command ends here: it changes what is recorded, and this starts the one thing that follows from it,
+ * unless a person has paused the agent or must decide first. So pause, resume, guidance, approval, a crash and a move are all the same:
+ * the next step starts from what is recorded.
+ */
+
+import type { TurnContext } from '../../../actors/define-actor.ts';
+import { idPrefixes } from '../../../ids.ts';
+import type { ModelMessage } from '../../../providers/model/port.ts';
+import type { AgentType, Toolbox, ToolOutcome } from '../../../providers/tools/port.ts';
+import type { AgentRow, Approval, PendingCall } from '../../../storage/entities/work.ts';
+import { AgentStep } from '../../../storage/entities/work.ts';
+import { withApproval, withoutPending } from '../task/approvals.ts';
+import { task } from '../task/messages.ts';
+import type { AgentContract } from './messages.ts';
+import { emit, narrowed, report, shown } from './state.ts';
+
+/** Below this autonomy a person decides about what cannot be taken back. */
+const fullAutonomy = 100;
+/** An agent that has had this many model turns is stopped: it would go on for ever. */
+const maxTurns = 200;
+
+export function advance(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
+  if (agent.status === 'paused' || agent.effectId !== null) return agent;
+  if (agent.phase === 'calling') return nextCall(agent, ctx, toolbox);
+  if (agent.phase === 'ready') return askForTurn(agent, ctx);
+  if (agent.phase === 'closing') return close(agent, ctx);
+  return agent;
+}
+
+function askForTurn(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
+  if (agent.turn >= maxTurns) return end(agent, ctx, 'error', `The agent gave up after ${maxTurns} model turns without coming to an end`);
+  let next = narrowed(agent);
+  for (const text of agent.guidance) next = record(next, ctx, { role: 'user', text: `A person says: ${text}` });
+  ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id, wants: 'turn' });
+  return { ...next, guidance: [], phase: 'asking', place: 'none', status: 'thinking', currentTool: null, updatedAt: ctx.nowMs };
+}
+
+function nextCall(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
+  const [call] = agent.calls;
+  if (call === undefined) return advance({ ...agent, phase: 'ready' }, ctx, toolbox);
+  if (call.name === 'finish') return finishCall(agent, call, ctx, toolbox);
+  const approval = agent.approvals.find((one) => one.id === call.approvalId);
+  if (approval?.status === 'pending') return waitFor(agent, ctx, approval);
+  if (approval === undefined && needsApproval(agent, call, toolbox)) return waitFor(agent, ctx, null);
+  const acting: AgentRow = { ...agent, status: 'acting', currentTool: call.name, updatedAt: ctx.nowMs };
+  if (call.name === 'delegate') {
+    const { type, prompt } = call.arguments as { type: string; prompt: string };
+    ctx.send(task, agent.taskId, 'delegate', { agentId: agent.id, callId: call.id, type, prompt, scopes: agent.scopes });
+    return announce({ ...acting, effectId: call.id }, call, ctx);
+  }
+  if (agent.place !== 'held') return askToGoOn(agent, ctx);
+  return announce({ ...acting, effectId: ctx.run('tool', { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
+}
+
+/** It gave its place back while it waited for a person or another agent, or has been stopped. */
+function askToGoOn(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
+  ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id, wants: 'calls' });
+  return { ...agent, phase: 'queued', place: 'none', updatedAt: ctx.nowMs };
+}
+
+function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentContract>): AgentRow {
+  emit(ctx, agent, 'agent.action', { tool: call.name, call_id: call.id, arguments: shown(call.arguments) });
+  return agent;
+}
+
+/** What the answer asked for after `finish` is not done; each call is told so, because a conversation with a call unanswered goes nowhere. */
+
+function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
+  const { summary } = call.arguments as { summary: string };
+  let next = callDone(agent, ctx, { result: { finished: agent.guidance.length === 0 }, isError: false });
+  while (next.calls.length > 0) next = callDone(next, ctx, { result: { error: 'Not done: finish was called before it.' }, isError: true });
+  return advance({ ...next, phase: 'closing', result: summary }, ctx, toolbox);
+}
+
+/** Closing words end the agent, unless a person has said something it has not heard, or it still owes the task its output.json. */
+function close(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
+  if (agent.guidance.length > 0) return askForTurn({ ...agent, result: null }, ctx);
+  if (agent.outputSchema === null) return end(agent, ctx, 'complete', agent.result);
+  return { ...agent, status: 'thinking', updatedAt: ctx.nowMs, effectId: ctx.run('checkOutput', {}) };
+}
+
+function needsApproval(agent: AgentRow, call: PendingCall, toolbox: Toolbox): boolean {
+  return agent.autonomyLevel < fullAutonomy && toolbox.find(agent.type as AgentType, call.name)?.highConsequence === true;
+}
+
+/** Waits for a person: with a new approval for the call at work, or for the one that is pending already. */
+function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Approval | null): AgentRow {
+  const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
+  const waiting: AgentRow = { ...agent, status: 'waiting', currentTool: call.name, updatedAt: ctx.nowMs };
+  if (pending !== null) return waiting;
+  const approval: Approval = {
+    id: ctx.newId(idPrefixes.approval),
+    agentId: agent.id,
+    action: call.name,
+    arguments: call.arguments,
+    status: 'pending',
+    reason: null,
+    createdAt: ctx.nowMs,
+    decidedAt: null,
+    decidedBy: null,
+    decidedVia: null,
+    editedArguments: null,
+  };
+  emit(ctx, waiting, 'agent.waiting', { tool: call.name });
+  emit(ctx, waiting, 'approval.required', { approval_id: approval.id, action: call.name, arguments: shown(call.arguments) });
+  report(ctx, waiting, { approval });
+  return { ...waiting, approvals: withApproval(agent.approvals, approval), calls: [{ ...call, approvalId: approval.id }, ...others] };
+}
+
+/** Adds an entry to the agent's history; each is stored once. */
+export function record(agent: AgentRow, ctx: TurnContext<AgentContract>, entry: ModelMessage): AgentRow {
+  ctx.append(AgentStep, { agentId: agent.id, step: agent.steps, entry, createdAt: ctx.nowMs });
+  return { ...agent, steps: agent.steps + 1 };
+}
+
+/** Records the result of the call at work and takes it off the list. */
+export function callDone(agent: AgentRow, ctx: TurnContext<AgentContract>, { result, isError }: ToolOutcome): AgentRow {
+  const [call, ...calls] = agent.calls as [PendingCall, ...PendingCall[]];
+  // The model's own call stands in the history with its own arguments: it must hear what was done instead.
+  const heard = call.edited ? { approved_with_arguments: call.arguments, result } : result;
+  const next = record(agent, ctx, { role: 'tool', callId: call.id, name: call.name, result: heard, isError });
+  emit(ctx, next, 'agent.tool_result', { tool: call.name, call_id: call.id, is_error: isError, result: shown(result) });
+  return { ...next, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
+}
+
+/** Ends the agent, and what runs for it. `words` are its closing words, or what went wrong. */
+export function end(
+  agent: AgentRow,
+  ctx: TurnContext<AgentContract>,
+  status: 'complete' | 'error' | 'cancelled',
+  words: string | null,
+): AgentRow {
+  if (agent.effectId?.startsWith(idPrefixes.effect)) ctx.cancel(agent.effectId);
+  const ended: AgentRow = {
+    ...agent,
+    approvals: withoutPending(agent.approvals, agent.id),
+    guideScopes: null,
+    status,
+    phase: 'ended',
+    effectId: null,
+    calls: [],
+    guidance: [],
+    currentTool: null,
+    progress: status === 'complete' ? 100 : agent.progress,
+    result: status === 'complete' ? words : agent.result,
+    error: status === 'error' ? words : agent.error,
+    updatedAt: ctx.nowMs,
+  };
+  for (const { id, action, status: was } of agent.approvals) {
+    if (was === 'pending') emit(ctx, ended, 'approval.expired', { approval_id: id, action });
+  }
+  if (status === 'complete') emit(ctx, ended, 'agent.completed', { result: words });
+  else if (status === 'error') emit(ctx, ended, 'agent.error', { error: words });
+  else emit(ctx, ended, 'agent.cancelled');
+  return ended;
+}

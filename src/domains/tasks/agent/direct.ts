@@ -1,0 +1,102 @@
+/**
+ * How a person or a key directs an agent: decides about a call that waits for an approval, and guides it. Both lend the agent nothing.
+ *
+ * - An approval, given or refused, needs the scope of the call it decides about, as the same act over REST does.
+ * - Guidance, and the reason of a rejection, is obeyed with what both the agent and its giver may do: from the model turn that hears it the
+ *   agent may do no more than that. Otherwise a key that may only guide could have an agent of a wider task spend for it.
+ * - A test key directs nothing in live mode: that would spend real money.
+ */
+
+import type { TurnContext } from '../../../actors/define-actor.ts';
+import { missingScope } from '../../../authority.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import type { AgentType, Toolbox } from '../../../providers/tools/port.ts';
+import { type Granted, grantedByBoth } from '../../../scopes.ts';
+import type { AgentRow, Approval, PendingCall } from '../../../storage/entities/work.ts';
+import { withApproval } from '../task/approvals.ts';
+import { callDone } from './advance.ts';
+import type { AgentContract, Approve, DirectedBy } from './messages.ts';
+import { emit, existing, narrowed, report } from './state.ts';
+
+/** An edge of an older version does not say who asks, and lets in whoever holds `agents.write`. */
+export const unknownDirector: DirectedBy = { id: null, via: 'session', mode: 'live', scopes: null };
+
+/** The agent after the decision, before it goes on; its task is told. Refused with `not_found`, `forbidden`, `conflict`, or `invalid` for arguments that do not fit. */
+export function decide(state: AgentRow | null, input: Approve, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
+  const agent = existing(state);
+  const { approvalId, approved, reason, by = unknownDirector } = input;
+  const approval = decidable(agent, approvalId, by, toolbox);
+  if (agent.phase === 'ended') throw new AppError('conflict', `The agent has ended (${agent.status})`);
+  if (approval.status !== 'pending') throw new AppError('conflict', `This was ${approval.status} already`);
+  const edited = approved ? checkedEdit(approval, input.editedArguments ?? null, toolbox) : null;
+  const decided: Approval = {
+    ...approval,
+    status: approved ? 'approved' : 'rejected',
+    reason,
+    decidedAt: ctx.nowMs,
+    decidedBy: by.id,
+    decidedVia: by.via,
+    editedArguments: edited,
+  };
+  const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
+  const next: AgentRow = {
+    ...agent,
+    status: agent.status === 'paused' ? 'paused' : 'thinking',
+    approvals: withApproval(agent.approvals, decided),
+    calls: edited === null ? agent.calls : [{ ...call, arguments: edited, edited: true }, ...others],
+    updatedAt: ctx.nowMs,
+  };
+  const said = { approval_id: approvalId, action: approval.action, reason, decided_by: by.id, decided_via: by.via };
+  emit(ctx, next, approved ? 'approval.approved' : 'approval.rejected', edited === null ? said : { ...said, edited: true });
+  const after = approved ? next : rejected(next, reason, by, ctx);
+  return report(ctx, after, { approval: decided });
+}
+
+/** The approval, if it is there and the caller may decide about it; else `not_found` or `forbidden`. */
+export function decidable(agent: AgentRow, approvalId: string, by: DirectedBy, toolbox: Toolbox): Approval {
+  const approval = agent.approvals.find((one) => one.id === approvalId);
+  if (approval === undefined) throw new AppError('not_found', 'No such approval request');
+  mustDirect(agent, by);
+  const need = toolbox.find(agent.type as AgentType, approval.action)?.need ?? null;
+  const scope = missingScope({ ...agent, scopes: by.scopes }, need);
+  if (scope !== null) throw new AppError('forbidden', `Deciding about ${approval.action} needs the scope ${scope}, as doing it does`);
+  return approval;
+}
+
+function rejected(agent: AgentRow, reason: string | null, by: DirectedBy, ctx: TurnContext<AgentContract>): AgentRow {
+  const error = `A person rejected this: ${reason ?? 'no reason given'}. Do not do it again; revise your approach.`;
+  const told = callDone(agent, ctx, { result: { error }, isError: true });
+  return reason === null ? told : { ...told, guideScopes: withGuide(told, by) };
+}
+
+/** The agent with one more message that it has not heard. */
+export function withGuidance(agent: AgentRow, message: string, by: DirectedBy): AgentRow {
+  return { ...agent, guidance: [...agent.guidance, message], guideScopes: withGuide(agent, by) };
+}
+
+/** What the agent's tools lose by the guidance that waits, in words that go on after another sentence; '' where they lose nothing. */
+export function lossByGuidance(agent: AgentRow, toolbox: Toolbox): string {
+  const type = agent.type as AgentType;
+  const has = new Set(toolbox.withheldFrom(type, agent).map(({ name }) => name));
+  const lost = toolbox.withheldFrom(type, narrowed(agent)).filter(({ name }) => !has.has(name));
+  if (lost.length === 0) return '';
+  const listed = lost.map(({ name, scope }) => `${name} (${scope})`).join(', ');
+  return ` From then on the agent may do no more than this key, so it loses ${listed}.`;
+}
+
+/** Refuses with `forbidden` who may not direct this agent. */
+export function mustDirect(agent: AgentRow, by: DirectedBy): void {
+  if (by.mode === 'test' && agent.mode === 'live') throw new AppError('forbidden', 'A test key has no say over live work');
+}
+
+function withGuide(agent: AgentRow, by: DirectedBy): Granted {
+  return grantedByBoth(agent.guideScopes, by.scopes);
+}
+
+/** What a person put in the place of the model's arguments, checked as the model's are; null where nothing is changed. */
+function checkedEdit(approval: Approval, edited: object | null, toolbox: Toolbox): object | null {
+  if (edited === null) return null;
+  const checked = toolbox.check(approval.action, edited);
+  if (!checked.ok) throw invalidField(['body', 'edited_arguments'], checked.message);
+  return checked.args;
+}

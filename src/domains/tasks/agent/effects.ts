@@ -1,0 +1,134 @@
+/** What agents await between their turns: the model, tools, and the check of their output. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { EffectsOf } from '../../../actors/define-actor.ts';
+import type { Authority } from '../../../authority.ts';
+import { AppError } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
+import type { Compute } from '../../../providers/compute/port.ts';
+import type { Model, ModelMessage, ModelRequest, WithheldTool } from '../../../providers/model/port.ts';
+import type { AgentMail, AgentType, Purse, Toolbox, WorkspaceAccess } from '../../../providers/tools/port.ts';
+import type { Database } from '../../../storage/database.ts';
+import type { AgentRow } from '../../../storage/entities/work.ts';
+import { type AgentContract, agent as agentRef } from './messages.ts';
+import { checkOutput } from './output.ts';
+
+export type AgentServices = {
+  model: Model;
+  toolbox: Toolbox;
+  /** The workspace of an agent's task, for one tool call, as far as `authority` allows. */
+  workspace(agent: AgentRow, authority: Authority, callId: string): WorkspaceAccess;
+  /** What the account's agents may spend, for one tool call. */
+  purse(agent: AgentRow, callId: string): Purse;
+  /** Mails on behalf of the account, for one tool call. */
+  mail(agent: AgentRow, callId: string): AgentMail;
+  database: Database;
+  actors: ActorSystem;
+  compute: Compute;
+  log: Log;
+};
+
+/** Longer than the model's own retries and a person's patience; a stuck endpoint ends here. */
+const modelTimeoutMs = 15 * 60_000;
+const maxOutputTokens = 8_000;
+/** The tool's own time limit comes first and is told to the agent; this one only catches a tool that ignores it. */
+const toolTimeoutMs = 15 * 60_000;
+
+export function agentEffects(services: AgentServices): EffectsOf<AgentContract> {
+  const { model, toolbox, workspace, purse, mail, compute, log } = services;
+  const load = async (id: string): Promise<AgentRow> => {
+    const agent = await services.actors.query(agentRef, id, 'get', null);
+    if (agent === null) throw new AppError('not_found', 'The agent is gone');
+    return agent;
+  };
+  return {
+    model: {
+      outcome: 'modelled',
+      input: Type.Object({ turn: Type.Number() }),
+      lane: 'model',
+      timeoutMs: modelTimeoutMs,
+      repeatable: () => true,
+      async run(_input, { actorId, effectId, signal }) {
+        const agent = await load(actorId);
+        const request = turnRequest(agent, await history(services.database, actorId), toolbox);
+        return model.turn(request, { signal, idempotencyKey: effectId, account: agent.accountId });
+      },
+    },
+    tool: {
+      outcome: 'toolDone',
+      input: Type.Object({ callId: Type.String(), name: Type.String(), arguments: Type.Unknown() }),
+      lane: 'tool',
+      timeoutMs: toolTimeoutMs,
+      repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
+      async run({ name, arguments: args }: { callId: string; name: string; arguments: unknown }, { actorId, effectId, signal }) {
+        const agent = await load(actorId);
+        const authority = authorityOf(agent);
+        const context = {
+          accountId: agent.accountId,
+          taskId: agent.taskId,
+          agentId: agent.id,
+          callId: effectId,
+          authority,
+          signal,
+          workspace: workspace(agent, authority, effectId),
+          purse: purse(agent, effectId),
+          mail: mail(agent, effectId),
+        };
+        return toolbox.run(name, args, context, (err) =>
+          log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'),
+        );
+      },
+    },
+    checkOutput: {
+      outcome: 'outputChecked',
+      lane: 'tool',
+      timeoutMs: 60_000,
+      repeatable: () => true,
+      async run(_input, { actorId, effectId, signal }) {
+        const agent = await load(actorId);
+        if (agent.outputSchema === null) return { problem: null };
+        const { accountId: account, outputSchema } = agent;
+        // The service itself looks, not the agent, which may have lost the scope to read.
+        const authority = { ...authorityOf(agent), scopes: null };
+        return { problem: await checkOutput(compute, outputSchema, workspace(agent, authority, effectId), { account, signal }) };
+      },
+    },
+  };
+}
+
+export function authorityOf({ mode, scopes, ownsWorkspace }: AgentRow): Authority {
+  return { mode, scopes, ownsWorkspace };
+}
+
+/** The agent's conversation so far, oldest first; each entry was stored once, when it happened. */
+async function history(database: Database, agentId: string): Promise<ModelMessage[]> {
+  const { rows } = await database.read({
+    name: 'agent_history',
+    text: 'select entry from agent_step where agent_id = $1 order by step',
+    values: [agentId],
+  });
+  return rows.map((row) => row.entry as ModelMessage);
+}
+
+function turnRequest(agent: AgentRow, messages: ModelMessage[], toolbox: Toolbox): ModelRequest {
+  const type = agent.type as AgentType;
+  const system = [toolbox.instructionsFor(type)];
+  if (agent.outputSchema !== null) {
+    system.push(
+      `Besides what else you deliver, write the file output.json.\noutput.json must satisfy this JSON Schema:\n${JSON.stringify(agent.outputSchema)}`,
+    );
+  }
+  if (agent.autonomyLevel < 100)
+    system.push(
+      'Actions that reach people, spend, trade or deploy wait for the approval of a person; that may take a while and may be refused.',
+    );
+  const withheld = toolbox.withheldFrom(type, agent);
+  if (withheld.length > 0) system.push(withheldWords(withheld));
+  const tools = toolbox.offersFor(type, agent);
+  return { system: system.join('\n\n'), messages, tools, withheld, maxOutputTokens, model: agent.model ?? undefined };
+}
+
+function withheldWords(withheld: WithheldTool[]): string {
+  const listed = withheld.map(({ name, scope }) => `${name} (scope ${scope})`).join(', ');
+  return `Not allowed in this task, because whoever made it or guided you was not granted the scope: ${listed}. Do not try to reach the same in another way. Where the task asks for it, say in your result that it was not done, and which scope it needs.`;
+}

@@ -1,0 +1,103 @@
+/** What a model's answer makes of an agent: its calls in order, or its end; and when an agent that gets nowhere is stopped. */
+
+import type { TurnContext } from '../../../actors/define-actor.ts';
+import { missingScope } from '../../../authority.ts';
+import type { ModelReply, ToolCall } from '../../../providers/model/port.ts';
+import { type AgentType, notAllowed, type Toolbox } from '../../../providers/tools/port.ts';
+import type { AgentRow, PendingCall } from '../../../storage/entities/work.ts';
+import { callDone, end, record } from './advance.ts';
+import type { AgentContract } from './messages.ts';
+import { emit } from './state.ts';
+
+/** Answers in a row without a usable call or text, and turns in a row with just the same calls, before the agent is stopped. */
+const maxBadTurns = 3;
+const maxRepeats = 5;
+/** Calls of one answer; those beyond it are dropped, and the history shows the model that it never made them. */
+const maxCallsPerTurn = 20;
+
+/** Takes the answer into the history. The agent comes back in phase `calling`, `ready` for another turn, `closing`, or ended. */
+export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
+  const toolCalls = uniqueIds(reply.toolCalls.slice(0, maxCallsPerTurn), agent.turn);
+  let next = record(agent, ctx, { role: 'assistant', text: reply.text, toolCalls });
+  emit(ctx, next, 'agent.thinking', { turn: agent.turn, text: reply.text.slice(0, 8_000), tools: toolCalls.map((call) => call.name) });
+  if (toolCalls.length === 0) return reply.text.trim() === '' ? emptyAnswer(next, ctx) : { ...next, phase: 'closing', result: reply.text };
+  next = countRepeats(next, toolCalls);
+  if (next.repeated.times >= maxRepeats) {
+    return end(
+      next,
+      ctx,
+      'error',
+      `The model asked for the same tool calls ${maxRepeats} times in a row (${toolCalls[0]!.name}); it was going round in circles`,
+    );
+  }
+  return checkCalls({ ...next, calls: toolCalls.map((call) => ({ ...call, approvalId: null })) }, ctx, toolbox);
+}
+
+/** Refuses what no tool can take, each with a result that tells the model why; what is left is done in order. */
+function checkCalls(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
+  const usable: PendingCall[] = [];
+  const refused: { call: PendingCall; message: string }[] = [];
+  for (const call of agent.calls) {
+    const tool = toolbox.find(agent.type as AgentType, call.name);
+    const names = () =>
+      toolbox
+        .offersFor(agent.type as AgentType, agent)
+        .map((offer) => offer.name)
+        .join(', ');
+    const missing = tool === undefined ? null : missingScope(agent, tool.need);
+    const checked =
+      tool === undefined
+        ? { ok: false as const, message: `There is no tool "${call.name.slice(0, 100)}". Tools: ${names()}` }
+        : missing !== null
+          ? { ok: false as const, message: notAllowed(tool.name, missing) }
+          : toolbox.check(call.name, call.arguments);
+    if (checked.ok) usable.push({ ...call, arguments: checked.args });
+    else refused.push({ call, message: checked.message });
+  }
+  let next = agent;
+  for (const { call, message } of refused)
+    next = { ...callDone({ ...next, calls: [call] }, ctx, { result: { error: message }, isError: true }), calls: [] };
+  const badTurns = usable.length === 0 ? agent.badTurns + 1 : 0;
+  next = { ...next, badTurns, calls: usable, phase: 'calling' };
+  if (badTurns < maxBadTurns) return next;
+  return end(
+    next,
+    ctx,
+    'error',
+    `The model asked for tools that do not exist or are not allowed, or with arguments that do not fit, ${maxBadTurns} times in a row. Last: ${refused[0]!.message}`,
+  );
+}
+
+function emptyAnswer(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
+  const badTurns = agent.badTurns + 1;
+  if (badTurns >= maxBadTurns) return end(agent, ctx, 'error', `The model answered with nothing, ${maxBadTurns} times in a row`);
+  const next = record(agent, ctx, { role: 'user', text: 'Your answer was empty. Call a tool, or call finish with your closing words.' });
+  return { ...next, badTurns, phase: 'ready' };
+}
+
+/** @param problem what is wrong with output.json, null when it is right */
+export function outputChecked(agent: AgentRow, problem: string | null, ctx: TurnContext<AgentContract>): AgentRow {
+  if (problem === null) {
+    // A paused agent ends when it is resumed, one that was told something meanwhile goes on: both by way of `closing`.
+    const mayEnd = agent.status !== 'paused' && agent.guidance.length === 0;
+    return mayEnd ? end(agent, ctx, 'complete', agent.result) : agent;
+  }
+  const outputRefusals = agent.outputRefusals + 1;
+  if (outputRefusals >= maxBadTurns) return end(agent, ctx, 'error', `output.json does not satisfy the task's output_schema: ${problem}`);
+  const next = record(agent, ctx, {
+    role: 'user',
+    text: `You have not finished: ${problem} Write output.json so that it satisfies the schema, then call finish.`,
+  });
+  return { ...next, outputRefusals, result: null, phase: 'ready' };
+}
+
+function countRepeats(agent: AgentRow, calls: ToolCall[]): AgentRow {
+  const fingerprint = JSON.stringify(calls.map((call) => [call.name, call.arguments])).slice(0, 4_000);
+  const times = fingerprint === agent.repeated.calls ? agent.repeated.times + 1 : 1;
+  return { ...agent, repeated: { calls: fingerprint, times } };
+}
+
+/** Models repeat call ids over turns, and some within one; in the history each call has its own. */
+function uniqueIds(calls: ToolCall[], turn: number): ToolCall[] {
+  return calls.map((call, index) => ({ ...call, id: `call_${turn}_${index}` }));
+}

@@ -1,0 +1,35 @@
+/** Checks a task's output.json against the schema its caller gave. Neither is ours, so the check itself runs where it can be ended. */
+import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
+import { ToolError, type WorkspaceAccess } from '../../../providers/tools/port.ts';
+
+export const outputFileName = 'output.json';
+const maxOutputBytes = 5 * 2 ** 20;
+
+/** A pattern of the schema may take for ever on what an agent wrote. */
+const checkJob: Job<object, string | null> = { name: 'output_schema', module: new URL('./output-job.ts', import.meta.url), timeMs: 5_000 };
+
+/** What is wrong with the workspace's output.json, in words for the model; null when it satisfies the schema. */
+export async function checkOutput(
+  compute: Compute,
+  schema: object,
+  workspace: WorkspaceAccess,
+  caller: { account: string; signal: AbortSignal },
+): Promise<string | null> {
+  const open = async () => {
+    const file = await workspace.open(outputFileName);
+    if (file.sizeBytes > maxOutputBytes) throw new TooLarge();
+    return file.stream;
+  };
+  try {
+    return await compute.run(checkJob, schema, { ...caller, open });
+  } catch (error) {
+    if (error instanceof ToolError) return 'There is no file output.json.';
+    if (error instanceof TooLarge) return `output.json is larger than ${maxOutputBytes} bytes.`;
+    if (!(error instanceof JobStopped)) throw error;
+    return error.reason === 'time'
+      ? 'output.json could not be checked against the schema: it took too much time.'
+      : 'output.json could not be checked against the schema: the schema cannot be followed.';
+  }
+}
+
+class TooLarge extends Error {}

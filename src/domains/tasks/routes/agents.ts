@@ -1,0 +1,123 @@
+/** Agents: what people do with one that is at work. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { Principal } from '../../../edge/auth/principal.ts';
+import { grantedTo } from '../../../edge/auth/scopes.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { answer } from '../../../edge/routes/answer.ts';
+import { mustDirect } from '../../../edge/routes/mode.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import type { AgentRow } from '../../../storage/entities/work.ts';
+import { agent, type DirectedBy } from '../agent/messages.ts';
+import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
+
+const ActionSchema = Type.Object({ id: Type.String(), status: AgentStatus, message: Type.String() }, { title: 'AgentAction' });
+const maxGuidanceChars = 2_000;
+const Guidance = Type.String({ minLength: 1, maxLength: maxGuidanceChars, pattern: '\\S' });
+
+export type AgentRouteParts = { actors: ActorSystem };
+
+export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
+  const own = async (id: string, principal: Principal): Promise<AgentRow> => {
+    const found = await actors.query(agent, id, 'get', null);
+    if (found === null || found.accountId !== principal.accountId) throw new AppError('not_found', 'Agent not found');
+    return found;
+  };
+  const simple = (action: 'pause' | 'resume' | 'cancel', summary: string, description: string) =>
+    route({
+      method: 'POST',
+      path: `/agents/{id}/${action}`,
+      summary,
+      description: `${description} A test key does so with test work only.`,
+      scope: 'agents.write',
+      responses: { 200: ActionSchema },
+      errors: [404, 409],
+      async handler(context) {
+        const id = (context.params as { id: string }).id;
+        mustDirect(context.principal, await own(id, context.principal));
+        return answer(200, await actors.ask(agent, id, action, {}, { commandId: context.reservation?.commandId }));
+      },
+    });
+
+  return [
+    route({
+      method: 'GET',
+      path: '/agents/{id}',
+      summary: 'Look at an agent',
+      scope: 'agents.read',
+      extension: true,
+      responses: { 200: AgentSchema },
+      async handler({ params, principal }) {
+        const found = await own(params.id, principal);
+        return answer(200, agentView(found, found.taskId));
+      },
+    }),
+    simple('pause', 'Pause an agent', 'It finishes the tool call in flight and starts nothing after it.'),
+    simple('resume', 'Resume a paused agent', 'It goes on where it left off.'),
+    simple('cancel', 'Cancel an agent', 'Permanent. The other agents of the task go on.'),
+    route({
+      method: 'POST',
+      path: '/agents/{id}/guide',
+      summary: 'Tell an agent something',
+      description:
+        'It hears it in its next step. Send the text as `message` or as `instructions`. From then on the agent may do no more than whoever guided it.',
+      scope: 'agents.write',
+      body: Type.Object({ message: Type.Optional(Guidance), instructions: Type.Optional(Guidance) }),
+      responses: { 200: ActionSchema },
+      errors: [409],
+      async handler(context) {
+        const { body, params, principal } = context;
+        const message = body.message ?? body.instructions;
+        if (message === undefined) throw invalidField(['body', 'message'], 'Field required', 'missing');
+        await own(params.id, principal);
+        return answer(
+          200,
+          await actors.ask(
+            agent,
+            params.id,
+            'guide',
+            { message, by: directedBy(principal) },
+            { commandId: context.reservation?.commandId },
+          ),
+        );
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/agents/{id}/approve/{approval_id}',
+      summary: 'Approve or reject what an agent wants to do',
+      description:
+        'Needs also the scope that the same act needs by itself, such as `commerce.write` for a purchase; a test key decides about test work only. The reason of a rejection counts as guidance.',
+      scope: 'agents.write',
+      body: Type.Object({
+        approved: Type.Boolean(),
+        reason: Type.Optional(Type.String({ maxLength: 2_000, description: 'Told to the agent on rejection' })),
+        edited_arguments: Type.Optional(
+          Type.Object(
+            {},
+            { additionalProperties: true, description: 'With approved true: take the place of the arguments the agent gave' },
+          ),
+        ),
+      }),
+      responses: { 200: ActionSchema },
+      errors: [409],
+      async authorize({ params, principal }) {
+        await own(params.id, principal);
+        await actors.query(agent, params.id, 'decidable', { approvalId: params.approval_id, by: directedBy(principal) });
+      },
+      async handler(context) {
+        const { body, params, principal } = context;
+        await own(params.id, principal);
+        const { approved, reason = null, edited_arguments: editedArguments = null } = body;
+        const input = { approvalId: params.approval_id, approved, reason, editedArguments, by: directedBy(principal) };
+        return answer(200, await actors.ask(agent, params.id, 'approve', input, { commandId: context.reservation?.commandId }));
+      },
+    }),
+  ];
+}
+
+function directedBy(principal: Principal): DirectedBy {
+  const { kind, id, userId, mode } = principal;
+  const byKey = kind === 'api_key';
+  return { id: byKey ? id : userId, via: byKey ? 'api_key' : 'session', mode, scopes: grantedTo(principal) };
+}

@@ -1,0 +1,85 @@
+/**
+ * What agents start is granted by their task: a model turn, because only the task sees what all its agents spend, and going on with tool calls
+ * after a rest. With a budget, one model turn runs at a time, so that the last one is the only one that can go over it.
+ *
+ * An agent at work holds a place, of which the account's plan allows so many. The task asks the account for it when nothing else is in the
+ * way, and gives it back as soon as something is: who waits for a person, another agent, the budget or a limit holds none. So no place
+ * is held by somebody who waits for one.
+ */
+
+import type { TurnContext } from '../../../actors/define-actor.ts';
+import type { Place, TaskRow, TurnRequest } from '../../../storage/entities/work.ts';
+import { account, placeName } from '../../accounts/account/messages.ts';
+import { agent } from '../agent/messages.ts';
+import type { TaskContract } from './messages.ts';
+
+/** 1 credit is 1,000 tokens. */
+export function creditsSpent(task: Pick<TaskRow, 'tokensUsed'>): number {
+  return task.tokensUsed / 1_000;
+}
+
+export function budgetIsSpent(task: TaskRow): boolean {
+  return task.config.max_credits !== undefined && creditsSpent(task) >= task.config.max_credits;
+}
+
+/** Grants what agents wait for, in order, as far as budget, limits, the task's state and places allow. */
+export function grantTurns(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
+  return task.waiting.reduce((next, request) => consider(next, request, ctx), task);
+}
+
+/** What the account has said of a place; one that was given goes back where the agent may not use it now. */
+export function changePlace(task: TaskRow, name: string, change: Partial<Place>, ctx: TurnContext<TaskContract>): TaskRow {
+  const [agentId, place] = Object.entries(task.places).find(([, one]) => one.name === name) ?? [];
+  if (agentId === undefined || place === undefined) return task;
+  const { lacking: _, ...before } = place;
+  return grantTurns({ ...task, places: { ...task.places, [agentId]: { ...before, ...change } } }, ctx);
+}
+
+/** Whether an agent of the task has this place, or waits for it. */
+export function knowsPlace(task: TaskRow, name: string): boolean {
+  return Object.values(task.places).some((place) => place.name === name);
+}
+
+/** The agent has nothing in flight: its place goes back. One that was only asked for stays asked for. */
+export function rest(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
+  return task.places[agentId]?.held === true ? giveBack(task, agentId, ctx) : task;
+}
+
+/** The agent has ended and wants nothing any more. */
+export function forget(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
+  const next = task.places[agentId] === undefined ? task : giveBack(task, agentId, ctx);
+  return { ...next, granted: next.granted.filter((id) => id !== agentId), waiting: without(next.waiting, agentId) };
+}
+
+function consider(task: TaskRow, { agentId, wants }: TurnRequest, ctx: TurnContext<TaskContract>): TaskRow {
+  const place = task.places[agentId];
+  if (!mayGrant(task, wants)) return place?.held === true ? giveBack(task, agentId, ctx) : task;
+  if (place === undefined) return askForPlace(task, agentId, ctx);
+  if (!place.held || place.counting) return task;
+  ctx.send(agent, agentId, 'turnGranted', {});
+  return { ...task, waiting: without(task.waiting, agentId), granted: wants === 'turn' ? [...task.granted, agentId] : task.granted };
+}
+
+function mayGrant(task: TaskRow, wants: TurnRequest['wants']): boolean {
+  if (task.limitReached) return false;
+  if (wants === 'calls') return true;
+  return task.status === 'running' && !budgetIsSpent(task) && (task.config.max_credits === undefined || task.granted.length === 0);
+}
+
+function askForPlace(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
+  const name = placeName(task.id, task.placesAsked + 1);
+  ctx.send(account, task.accountId, 'agentWaits', { place: name });
+  return { ...task, placesAsked: task.placesAsked + 1, places: { ...task.places, [agentId]: { name, held: false, counting: false } } };
+}
+
+function giveBack(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
+  const { [agentId]: place, ...others } = task.places;
+  ctx.send(account, task.accountId, 'agentRests', { place: place!.name, held: place!.held });
+  // The next place to be given may be another one of this task's: the account says so where it is not.
+  const places = Object.fromEntries(Object.entries(others).map(([id, { lacking: _, ...other }]) => [id, other]));
+  return { ...task, places };
+}
+
+function without(waiting: TurnRequest[], agentId: string): TurnRequest[] {
+  return waiting.filter((request) => request.agentId !== agentId);
+}

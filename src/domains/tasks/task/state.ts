@@ -1,0 +1,44 @@
+/** A task's state as rules see it. */
+
+import type { TurnContext } from '../../../actors/define-actor.ts';
+import { unrecordedScopes } from '../../../authority.ts';
+import { derivedId, idPrefixes } from '../../../ids.ts';
+import type { DeliverableRow, TaskRow } from '../../../storage/entities/work.ts';
+import type { CreateTask, DeliveredFile, TaskContract } from './messages.ts';
+
+export function newTask(id: string, input: CreateTask & { workspaceId: string; ownsWorkspace: boolean }, nowMs: number): TaskRow {
+  return {
+    ...input,
+    // A node of an older version does not say.
+    scopes: input.scopes === undefined ? unrecordedScopes : input.scopes,
+    id,
+    status: 'pending',
+    pauseReason: null,
+    agents: [],
+    approvals: [],
+    planEffectId: null,
+    granted: [],
+    waiting: [],
+    places: {},
+    placesAsked: 0,
+    limitReached: false,
+    waitingFor: null,
+    deliverables: [],
+    tokensUsed: 0,
+    costMillicents: 0,
+    error: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+    completedAt: null,
+  };
+}
+
+/** A name has one deliverable per task, whose content is the last one written. */
+export function deliverableOf(task: TaskRow, file: DeliveredFile, nowMs: number): DeliverableRow {
+  const id = derivedId(idPrefixes.deliverable, task.id, file.name);
+  return { ...file, id, taskId: task.id, accountId: task.accountId, createdAt: nowMs };
+}
+
+export function emit(ctx: TurnContext<TaskContract>, task: TaskRow, type: string, data: object = {}): void {
+  ctx.emit({ accountId: task.accountId, type, taskId: task.id, data: { task_id: task.id, status: task.status, ...data } });
+}

@@ -1,0 +1,31 @@
+/** What can be asked of the register of an account's webhooks. Its id is the account's. */
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import type { CreateWebhook } from '../webhook/messages.ts';
+
+export const maxWebhooks = 100;
+/** To one scheme, host and port. */
+export const maxWebhooksToOrigin = 5;
+
+/** How the register differs from the webhooks: those that are not registered, or with another origin, and those that are not there. */
+export type CountedWebhooks = { wrong: { id: string; origin: string }[]; gone: string[] };
+
+export type AccountWebhooksContract = {
+  commands: {
+    /** Registers the webhook and creates it. Told twice it stays as it is. Refused with `conflict` where the account has too many. */
+    add(input: { webhookId: string; create: CreateWebhook }): null;
+    /** The webhook goes to this address from now on. Refused with `conflict` where too many go to its origin. */
+    move(input: { webhookId: string; url: string }): null;
+    /** From a webhook that was deleted. */
+    removed(input: { webhookId: string }): null;
+    /** One more was refused: are there really so many? Looks once a minute at most. */
+    recount(input: null): null;
+    /** From its effect. */
+    counted(input: EffectResult<CountedWebhooks>): null;
+  };
+  queries: Record<never, never>;
+  effects: {
+    count(input: Record<string, never>): CountedWebhooks;
+  };
+};
+
+export const accountWebhooks = actorRef<AccountWebhooksContract>('account_webhooks');

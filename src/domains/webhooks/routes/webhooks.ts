@@ -1,0 +1,307 @@
+/** Webhooks: registered, looked at, changed, tried out; and their deliveries, listed and sent again. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Principal } from '../../../edge/auth/principal.ts';
+import { lackingScope } from '../../../edge/auth/scopes.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { commandIds } from '../../../edge/idempotency.ts';
+import { answer } from '../../../edge/routes/answer.ts';
+import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
+import { readScope } from '../../../edge/stream/filter.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import { isEventName, typesNamed } from '../../../event-types.ts';
+import { idPrefixes } from '../../../ids.ts';
+import type { Database } from '../../../storage/database.ts';
+import { Webhook, WebhookDelivery, type WebhookRow } from '../../../storage/entities/webhook.ts';
+import { accountWebhooks, maxWebhooks } from '../account-webhooks/messages.ts';
+import { type DeliveryRecord, webhook } from '../webhook/messages.ts';
+import { newWebhookSecret } from '../webhook/signature.ts';
+import { DeliverySchema, deliveryView, WebhookSchema, WebhookWithSecret, webhookView } from './webhook-view.ts';
+
+export type WebhookSecrets = { seal(secret: string, webhookId: string): string; open(sealed: string, webhookId: string): string };
+export type WebhookRoutesOptions = {
+  actors: ActorSystem;
+  database: Database;
+  secrets: WebhookSecrets;
+  /** Throws an `AppError` for an address that may not be sent to. */
+  checkUrl(url: string): void;
+  clock: Clock;
+};
+
+const base = '/api-keys/webhooks';
+const Url = Type.String({ minLength: 1, maxLength: 2_048, description: 'http or https; not a private address' });
+const Events = Type.Array(Type.String({ maxLength: 64 }), {
+  minItems: 1,
+  maxItems: 100,
+  description: 'Event types, e.g. `task.completed`; all of a family, `task.*`; or everything, `*`',
+});
+const shared = { scope: 'any', errors: [403], extension: true } as const;
+
+export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: WebhookRoutesOptions): AnyRoute[] {
+  const create = route({
+    method: 'POST',
+    path: base,
+    summary: 'Register a webhook',
+    description:
+      'First the address is sent a signed event `webhook.challenge`, again and again for 24 hours as any other; once it answers 2xx the webhook is active. Events from the registration on are sent there by POST, at least once and in order for each task, signed with the secret. Any 2xx within 10 s takes one; everything else is tried again for 24 hours, then the webhook is disabled. A key registers it only for events it may read; of cards, orders and the wallet it gets those of the mode of the key. A key sees the webhooks of its mode, a session all. At most 100 webhooks of an account, five of them to one origin.',
+    scope: 'any',
+    errors: [403, 409],
+    body: Type.Object({ url: Url, events: Events }),
+    responses: { 201: WebhookWithSecret },
+    authorize: ({ principal, body }) => mustRead(principal, readEvents(body.events)),
+    async handler(context) {
+      const { principal, body } = context;
+      const { accountId, userId, mode } = principal;
+      const events = readEvents(body.events);
+      mustRead(principal, events);
+      mustBeReachable(body.url);
+      const { id, commandId } = commandIds(context, idPrefixes.webhook, clock.nowMs());
+      const cursor = await newestEvent(accountId);
+      const secret = secrets.seal(newWebhookSecret(), id);
+      const input = { accountId, mode, userId, url: body.url, events, secret, cursor };
+      await orCountAnew(accountId, actors.ask(accountWebhooks, accountId, 'add', { webhookId: id, create: input }, { commandId }));
+      const made = await actors.ask(webhook, id, 'create', input);
+      return answer(201, withSecret(made));
+    },
+  });
+
+  const list = route({
+    ...shared,
+    method: 'GET',
+    path: base,
+    summary: 'List webhooks, newest first',
+    description: 'Those whose events the caller may read.',
+    query: PageQuery,
+    responses: { 200: PageOf(WebhookSchema) },
+    async handler({ principal, query: { limit, offset } }) {
+      const where = { accountId: principal.accountId, status: { $ne: 'deleted' as const } };
+      const rows = await database.list(principal.accountId, (em) =>
+        em.find(Webhook, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: maxWebhooks, disableIdentityMap: true }),
+      );
+      const readable = rows.filter(
+        (row) => isOfMode(principal, row as WebhookRow) && lackingScope(principal, scopesOf(row.events)) === undefined,
+      );
+      const data = readable.slice(offset, offset + limit).map((row) => webhookView(row as WebhookRow));
+      return answer(200, page(data, offset, readable.length));
+    },
+  });
+
+  const get = route({
+    ...shared,
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'Look at a webhook',
+    responses: { 200: WebhookSchema },
+    async handler({ principal, params }) {
+      return answer(200, webhookView(await own(principal, params.id)));
+    },
+  });
+
+  const change = route({
+    ...shared,
+    method: 'PATCH',
+    path: `${base}/{id}`,
+    summary: 'Change a webhook, disable it, or enable it again',
+    description:
+      'Enabled again it gets the events from then on. A new address has to answer a challenge before it is sent anything else; what waits goes there then.',
+    errors: [403, 409],
+    body: Type.Object({
+      url: Type.Optional(Url),
+      events: Type.Optional(Events),
+      status: Type.Optional(Type.Enum(['active', 'disabled'])),
+    }),
+    responses: { 200: WebhookSchema },
+    async handler({ principal, params, body }) {
+      const { accountId } = await own(principal, params.id);
+      const events = body.events === undefined ? undefined : readEvents(body.events);
+      if (events !== undefined) mustRead(principal, events);
+      if (body.url !== undefined) mustBeReachable(body.url);
+      const cursor = await newestEvent(accountId);
+      if (body.url !== undefined)
+        await orCountAnew(accountId, actors.ask(accountWebhooks, accountId, 'move', { webhookId: params.id, url: body.url }));
+      return answer(200, webhookView(await actors.ask(webhook, params.id, 'change', { ...body, events, cursor })));
+    },
+  });
+
+  const remove = route({
+    ...shared,
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete a webhook',
+    responses: { 204: null },
+    async handler({ principal, params }) {
+      await own(principal, params.id);
+      await actors.ask(webhook, params.id, 'remove', null);
+      return { status: 204 };
+    },
+  });
+
+  const rotate = route({
+    ...shared,
+    method: 'POST',
+    path: `${base}/{id}/rotate-secret`,
+    summary: 'Give a webhook a new secret',
+    description: 'For 24 hours the old one signs as well: each delivery then carries two signatures of each kind.',
+    responses: { 200: WebhookWithSecret },
+    authorize: mayUse,
+    async handler(context) {
+      const { principal, params } = context;
+      await own(principal, params.id);
+      const { commandId } = commandIds(context, idPrefixes.webhook);
+      const secret = secrets.seal(newWebhookSecret(), params.id);
+      return answer(200, withSecret(await actors.ask(webhook, params.id, 'rotateSecret', { secret }, { commandId })));
+    },
+  });
+
+  const test = route({
+    ...shared,
+    method: 'POST',
+    path: `${base}/{id}/test`,
+    summary: 'Send a test event',
+    description: 'One of type `webhook.test`, once, also to a webhook that is disabled. Ask for the delivery to see how it went.',
+    errors: [403, 409],
+    responses: { 200: DeliverySchema },
+    authorize: mayUse,
+    async handler(context) {
+      const { principal, params } = context;
+      const { activeSince } = await own(principal, params.id);
+      const { commandId } = commandIds(context, idPrefixes.webhook);
+      return answer(200, deliveryView(await actors.ask(webhook, params.id, 'test', null, { commandId }), activeSince));
+    },
+  });
+
+  const deliveries = route({
+    ...shared,
+    method: 'GET',
+    path: `${base}/{id}/deliveries`,
+    summary: 'List deliveries of a webhook, newest first',
+    description: 'What was tried at least once, or asked for by hand, in the last days; as long as events are kept.',
+    query: Type.Object({ ...PageQuery.properties, status: Type.Optional(Type.Enum(['pending', 'delivered', 'failed'])) }),
+    responses: { 200: PageOf(DeliverySchema) },
+    async handler({ principal, params, query: { limit, offset, status } }) {
+      const row = await own(principal, params.id);
+      const wanted =
+        status === undefined ? {} : status === 'delivered' ? { status } : { $and: [{ status }, { status: { $ne: 'delivered' as const } }] };
+      const [rows, total] = await database.list(principal.accountId, (em) =>
+        em.findAndCount(
+          WebhookDelivery,
+          { webhookId: row.id, ...wanted },
+          { orderBy: { id: 'desc' }, limit, offset, disableIdentityMap: true },
+        ),
+      );
+      const data = rows.map((record) => deliveryView(record as DeliveryRecord, sinceOf(row)));
+      return answer(200, page(data, offset, total));
+    },
+  });
+
+  const delivery = route({
+    ...shared,
+    method: 'GET',
+    path: `${base}/{id}/deliveries/{delivery}`,
+    summary: 'Look at a delivery',
+    responses: { 200: DeliverySchema },
+    async handler({ principal, params }) {
+      const row = await own(principal, params.id);
+      return answer(200, deliveryView(await recordOf(row, params.delivery), sinceOf(row)));
+    },
+  });
+
+  const replay = route({
+    ...shared,
+    method: 'POST',
+    path: `${base}/{id}/deliveries/{delivery}/replay`,
+    summary: 'Deliver an event again',
+    description: 'Once, now, under the same `webhook-id`; also to a webhook that is disabled.',
+    errors: [403, 409],
+    responses: { 200: DeliverySchema },
+    authorize: mayUse,
+    async handler(context) {
+      const { principal, params } = context;
+      const row = await own(principal, params.id);
+      const { commandId } = commandIds(context, idPrefixes.webhook);
+      const record = await recordOf(row, params.delivery);
+      return answer(200, deliveryView(await actors.ask(webhook, row.id, 'replay', record, { commandId }), sinceOf(row)));
+    },
+  });
+
+  return [create, list, get, change, remove, rotate, test, deliveries, delivery, replay];
+
+  /** Refused as one too many: the register may have missed what nodes of an earlier version have done, and is counted for the next try. */
+  async function orCountAnew(accountId: string, asked: Promise<null>): Promise<void> {
+    try {
+      await asked;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'conflict')
+        await actors.ask(accountWebhooks, accountId, 'recount', null).catch(() => {});
+      throw error;
+    }
+  }
+
+  function mustBeReachable(url: string): void {
+    try {
+      checkUrl(url);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      throw invalidField(['body', 'url'], error.message, 'value_error', url);
+    }
+  }
+
+  function withSecret(row: WebhookRow) {
+    return { ...webhookView(row), secret: secrets.open(row.secret, row.id) };
+  }
+
+  async function newestEvent(accountId: string): Promise<number> {
+    const { rows } = await database.read({
+      name: 'newest_event',
+      text: 'select last_seq from event_counter where account_id = $1',
+      values: [accountId],
+    });
+    return rows[0]?.last_seq ?? 0;
+  }
+
+  async function own(principal: Principal, id: string): Promise<WebhookRow> {
+    const row = await actors.query(webhook, id, 'get', null);
+    if (row === null || row.accountId !== principal.accountId || !isOfMode(principal, row))
+      throw new AppError('not_found', 'Webhook not found');
+    mustRead(principal, row.events);
+    return row;
+  }
+
+  async function mayUse({ principal, params }: { principal: Principal; params: { id: string } }): Promise<void> {
+    await own(principal, params.id);
+  }
+
+  async function recordOf({ id: webhookId, accountId }: WebhookRow, id: string): Promise<DeliveryRecord> {
+    const found = await database.list(accountId, (em) => em.findOne(WebhookDelivery, { webhookId, id }, { disableIdentityMap: true }));
+    if (found === null) throw new AppError('not_found', 'Delivery not found');
+    const { webhookId: _, ...record } = found;
+    return record as DeliveryRecord;
+  }
+}
+
+/** A person looks after those of both modes. */
+function isOfMode({ kind, mode }: Principal, row: WebhookRow): boolean {
+  return kind === 'session' || row.mode === mode;
+}
+
+function sinceOf({ status, activeSince }: WebhookRow): number | null {
+  return status === 'active' ? activeSince : null;
+}
+
+/** Each once; refuses what names no event. */
+function readEvents(given: readonly string[]): string[] {
+  for (const [i, name] of given.entries())
+    if (!isEventName(name)) throw invalidField(['body', 'events', String(i)], 'There is no event of this name', 'value_error', name);
+  return [...new Set(given)];
+}
+
+function scopesOf(events: readonly string[]): string[] {
+  const scopes = events.flatMap(typesNamed).map(readScope);
+  return [...new Set(scopes)].filter((scope) => scope !== null);
+}
+
+function mustRead(principal: Principal, events: readonly string[]): void {
+  const lacking = lackingScope(principal, scopesOf(events));
+  if (lacking !== undefined) throw new AppError('forbidden', `This key does not have the scope ${lacking}, which reads these events`);
+}

@@ -1,0 +1,97 @@
+/** Tells the user who registered a webhook by mail that it was disabled. Where the mail server is away the mail is tried again. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../../../actors/define-actor.ts';
+import { AppError } from '../../../errors.ts';
+import { mailAgainAfterMs } from '../../../mail-retry.ts';
+import type { MailProvider } from '../../../providers/mail/port.ts';
+import type { WebhookRow } from '../../../storage/entities/webhook.ts';
+import { user } from '../../identity/user/messages.ts';
+import type { WebhookContract } from './messages.ts';
+
+export type Disabled = {
+  userId: string;
+  url: string;
+  webhookId: string;
+  reason: 'failing' | 'gone' | 'unverified';
+  /** Left out, also by versions that did not try again: the first. */
+  attempt?: number;
+  /** The id of the first try's effect, by which receivers recognise a repeat. Left out at the first. */
+  noticeId?: string;
+};
+
+/** Null and undefined are outcomes of other effects, and of versions that did not try again. */
+type Told = { sent: boolean; notice: Required<Disabled> } | null | undefined;
+
+export const disabledInput = Type.Object({
+  userId: Type.String(),
+  url: Type.String(),
+  webhookId: Type.String(),
+  reason: Type.Union([Type.Literal('failing'), Type.Literal('gone'), Type.Literal('unverified')]),
+  attempt: Type.Integer(),
+  noticeId: Type.String(),
+});
+
+const why = {
+  unverified: 'its address did not answer the challenge with 2xx within 24 hours',
+  failing: 'a delivery had failed for 24 hours',
+  gone: 'the receiver answered 410 (Gone)',
+};
+
+export function tellUserEffect({ actors, mail }: { actors: ActorSystem; mail: MailProvider }): EffectDefinition<Disabled, Told> {
+  return {
+    async run(input, { effectId }) {
+      const notice = { ...input, attempt: input.attempt ?? 1, noticeId: input.noticeId ?? effectId };
+      const profile = await actors.query(user, input.userId, 'profile', null);
+      if (profile === null) return null;
+      try {
+        await mail.send({ to: profile.email, subject: 'A webhook was disabled', text: textOf(input) }, notice.noticeId);
+        return { sent: true, notice };
+      } catch (error) {
+        // It surely was not sent: it is tried again.
+        if (error instanceof AppError && error.code === 'unavailable') return { sent: false, notice };
+        throw error;
+      }
+    },
+    // Better twice, under one Message-ID, than not at all.
+    repeatable: () => true,
+    timeoutMs: 60_000,
+    lane: 'vital',
+    outcome: 'noted',
+  };
+}
+
+/** The outcome of each of a webhook's effects; only a mail that was not sent has a consequence. */
+export function noted(
+  state: WebhookRow | null,
+  { outcome }: EffectResult<unknown>,
+  ctx: TurnContext<WebhookContract>,
+): Turn<WebhookRow | null, null> {
+  const told = outcome.kind === 'done' ? (outcome.value as Told) : null;
+  if (told?.sent !== false) return { state, reply: null };
+  const { notice } = told;
+  const againAfterMs = mailAgainAfterMs(notice.attempt);
+  if (againAfterMs !== null) ctx.schedule('tell user', ctx.nowMs + againAfterMs, 'tellAgain', { ...notice, attempt: notice.attempt + 1 });
+  return { state, reply: null };
+}
+
+/** Not where the webhook was enabled or deleted meanwhile. */
+export function tellAgain(
+  state: WebhookRow | null,
+  notice: Required<Disabled>,
+  ctx: TurnContext<WebhookContract>,
+): Turn<WebhookRow | null, null> {
+  if (state?.status === 'disabled' && state.disabledReason === notice.reason) ctx.run('tellUser', notice);
+  return { state, reply: null };
+}
+
+function textOf({ webhookId, url, reason }: Disabled): string {
+  return [
+    `Your webhook ${webhookId} gets no more events, because ${why[reason]}.`,
+    '',
+    // Its path may be a secret.
+    `It goes to ${new URL(url).host}.`,
+    `Enable it again with PATCH /v1/api-keys/webhooks/${webhookId} {"status": "active"}: events from then on are delivered.`,
+    'What was not delivered is listed under /deliveries and can be sent again from there.',
+  ].join('\n');
+}

@@ -1,0 +1,21 @@
+/** Links that download one file without an Authorization header, for an hour. */
+
+import type { Principal } from '../../../edge/auth/principal.ts';
+import type { Tokens } from '../../../edge/auth/tokens.ts';
+import { withoutTrailing } from '../../../trailing.ts';
+
+export type DownloadLinks = {
+  /** @param path without the /v1 prefix, as it stands in the URL */
+  to(path: string, principal: Principal, scope: string): Promise<string>;
+};
+
+/** @param publicUrl what links begin with, without a slash at its end */
+export function createDownloadLinks(tokens: Pick<Tokens, 'downloadToken'>, publicUrl: string): DownloadLinks {
+  const base = withoutTrailing(publicUrl, '/');
+  return {
+    async to(path, { accountId, userId }, scope) {
+      const token = await tokens.downloadToken({ accountId, userId, path, scope });
+      return `${base}/v1${path}?token=${token}`;
+    },
+  };
+}

@@ -1,0 +1,182 @@
+/** Files of a workspace: upload, list, download, delete. A file is named by its id or its name. */
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../../clock.ts';
+import type { Principal } from '../../../edge/auth/principal.ts';
+import { sendFile } from '../../../edge/http/download.ts';
+import type { HttpRequest } from '../../../edge/http/message.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { commandIds } from '../../../edge/idempotency.ts';
+import { answer } from '../../../edge/routes/answer.ts';
+import { PageQuery, totalCount } from '../../../edge/routes/page.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import { idPrefixes } from '../../../ids.ts';
+import { WorkspaceFile, type WorkspaceFileRow } from '../../../storage/entities/work.ts';
+import { CheckedContent, wrongKind } from '../workspace-file/content-check.ts';
+import { allowedKinds, uploadKind } from '../workspace-file/file-kind.ts';
+import { checkFileName } from '../workspace-file/file-name.ts';
+import { publicFileId, workspaceFile, workspaceFileId } from '../workspace-file/messages.ts';
+import { whileCurrent } from '../workspace-file/open-file.ts';
+import { storeFile } from '../workspace-file/store-file.ts';
+import { ownWorkspace, type WorkspaceRoutesParts } from './workspaces.ts';
+
+const FileView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    filename: Type.String(),
+    type: Type.String({ description: 'MIME type' }),
+    mime_type: Type.String(),
+    size_bytes: Type.Integer(),
+    size: Type.Integer(),
+    version: Type.Integer(),
+    download_url: Type.String({ description: 'Usable for an hour without an Authorization header' }),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'File' },
+);
+
+const FileList = Type.Union([Type.Array(FileView), Type.Object({ files: Type.Array(FileView), total: Type.Integer() })], {
+  description: 'An array under /v1; an object without the prefix',
+});
+
+export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
+  const { actors, database, files, links } = parts;
+
+  async function viewOf(row: WorkspaceFileRow, principal: Principal): Promise<Static<typeof FileView>> {
+    return {
+      id: publicFileId(row),
+      name: row.name,
+      filename: row.name,
+      type: row.type,
+      mime_type: row.type,
+      size_bytes: row.sizeBytes,
+      size: row.sizeBytes,
+      version: row.version,
+      download_url: await links.to(`/workspaces/${row.workspaceId}/files/${publicFileId(row)}`, principal, 'workspaces.read'),
+      created_at: isoTimestamp(row.createdAt),
+    };
+  }
+
+  /** By id where `file` is one of this workspace's, else by name. */
+  async function find(workspaceId: string, file: string): Promise<WorkspaceFileRow | null> {
+    if (/^wsf_[0-9a-z]{26}$/.test(file)) {
+      const byId = await findById(workspaceId, file);
+      if (byId !== null) return byId;
+    }
+    const checked = checkFileName(file);
+    return 'problem' in checked ? null : actors.query(workspaceFile, workspaceFileId(workspaceId, checked.name), 'describe', null);
+  }
+
+  /** The first file of a name has its actor's id; later ones are looked up. */
+  async function findById(workspaceId: string, fileId: string): Promise<WorkspaceFileRow | null> {
+    const isIt = (row: WorkspaceFileRow | null) => row !== null && row.workspaceId === workspaceId && publicFileId(row) === fileId;
+    const first = await actors.query(workspaceFile, fileId, 'describe', null);
+    if (isIt(first)) return first;
+    const { rows } = await database.read({
+      name: 'file_by_id',
+      text: 'select id from workspace_file where file_id = $1',
+      values: [fileId],
+    });
+    const later = rows.length === 0 ? null : await actors.query(workspaceFile, rows[0].id, 'describe', null);
+    return isIt(later) ? later : null;
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/workspaces/{id}/files',
+      summary: 'Upload a file',
+      description: `Taken are ${allowedKinds}, at most 52,428,800 bytes. A name that is there already gets its next version.`,
+      scope: 'workspaces.write',
+      body: 'multipart',
+      errors: [402],
+      responses: { 201: FileView },
+      async handler(context) {
+        const { principal, params, request } = context;
+        const { commandId } = commandIds(context, idPrefixes.file);
+        const row = await context.receiveFile(async ({ name: sentName, content }) => {
+          const name = uploadName(sentName);
+          const kind = uploadKind(name);
+          if (kind === null) throw wrongKind();
+          const { id: workspaceId, accountId } = await ownWorkspace(actors, principal, params.id);
+          const checked = CheckedContent.of(content, kind);
+          return storeFile(
+            parts,
+            { workspaceId, accountId, name, type: kind.type, deliverFor: null, declaredBytes: declaredBytes(request) },
+            checked,
+            commandId,
+          );
+        });
+        return answer(201, await viewOf(row, principal));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/workspaces/{id}/files',
+      summary: 'List files, newest first',
+      scope: 'workspaces.read',
+      query: PageQuery,
+      responses: { 200: FileList },
+      async handler({ principal, params, query: { limit, offset }, variant }) {
+        const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
+        const order = { createdAt: 'desc', id: 'desc' } as const;
+        const [rows, total] = await database.list(principal.accountId, (em) =>
+          em.findAndCount(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: order, limit, offset, disableIdentityMap: true }),
+        );
+        const views = await Promise.all(rows.map((row) => viewOf(row, principal)));
+        return answer(200, variant === 'A' ? views : { files: views, total }, totalCount(total));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/workspaces/{id}/files/{file}',
+      summary: 'Download a file, by name or id',
+      scope: 'workspaces.read',
+      description:
+        'Its bytes with its own content type, as an attachment, or where to get them. Takes `Range`. A `download_url` opens it without a token.',
+      errors: [416],
+      responses: { 200: null, 206: null, 302: null, 304: null },
+      contentTypes: { 200: '*/*', 206: '*/*' },
+      async handler({ principal, params, request }) {
+        const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
+        const response = await whileCurrent(
+          () => find(workspaceId, params.file),
+          ({ contentKey, sizeBytes, sha256, name, type }) =>
+            sendFile(request, files, { key: contentKey, sizeBytes, sha256, fileName: name, type }, true),
+        );
+        return response ?? fileNotFound();
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/workspaces/{id}/files/{file}',
+      summary: 'Delete a file for good, by name or id',
+      scope: 'workspaces.write',
+      responses: { 204: null },
+      async handler({ principal, params }) {
+        const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
+        const found = await find(workspaceId, params.file);
+        if (found === null) return fileNotFound();
+        await actors.ask(workspaceFile, found.id, 'remove', { fileId: publicFileId(found) });
+        return { status: 204 as const };
+      },
+    }),
+  ];
+}
+
+/** What surrounds the file in its form is smaller than this. */
+const formBytes = 8 * 1024;
+
+function declaredBytes(request: HttpRequest): number {
+  return Math.max(0, (Number(request.header('content-length')) || 0) - formBytes);
+}
+
+function uploadName(sent: string): string {
+  const checked = checkFileName(sent);
+  if ('problem' in checked) throw invalidField(['body', 'file'], checked.problem, 'value_error', sent.slice(0, 200).toWellFormed());
+  return checked.name;
+}
+
+function fileNotFound(): never {
+  throw new AppError('not_found', 'File not found');
+}

@@ -1,0 +1,199 @@
+/** Looks at a file's bytes while they pass, and stops them as soon as they cannot be what the file's name says. Keeps a bounded piece of them. */
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
+import { TextDecoder } from 'node:util';
+import { AppError } from '../../../errors.ts';
+import { allowedKinds, type ContentRule, type FileKind } from './file-kind.ts';
+import { OfficeCheck } from './office-check.ts';
+
+/** Each answers false once the bytes so far, or at the end all of them, are certainly not of its kind. */
+export interface ContentCheck {
+  take(chunk: Buffer): boolean;
+  end(): boolean;
+}
+
+/** Passes bytes through; fails with `unsupported_media_type`. */
+export class CheckedContent extends Transform {
+  readonly #check: ContentCheck;
+
+  constructor(kind: FileKind) {
+    super();
+    this.#check = checkOf(kind.content);
+  }
+
+  /** `content`, checked on its way. The failure of either is the failure of both. */
+  static of(content: Readable, kind: FileKind): Readable {
+    const checked = new CheckedContent(kind);
+    // Whoever reads the checked content hears of a failure.
+    pipeline(content, checked, () => {});
+    return checked;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    if (this.#check.take(chunk)) done(null, chunk);
+    else done(wrongKind());
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(this.#check.end() ? null : wrongKind());
+  }
+}
+
+/** The refusal of a file that is none of the kinds that are taken, or is not what its name says. */
+export function wrongKind(): AppError {
+  return new AppError(
+    'unsupported_media_type',
+    `Files of this kind are not taken, or the content is not what the name says. Allowed: ${allowedKinds}`,
+  );
+}
+
+function checkOf(content: ContentRule): ContentCheck {
+  if (content === 'pdf') return new HeadCheck(1024, (head) => head.includes('%PDF-'));
+  if (content === 'png') return new HeadCheck(8, (head) => head.equals(pngSignature));
+  if (content === 'jpeg') return new HeadCheck(3, (head) => head.equals(jpegSignature));
+  if (content === 'docx') return new OfficeCheck('word/');
+  if (content === 'xlsx') return new OfficeCheck('xl/');
+  if (content === 'svg') return new Both(new TextCheck(false), new HeadCheck(64 * 1024, beginsWithSvg));
+  if (content === 'json') return new Both(new TextCheck(true), new HeadCheck(64 * 1024, beginsAsJson));
+  return new TextCheck(false);
+}
+
+const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+const jpegSignature = Buffer.from('\xff\xd8\xff', 'latin1');
+/** Formats that may lack a NUL byte in what is looked at: PDF, ZIP, PNG, JPEG, GIF, gzip, ELF. */
+const binarySignatures = ['%PDF-', 'PK\x03\x04', '\x89PNG', '\xff\xd8\xff', 'GIF8', '\x1f\x8b', '\x7fELF'].map((text) =>
+  Buffer.from(text, 'latin1'),
+);
+
+class Both implements ContentCheck {
+  readonly #checks: [ContentCheck, ContentCheck];
+
+  constructor(first: ContentCheck, second: ContentCheck) {
+    this.#checks = [first, second];
+  }
+  take(chunk: Buffer): boolean {
+    return this.#checks[0].take(chunk) && this.#checks[1].take(chunk);
+  }
+  end(): boolean {
+    return this.#checks[0].end() && this.#checks[1].end();
+  }
+}
+
+/** Judges by the first bytes, as soon as there are enough of them, or by all of a shorter file. */
+class HeadCheck implements ContentCheck {
+  readonly #headBytes: number;
+  readonly #isRight: (head: Buffer) => boolean;
+  #head: Buffer | null = Buffer.alloc(0);
+
+  constructor(headBytes: number, isRight: (head: Buffer) => boolean) {
+    this.#headBytes = headBytes;
+    this.#isRight = isRight;
+  }
+
+  take(chunk: Buffer): boolean {
+    if (this.#head === null) return true;
+    this.#head = Buffer.concat([this.#head, chunk.subarray(0, this.#headBytes - this.#head.length)]);
+    return this.#head.length < this.#headBytes || this.#judge(this.#head);
+  }
+
+  end(): boolean {
+    return this.#head === null || this.#judge(this.#head);
+  }
+
+  #judge(head: Buffer): boolean {
+    this.#head = null;
+    return this.#isRight(head);
+  }
+}
+
+/** Text in UTF-16 with a byte order mark, or in any encoding that has no NUL bytes; with `onlyUnicode` the latter is UTF-8. */
+class TextCheck implements ContentCheck {
+  readonly #onlyUnicode: boolean;
+  #head: Buffer | null = Buffer.alloc(0);
+  #decoder: TextDecoder | null = null;
+  #nulIsText = false;
+
+  constructor(onlyUnicode: boolean) {
+    this.#onlyUnicode = onlyUnicode;
+  }
+
+  take(chunk: Buffer): boolean {
+    if (this.#head === null) return this.#isText(chunk);
+    const start = Buffer.concat([this.#head, chunk]);
+    if (start.length < 8) {
+      this.#head = start;
+      return true;
+    }
+    return this.#begin(start);
+  }
+
+  end(): boolean {
+    if (this.#head !== null && !this.#begin(this.#head)) return false;
+    return this.#decodes(Buffer.alloc(0), false);
+  }
+
+  #begin(start: Buffer): boolean {
+    this.#head = null;
+    if (binarySignatures.some((signature) => start.subarray(0, signature.length).equals(signature))) return false;
+    const utf16 = utf16Encoding(start);
+    this.#nulIsText = utf16 !== null;
+    if (utf16 !== null || this.#onlyUnicode) this.#decoder = new TextDecoder(utf16 ?? 'utf-8', { fatal: true });
+    return this.#isText(start);
+  }
+
+  #isText(chunk: Buffer): boolean {
+    return (this.#nulIsText || !chunk.includes(0)) && this.#decodes(chunk, true);
+  }
+
+  #decodes(chunk: Buffer, more: boolean): boolean {
+    try {
+      this.#decoder?.decode(chunk, { stream: more });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function utf16Encoding(start: Buffer): 'utf-16le' | 'utf-16be' | null {
+  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
+  return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : null;
+}
+
+/** Without the byte order mark. Only ASCII matters to those who read it. */
+function headText(head: Buffer): string {
+  const utf16 = utf16Encoding(head);
+  return (utf16 === null ? new TextDecoder('utf-8') : new TextDecoder(utf16)).decode(head).replace(/^\ufeff/, '');
+}
+
+/** An empty file is one that has yet to be filled; anything else begins like a JSON value. */
+function beginsAsJson(head: Buffer): boolean {
+  const text = headText(head).trimStart();
+  return text === '' || /^([{["0-9]|-[0-9]|true\b|false\b|null\b)/.test(text);
+}
+
+/** Declarations, comments and a document type may stand before the root element, which is `svg`. */
+function beginsWithSvg(head: Buffer): boolean {
+  const text = headText(head);
+  let at = 0;
+  for (;;) {
+    while (at < text.length && ' \t\r\n'.includes(text[at]!)) at++;
+    let end: number;
+    if (text.startsWith('<?', at)) end = after(text, '?>', at + 2);
+    else if (text.startsWith('<!--', at)) end = after(text, '-->', at + 4);
+    else if (/^<!DOCTYPE\s+([\w.-]+:)?svg\b/.test(text.slice(at, at + 200))) end = afterDocumentType(text, at);
+    else return /^<([A-Za-z_][\w.-]*:)?svg[\s/>]/.test(text.slice(at, at + 200));
+    if (end === -1) return false;
+    at = end;
+  }
+}
+
+function after(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  return found === -1 ? -1 : found + mark.length;
+}
+
+function afterDocumentType(text: string, at: number): number {
+  const subset = text.indexOf('[', at);
+  const close = text.indexOf('>', at);
+  return subset !== -1 && subset < close ? after(text, ']>', subset) : close === -1 ? -1 : close + 1;
+}

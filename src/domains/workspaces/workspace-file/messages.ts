@@ -1,0 +1,53 @@
+/** What can be asked of a file of a workspace. */
+
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import { derivedId, idPrefixes } from '../../../ids.ts';
+import type { WorkspaceFileRow } from '../../../storage/entities/work.ts';
+import type { Removal } from './workspace-file.ts';
+
+/** A content that is stored already and becomes the newest version. */
+export type PutFile = {
+  workspaceId: string;
+  accountId: string;
+  name: string;
+  type: string;
+  sizeBytes: number;
+  sha256: string;
+  contentKey: string;
+  /** The task whose agent wrote it, and which is told of the deliverable; null for an upload. */
+  deliverFor: string | null;
+};
+
+/** What came of removing a content; `again`: it was still needed or the store was away, so that a later look makes sense. */
+export type RemovalResult = { contentKey: string; again: boolean };
+
+export type WorkspaceFileContract = {
+  commands: {
+    /** The next version of the file, or where there is none or it was deleted, the first one of a new file. The same content key again changes nothing. */
+    put(input: PutFile): WorkspaceFileRow;
+    /** For good. Refused with `not_found` where there is no such file, or another one has its name by now. */
+    remove(input: { fileId: string } | null): null;
+    contentRemoved(input: EffectResult<RemovalResult>): null;
+    /** Looks a second time whether a content that was still needed can go. */
+    removeAgain(input: { contentKey: string }): null;
+  };
+  queries: {
+    /** Null where there is no such file, or no longer. */
+    describe(input: null): WorkspaceFileRow | null;
+  };
+  effects: {
+    removeContent(input: Removal): RemovalResult;
+  };
+};
+
+export const workspaceFile = actorRef<WorkspaceFileContract>('workspace_file');
+
+/** The id of the actor of a name within a workspace: always the same, so all who write the name meet there. */
+export function workspaceFileId(workspaceId: string, name: string): string {
+  return derivedId(idPrefixes.file, workspaceId, name);
+}
+
+/** The id that callers know the file by. */
+export function publicFileId({ fileId, id }: Pick<WorkspaceFileRow, 'fileId' | 'id'>): string {
+  return fileId ?? id;
+}

@@ -1,0 +1,80 @@
+/** Writing a file: its bytes go to the store first and the row is committed when they are safe, so nobody ever sees half a file. */
+import type { Readable } from 'node:stream';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { AppError, mayHaveHappened } from '../../../errors.ts';
+import { newContentKey } from '../../../storage/content-key.ts';
+import type { WorkspaceFileRow } from '../../../storage/entities/work.ts';
+import type { FileStore } from '../../../storage/files.ts';
+import { accountStorage } from '../../accounts/account-storage/messages.ts';
+import { mustFit, storageLimits } from '../../accounts/account-storage/room.ts';
+import { workspaceFile, workspaceFileId } from './messages.ts';
+
+export const maxFileBytes = 50 * 2 ** 20;
+
+export type NewFile = {
+  workspaceId: string;
+  accountId: string;
+  /** Checked by `checkFileName`. */
+  name: string;
+  type: string;
+  deliverFor: string | null;
+  /** No less than this, as far as it is known before the content is read. */
+  declaredBytes?: number;
+};
+
+/**
+ * Stores the content and makes it the newest version of the file. Answers the row once it is committed.
+ *
+ * Rejects with `plan_required` where the account may not store so much, before the content is read where that is known by then; with what
+ * `content` fails with, `payload_too_large`, or an `AppError` of the commit; then the store holds nothing of it, save where
+ * nobody knows whether it was committed.
+ *
+ * @param commandId asked again with the same one, no second version comes to be
+ */
+export async function storeFile(
+  { actors, files }: { actors: ActorSystem; files: FileStore },
+  { declaredBytes = 0, ...file }: NewFile,
+  content: Readable,
+  commandId?: string,
+): Promise<WorkspaceFileRow> {
+  const { accountId } = file;
+  const id = workspaceFileId(file.workspaceId, file.name);
+  const contentKey = newContentKey(file.workspaceId, id);
+  const [limits, used, current] = await Promise.all([
+    storageLimits(actors, accountId),
+    actors.query(accountStorage, accountId, 'used', null),
+    actors.query(workspaceFile, id, 'describe', null),
+  ]);
+  const replacesBytes = current?.sizeBytes ?? null;
+  try {
+    mustFit(used, { bytes: declaredBytes - (replacesBytes ?? 0), files: current === null ? 1 : 0 }, limits);
+  } catch (error) {
+    await countAnew(error);
+    throw error;
+  }
+  const stored = await files.put(contentKey, content, maxFileBytes);
+  let row: WorkspaceFileRow;
+  try {
+    const { sizeBytes } = stored;
+    await actors.ask(accountStorage, accountId, 'reserve', { contentKey, fileId: id, sizeBytes, replacesBytes, limits });
+    row = await actors.ask(workspaceFile, id, 'put', { ...file, ...stored, contentKey }, { commandId });
+  } catch (error) {
+    await countAnew(error);
+    if (!mayHaveHappened(error)) await discard();
+    throw error;
+  }
+  // An earlier try was first: its content counts.
+  if (row.contentKey !== contentKey) await discard();
+  return row;
+
+  /** The register may have missed what nodes of an earlier version have done: the next upload is held against what is there. */
+  async function countAnew(error: unknown): Promise<void> {
+    if (!(error instanceof AppError && error.code === 'plan_required')) return;
+    await actors.ask(accountStorage, accountId, 'recount', null).catch(() => {});
+  }
+
+  /** What cannot be removed now, the sweep of orphaned content finds later; room that cannot be given back is free in a while. */
+  async function discard(): Promise<void> {
+    await Promise.allSettled([files.remove(contentKey), actors.ask(accountStorage, accountId, 'release', { contentKey })]);
+  }
+}

@@ -1,0 +1,90 @@
+/** The task's workspace as the tools of an agent see it: by plain file names, through the same actors as everybody else. */
+import { Readable } from 'node:stream';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { type Authority, missingScope, type Need, readingFiles, writingFiles } from '../../../authority.ts';
+import { AppError, errorCodes } from '../../../errors.ts';
+import { notAllowed, ToolError, type WorkspaceAccess } from '../../../providers/tools/port.ts';
+import type { Database } from '../../../storage/database.ts';
+import { WorkspaceFile } from '../../../storage/entities/work.ts';
+import type { FileStore } from '../../../storage/files.ts';
+import { agentFileType } from './file-kind.ts';
+import { checkFileName } from './file-name.ts';
+import { openFile } from './open-file.ts';
+import { storeFile } from './store-file.ts';
+
+/** More names than this say nothing to an agent. */
+const maxListed = 1_000;
+
+export type WorkspaceAccessParts = { actors: ActorSystem; database: Database; files: FileStore };
+
+/** Whose call it is: what it writes is delivered for `taskId`, once for each `callId` and name. What `authority` does not allow is a `ToolError`. */
+export type WorkspaceUser = {
+  accountId: string;
+  taskId: string;
+  agentId: string;
+  workspaceId: string;
+  callId: string;
+  authority: Authority;
+};
+
+export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser): WorkspaceAccess {
+  const { workspaceId, accountId, taskId, agentId, callId, authority } = user;
+  /** Names in the order they were first written, so that a repeated call numbers its writes as the first did. */
+  const writes = new Map<string, number>();
+
+  return {
+    async list() {
+      mustBeAllowed(authority, readingFiles, 'Listing the files of this workspace');
+      const found = await parts.database.list(accountId, (em) =>
+        em.find(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: maxListed }),
+      );
+      return found.map(({ name, type, sizeBytes }) => ({ name, type, sizeBytes }));
+    },
+
+    async open(path) {
+      mustBeAllowed(authority, readingFiles, 'Reading a file of this workspace');
+      const name = checkedName(path);
+      const opened = await openFile(parts, workspaceId, name);
+      if (opened === null) throw new ToolError(`There is no file named ${JSON.stringify(name)} in the workspace`);
+      return { stream: opened.stream, sizeBytes: opened.file.sizeBytes, type: opened.file.type };
+    },
+
+    async write(path, content) {
+      mustBeAllowed(authority, writingFiles, 'Writing a file into this workspace');
+      const name = checkedName(path);
+      const nth = writes.get(name) ?? 0;
+      writes.set(name, nth + 1);
+      const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+      const file = { workspaceId, accountId, name, type: agentFileType(name), deliverFor: taskId, declaredBytes: bytes.length };
+      try {
+        const row = await storeFile(
+          parts,
+          file,
+          Readable.from(pieces(bytes), { objectMode: false }),
+          `${agentId}/${callId}/write/${nth}/${name}`,
+        );
+        return { name: row.name, sizeBytes: row.sizeBytes, version: row.version };
+      } catch (error) {
+        if (error instanceof AppError && [402, 413].includes(errorCodes[error.code].http))
+          throw new ToolError(error.message, { cause: error });
+        throw error;
+      }
+    },
+  };
+}
+
+function mustBeAllowed(authority: Authority, need: Need, act: string): void {
+  const scope = missingScope(authority, need);
+  if (scope !== null) throw new ToolError(notAllowed(act, scope));
+}
+
+function checkedName(path: string): string {
+  const checked = checkFileName(path);
+  if ('problem' in checked) throw new ToolError(`${checked.problem}: use a plain name such as report.md`);
+  return checked.name;
+}
+
+function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
+  const pieceBytes = 64 * 1024;
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+}

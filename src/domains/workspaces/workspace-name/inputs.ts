@@ -1,0 +1,8 @@
+/** The forms of what a workspace name is sent. */
+import Type from 'typebox';
+import { durableInputs } from '../../../actors/durable-input.ts';
+import type { WorkspaceNameContract } from './messages.ts';
+
+export const workspaceNameInputs = durableInputs<WorkspaceNameContract>()({
+  created: Type.Object({ workspace: Type.Object({ id: Type.String(), accountId: Type.String(), name: Type.String() }) }),
+});

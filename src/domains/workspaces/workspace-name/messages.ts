@@ -1,0 +1,26 @@
+/** What can be asked of a workspace name. */
+
+import { actorRef } from '../../../actors/define-actor.ts';
+import type { WorkspaceRow } from '../../../storage/entities/work.ts';
+
+export type CreateNamedWorkspace = { workspaceId: string; accountId: string; name: string; description: string | null };
+
+export type WorkspaceNameContract = {
+  commands: {
+    /**
+     * Claims the name for `workspaceId`, creates that workspace and answers when it is there. Asked again with the same `workspaceId` it
+     * creates nothing and answers the same workspace. Refused with `conflict` where another workspace has the name.
+     */
+    create(input: CreateNamedWorkspace): WorkspaceRow;
+    /** Sent by the workspace: it is there. */
+    created(input: { workspace: WorkspaceRow }): null;
+  };
+  queries: Record<never, never>;
+};
+
+export const workspaceName = actorRef<WorkspaceNameContract>('workspace_name');
+
+/** The actor that guards a name within an account. */
+export function workspaceNameId(accountId: string, name: string): string {
+  return `${accountId}/${name}`;
+}

@@ -1,0 +1,43 @@
+/**
+ * One name of a workspace within an account. All who want the name ask this one actor, so it is given once; the claim is committed together
+ * with the message that creates the workspace, so a claimed name never stays without one.
+ */
+
+import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { AppError } from '../../../errors.ts';
+import { WorkspaceName, type WorkspaceNameRow, type WorkspaceRow } from '../../../storage/entities/work.ts';
+import { workspace } from '../workspace/messages.ts';
+import { workspaceNameInputs } from './inputs.ts';
+import { type CreateNamedWorkspace, type WorkspaceNameContract, workspaceName } from './messages.ts';
+
+export const workspaceNameActor = defineActor<WorkspaceNameRow, WorkspaceNameContract>({
+  ref: workspaceName,
+  entity: WorkspaceName,
+  inputs: workspaceNameInputs,
+  commands: { create, created },
+  queries: {},
+  idleTimeoutMs: 30_000,
+});
+
+function create(
+  state: WorkspaceNameRow | null,
+  { workspaceId, accountId, name, description }: CreateNamedWorkspace,
+  ctx: TurnContext<WorkspaceNameContract>,
+): Turn<WorkspaceNameRow, WorkspaceRow> {
+  if (state !== null && state.workspaceId !== workspaceId)
+    throw new AppError('conflict', `A workspace named ${JSON.stringify(name)} exists already`);
+  // Also when asked again: the workspace creates itself once and tells each time that it is there.
+  ctx.send(workspace, workspaceId, 'create', { accountId, name, description, claimedBy: ctx.id });
+  ctx.defer(workspaceId);
+  // Nobody hears this reply: the caller is answered when the workspace is there.
+  return { state: state ?? { id: ctx.id, workspaceId }, reply: undefined as never };
+}
+
+function created(
+  state: WorkspaceNameRow | null,
+  input: { workspace: WorkspaceRow },
+  ctx: TurnContext<WorkspaceNameContract>,
+): Turn<WorkspaceNameRow | null, null> {
+  ctx.answer('create', input.workspace.id, input.workspace);
+  return { state, reply: null };
+}

@@ -1,0 +1,27 @@
+/** What can be asked of a workspace and told to it. */
+
+import { actorRef } from '../../../actors/define-actor.ts';
+import type { WorkspaceRow } from '../../../storage/entities/work.ts';
+
+export type CreateWorkspace = {
+  accountId: string;
+  name: string;
+  description: string | null;
+  /** The workspace name that claimed `name` and waits to hear that the workspace is there. */
+  claimedBy?: string;
+};
+
+export type WorkspaceContract = {
+  commands: {
+    /** Creates the workspace, or changes nothing where it exists. May be asked, and sent by whoever made up a name that cannot be taken. */
+    create(input: CreateWorkspace): WorkspaceRow;
+    /** Changes nothing: files are counted when they are read. Earlier versions send it. */
+    filesChanged(input: { by: 1 | -1 }): null;
+  };
+  queries: {
+    /** Null where there is no such workspace. */
+    describe(input: null): WorkspaceRow | null;
+  };
+};
+
+export const workspace = actorRef<WorkspaceContract>('workspace');

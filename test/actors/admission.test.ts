@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Admission, lateAfterMs, lookEveryMs } from '../../src/actors/admission.ts';
+
+/** A service that answers `rate` asks between two looks (50 ms), while `offered` come; returns how many waited at the end, and the shed. */
+function load(admission: Admission, looks: number, rate: number, offered: number): { waiting: number; shed: number } {
+  // How many looks each waiting ask has seen, oldest first.
+  let ages: number[] = [];
+  let shed = 0;
+  for (let look = 0; look < looks; look++) {
+    for (let i = 0; i < offered; i++) {
+      if (admission.admits(ages.length)) ages.push(0);
+      else shed++;
+    }
+    const answered = ages.splice(0, rate);
+    ages = ages.map((age) => age + 1);
+    admission.look(ages.length, answered.length, answered.filter(isLate).length);
+  }
+  return { waiting: ages.length, shed };
+}
+
+function isLate(age: number): boolean {
+  return age * lookEveryMs > lateAfterMs;
+}
+
+test('three times what can be answered: the excess is shed, and who is let in waits for about the time aimed at', () => {
+  const admission = new Admission(100_000);
+  const { waiting, shed } = load(admission, 400, 250, 750);
+  assert.ok((waiting * lookEveryMs) / 250 <= 1.2 * lateAfterMs + lookEveryMs, `${waiting} wait`);
+  assert.ok(shed > 0.9 * 400 * 500, `${shed} shed`);
+});
+
+test('however much faster or slower it gets, and however much comes, nobody is let in to wait for long', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ rate: fc.integer({ min: 150, max: 1_000 }), excess: fc.integer({ min: 2, max: 8 }) }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      (phases) => {
+        const admission = new Admission(100_000);
+        for (const { rate, excess } of phases) {
+          const { waiting } = load(admission, 150, rate, rate * excess);
+          assert.ok((waiting * lookEveryMs) / rate <= 1.5 * lateAfterMs + lookEveryMs, `${waiting} wait at ${rate}`);
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('a burst on a service that had nothing to do is taken up, not shed', () => {
+  const admission = new Admission(100_000);
+  load(admission, 1_000, 100, 1);
+  assert.ok(admission.admits(999));
+  assert.ok(!admission.admits(1_000), 'more than a quarter of a second of unknown work is not');
+});
+
+test('what has been answered in a moment may be let in as a burst', () => {
+  const admission = new Admission(100_000);
+  load(admission, 200, 2_000, 500);
+  assert.ok(admission.admits(2_000));
+  assert.ok(!admission.admits(10_000));
+});
+
+test('when the load is gone everybody is let in again', () => {
+  const admission = new Admission(100_000);
+  load(admission, 50, 100, 1_000);
+  const { shed } = load(admission, 200, 1_000, 100);
+  assert.equal(shed, 0);
+  assert.ok(admission.admits(999));
+});
+
+test('few asks are always let in, however long they wait', () => {
+  const admission = new Admission(100_000);
+  for (let look = 0; look < 100; look++) admission.look(250, 0, 250);
+  assert.ok(admission.admits(255));
+});
+
+test('whatever waited for a database that was away leaves room for as many as are always let in, and soon for all', () => {
+  const admission = new Admission(8_192);
+  for (let look = 0; look < 50; look++) admission.look(8_000, 0, 8_000);
+  assert.ok(admission.admits(255));
+  assert.ok(!admission.admits(256));
+  for (let look = 0; look < 50; look++) admission.look(100, 100, 0);
+  assert.ok(admission.admits(999));
+});

@@ -1,0 +1,61 @@
+/** The wall clock of a machine is set while a node works: deadlines and timers go by time that passes. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { monotonicMs, systemClock } from '../../src/clock.ts';
+import { probe } from '../support/probe-actor.ts';
+import { proxiedNode } from '../support/proxied-node.ts';
+import { outcomeOf, until } from '../support/runtime.ts';
+
+const hourMs = 3_600_000;
+const commits = /^troupe commit/;
+
+/** A runtime behind a proxy that can hold its commits, and the wall clock of its machine. */
+async function start(t: TestContext) {
+  const { node, proxy } = await proxiedNode(t);
+  const trueNow = Date.now;
+  const machine = { offMs: 0 };
+  t.mock.method(Date, 'now', () => trueNow() + machine.offMs);
+  await node.actors.ask(probe, 'a', 'add', { n: 1 });
+  return { node, proxy, machine };
+}
+
+for (const stepMs of [11_000, -11_000, hourMs, -hourMs])
+  test(`a step of the wall clock by ${stepMs / 1_000} s ends no ask early and none late`, async (t) => {
+    const { node, proxy, machine } = await start(t);
+    const held = proxy.hold(commits, 'to client');
+    const asked = Array.from({ length: 50 }, () => outcomeOf(node.actors.ask(probe, 'a', 'add', { n: 1 })));
+    const short = (id: string) => outcomeOf(node.actors.ask(probe, id, 'add', { n: 1 }, { timeoutMs: 500 }));
+    const before = short('b');
+    machine.offMs = stepMs;
+    const beganMs = monotonicMs();
+    assert.deepEqual(await Promise.all([before, short('b')]), [{ refused: 'outcome_unknown' }, { refused: 'outcome_unknown' }]);
+    const tookMs = monotonicMs() - beganMs;
+    assert.ok(tookMs >= 450 && tookMs < 5_000, `0.5 s took ${Math.round(tookMs)} ms`);
+    held.release();
+    assert.deepEqual(
+      await Promise.all(asked),
+      asked.map((_, n) => n + 2),
+    );
+    await node.actors.ask(probe, 'a', 'touch', null);
+  });
+
+for (const stepMs of [hourMs, -hourMs])
+  test(`a step of the wall clock by ${stepMs / hourMs} h fires no timer early and none late, and says no wrong time`, async (t) => {
+    const { node, machine } = await start(t);
+    const beganMs = systemClock.nowMs();
+    const wake = (name: string, inMs: number) => node.actors.ask(probe, 'a', 'wake', { name, dueMs: beganMs + inMs });
+    const heard = async () => (await node.actors.query(probe, 'a', 'state', null))?.heard;
+    await wake('soon', 1_500);
+    machine.offMs = stepMs;
+    await wake('later', 2_000);
+    await wake('much later', 1_800_000);
+    await node.runtime.sweepTimers();
+    node.runtime.timers.fireDue();
+    assert.deepEqual(await heard(), []);
+    assert.ok(Math.abs(systemClock.nowMs() - beganMs) < 1_400, 'the clock of the service has not jumped');
+    await until(async () => (await heard())?.length === 2, 'two timers');
+    assert.deepEqual(await heard(), ['soon', 'later']);
+    const lateMs = systemClock.nowMs() - beganMs - 2_000;
+    assert.ok(lateMs >= 0 && lateMs < 5_000, `late by ${lateMs} ms`);
+    assert.deepEqual(await node.sql('select name from timer'), [{ name: 'much later' }]);
+  });

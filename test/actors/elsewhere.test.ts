@@ -1,0 +1,40 @@
+/** What a caller is told of a command that was tried at several nodes one after the other. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { askElsewhere } from '../../src/actors/elsewhere.ts';
+import { monotonicMs } from '../../src/clock.ts';
+import type { Placement, RemoteAsk } from '../../src/cluster/placement.ts';
+import { AppError, type ErrorCode } from '../../src/errors.ts';
+import { outcomeOf } from '../support/runtime.ts';
+
+/** Another node owns the shard, and answers each try with the next of these. */
+function answering(answers: (ErrorCode | 'done')[]): Placement {
+  const forward = async () => {
+    const answer = answers.shift()!;
+    if (answer !== 'done') throw new AppError(answer, 'on purpose');
+    return 'done';
+  };
+  return { epochOf: () => null, forward, moved: async () => {} } as Partial<Placement> as Placement;
+}
+
+function ask(answers: (ErrorCode | 'done')[]): Promise<unknown> {
+  const about = { kind: 'probe', id: 'a', name: 'add', input: { n: 1 }, query: false, effectId: null, trace: null };
+  const asked: RemoteAsk = { ...about, deadlineMs: monotonicMs() + 1_000, commandId: 'cmd_1' };
+  return outcomeOf(
+    askElsewhere(
+      answering(answers),
+      1,
+      asked,
+      () => false,
+      () => {},
+    ),
+  );
+}
+
+test('a command that may have been done is not said to be undone because a later try was shed; what its actor says counts', async () => {
+  assert.deepEqual(await ask(['outcome_unknown', 'overloaded']), { refused: 'outcome_unknown' });
+  assert.deepEqual(await ask(['outcome_unknown', 'shard_not_owned', 'mailbox_full']), { refused: 'outcome_unknown' });
+  assert.deepEqual(await ask(['outcome_unknown', 'shard_not_owned', 'done']), { reply: 'done' });
+  assert.deepEqual(await ask(['outcome_unknown', 'conflict']), { refused: 'conflict' });
+  assert.deepEqual(await ask(['shard_not_owned', 'overloaded']), { refused: 'overloaded' });
+});

@@ -1,0 +1,54 @@
+/** E6: one account's effects delay another's by the length of one of them, not of all. Counted in effects, not in time. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { type TestRuntime, type TestRuntimeOptions, testRuntime, until } from '../support/runtime.ts';
+
+async function start(t: { after(end: () => unknown): void }, options: TestRuntimeOptions) {
+  const node = await testRuntime([probeActor], { ...probeOptions, ...options });
+  t.after(() => node.close());
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  effects.work = effects.mail = ({ name }) => {
+    begun.push(name);
+    return new Promise<null>((resolve) => ends.push(() => resolve(null)));
+  };
+  const begin = (account: string, count = 1, effect: 'work' | 'mail' = 'work') =>
+    Promise.all(
+      Array.from({ length: count }, (_, i) =>
+        node.actors.ask(probe, `${account} ${i % 50}`, 'begin', { effect, input: { name: account }, account }),
+      ),
+    );
+  return { node, begun, ends, begin };
+}
+
+const laneOf = ({ runtime }: TestRuntime, wanted: string) => runtime.effects.laneSizes.find(({ lane }) => lane === wanted);
+
+test('an account with hundreds of slow effects leaves places to others, and mails wait for none of them', async (t) => {
+  const { node, begun, ends, begin } = await start(t, { effectPlaces: { maxRunning: 6, maxRunningEach: 4 } });
+  await begin('busy', 270);
+  await until(() => begun.length === 4, 'as many as one account may run');
+  assert.deepEqual(laneOf(node, 'tool'), { lane: 'tool', running: 4, waiting: 266 });
+  await begin('quiet', 3);
+  await until(() => begun.length === 6, 'those of the quiet account');
+  await begin('busy', 1, 'mail');
+  await until(() => begun.length === 7, 'the mail');
+  assert.deepEqual(begun.slice(4), ['quiet', 'quiet', 'busy']);
+  // The next free place is the quiet account's, whoever gave it back.
+  ends[0]!();
+  await until(() => begun.length === 8, 'the next one');
+  assert.equal(begun[7], 'quiet');
+});
+
+test('what one account has beyond its share of memory waits in the database, and keeps nobody else there; all of it is done', async (t) => {
+  const { node, begun, ends, begin } = await start(t, { maxEffectsInHand: 16, effectPlaces: { maxRunning: 8, maxRunningEach: 6 } });
+  await begin('busy', 60);
+  await until(() => begun.length === 4, 'a quarter of what memory holds');
+  for (const account of ['one', 'two']) await begin(account, 2);
+  await until(() => begun.length === 8, 'those of the other accounts');
+  assert.deepEqual(begun.slice(4), ['one', 'one', 'two', 'two']);
+  effects.work = async ({ name }) => void begun.push(name);
+  for (const end of ends) end();
+  await until(async () => (await node.sql('select id from effect limit 1')).length === 0, 'all effects');
+  assert.equal(begun.filter((name) => name === 'busy').length, 60);
+});

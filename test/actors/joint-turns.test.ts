@@ -1,0 +1,157 @@
+/** Turns that actors of one shard take together: J1 to J4, and what callers see of them while commits are on their way, refused or lost. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { idBeside, shardOf } from '../../src/cluster/address.ts';
+import { idPrefixes, newId, steppedId } from '../../src/ids.ts';
+import { probe } from '../support/probe-actor.ts';
+import { proxiedNode } from '../support/proxied-node.ts';
+import { outcomeOf, type TestRuntime } from '../support/runtime.ts';
+
+const commits = /^troupe commit/;
+const first = { kind: 'probe', id: 'first' };
+const beside = (name: string) => idBeside(`${name} 0000000000000000`, 'probe', first);
+const [a, b, c] = [beside('a'), beside('b'), beside('c')];
+
+const heardOf = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+
+test('what actors change together is committed together: one batch, and each sees what the turn has done so far', async (t) => {
+  const { node } = await proxiedNode(t);
+  assert.deepEqual(await node.actors.ask(probe, a, 'together', { to: [b, c, b], input: 1 }), [1, 1, 2]);
+  const rows = await node.sql('select id, heard, xmin::text from probe order by id');
+  assert.deepEqual(
+    rows.map(({ id, heard }) => [id, heard]),
+    [
+      [a, [1]],
+      [b, [1, 1]],
+      [c, [1]],
+    ].sort(([x], [y]) => (x! < y! ? -1 : 1)),
+  );
+  assert.equal(new Set(rows.map(({ xmin }) => xmin)).size, 1);
+});
+
+test('one whose state must be loaded first is waited for, and what comes after for the one that was asked waits behind it', async (t) => {
+  const { node } = await proxiedNode(t);
+  await node.actors.ask(probe, b, 'hear', 'before');
+  await node.actors.ask(probe, a, 'hear', 'before');
+  for (const activation of node.actors.kinds.get('probe')!.activations.values()) if (activation.id === b) node.actors.passivate(activation);
+  const asked = [
+    node.actors.ask(probe, a, 'together', { to: [b], input: 'joint' }),
+    node.actors.ask(probe, a, 'hear', 'after'),
+    node.actors.ask(probe, b, 'hear', 'after'),
+  ];
+  await Promise.all(asked);
+  assert.deepEqual(await heardOf(node, a), ['before', 'joint', 'after']);
+  assert.deepEqual((await heardOf(node, b)).toSorted(), ['after', 'before', 'joint']);
+  assert.deepEqual(node.errors, []);
+});
+
+test('an actor elsewhere, or itself, is not taken along: a defect of the command that changes nothing', async (t) => {
+  const { node } = await proxiedNode(t);
+  const elsewhere = Array.from({ length: 10 }, (_, n) => `x${n}`).find((id) => shardOf('probe', id) !== shardOf('probe', a))!;
+  for (const to of [elsewhere, a]) {
+    assert.deepEqual(await outcomeOf(node.actors.ask(probe, a, 'together', { to: [b, to], input: 1 })), { refused: 'internal' });
+    assert.deepEqual([await heardOf(node, a), await heardOf(node, b), await heardOf(node, elsewhere)], [[], [], []]);
+  }
+  assert.equal(node.errors.length, 2);
+});
+
+test('a refusal that was decided on what another has not committed yet is told when it is', async (t) => {
+  const { node, proxy } = await proxiedNode(t);
+  await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'hear', 'before')));
+  const held = proxy.hold(commits, 'to client');
+  let told = 0;
+  const first = node.actors.ask(probe, b, 'hear', 'first').then(() => ++told);
+  const refused = outcomeOf(node.actors.ask(probe, a, 'together', { to: [b], input: 'no', how: 'refuse' })).then((outcome) => [
+    outcome,
+    ++told,
+  ]);
+  await held.arrived;
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(told, 0);
+  held.release();
+  assert.equal(await first, 1);
+  assert.deepEqual(await refused, [{ refused: 'conflict' }, 2]);
+  assert.deepEqual(await heardOf(node, a), ['before']);
+});
+
+test('who has changed apart from the other in a batch that has not left joins it in the next', async (t) => {
+  const { node, proxy } = await proxiedNode(t);
+  await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'hear', 0)));
+  const held = proxy.hold(commits, 'to client');
+  const asked: Promise<unknown>[] = [node.actors.ask(probe, c, 'hear', 0)];
+  await held.arrived;
+  asked.push(node.actors.ask(probe, a, 'hear', 1), node.actors.ask(probe, b, 'hear', 1));
+  const joint = node.actors.ask(probe, a, 'together', { to: [b], input: 2 });
+  asked.push(node.actors.ask(probe, a, 'hear', 3));
+  held.release();
+  await Promise.all(asked);
+  assert.deepEqual(await joint, [3]);
+  assert.deepEqual(await heardOf(node, a), [0, 1, 2, 3]);
+});
+
+test('what the database refuses of one is refused for both, what others do with them stands, and a defect’s joint turn is not kept waiting', async (t) => {
+  const { node, proxy } = await proxiedNode(t);
+  const held = proxy.hold(commits, 'to server');
+  await Promise.all([a, b, c].map((id) => node.actors.query(probe, id, 'state', null)));
+  const blocker = node.actors.ask(probe, 'elsewhere', 'hear', 0);
+  await held.arrived;
+  // All of them in one unit, so that each must be tried alone, while others go on asking.
+  const bad = outcomeOf(node.actors.ask(probe, a, 'together', { to: [b], input: { overflow: true } }));
+  const good = Array.from({ length: 10 }, (_, n) => node.actors.ask(probe, n % 2 ? a : c, 'together', { to: [b], input: n }));
+  held.release();
+  // More comes all the time, whether or not what came before is answered: `b` is never idle by itself.
+  let settled = false;
+  const flood = (async () => {
+    const asked: Promise<unknown>[] = [];
+    while (!settled) {
+      asked.push(outcomeOf(node.actors.ask(probe, b, 'add', { n: 1 })));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(asked);
+  })();
+  assert.deepEqual(await bad, { refused: 'internal' });
+  await Promise.all([blocker, ...good]);
+  settled = true;
+  await flood;
+  const heard = (await heardOf(node, b)) as number[];
+  assert.deepEqual(
+    heard.toSorted(),
+    good.map((_, n) => n),
+  );
+  assert.deepEqual([...(await heardOf(node, a)), ...(await heardOf(node, c))].toSorted(), heard.toSorted());
+});
+
+test('a command with an id is taken together once, whatever is cut meanwhile', async (t) => {
+  const { node, proxy } = await proxiedNode(t);
+  for (let n = 0; n < 10; n++) {
+    const ask = () => node.actors.ask(probe, a, 'together', { to: [b], input: n }, { commandId: `joint ${n}` });
+    const held = proxy.hold(commits, n % 2 ? 'to server' : 'to client');
+    const asked = ask();
+    await held.arrived;
+    proxy.cut(commits);
+    held.drop();
+    assert.deepEqual(await asked, [n + 1]);
+    assert.deepEqual(await ask(), [n + 1]);
+  }
+  assert.deepEqual(await heardOf(node, a), await heardOf(node, b));
+});
+
+test('an id beside another lives on its shard, is the same for the same, and differs for ids of one millisecond', () => {
+  fc.assert(
+    fc.property(fc.uuid(), fc.integer({ min: 1, max: 20 }), (accountId, count) => {
+      const wallet = { kind: 'wallet', id: accountId };
+      const seeds = Array.from({ length: count }, () => newId(idPrefixes.card, 1_700_000_000_000));
+      const ids = seeds.map((seed) => idBeside(seed, 'card', wallet));
+      assert.equal(new Set(ids).size, count);
+      for (const [n, id] of ids.entries()) {
+        assert.match(id, /^crd_[0-9a-hjkmnp-tv-z]{26}$/);
+        assert.equal(shardOf('card', id), shardOf('wallet', accountId));
+        assert.equal(idBeside(seeds[n]!, 'card', wallet), id);
+        assert.equal(idBeside(id, 'card', wallet), id);
+      }
+    }),
+    { numRuns: 50 },
+  );
+  assert.equal(steppedId('crd_0000000000zzzz000000000000', 1), 'crd_00000000000000000000000000');
+});

@@ -1,0 +1,26 @@
+/** A node of its own process, for `kill-9.test.ts`: works as fast as it can, tells its parent what was acknowledged, and waits to be killed. */
+import { Runtime } from '../../src/actors/runtime.ts';
+import { SingleNode } from '../../src/cluster/single-node.ts';
+import { silentLog } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
+import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+
+const [url, from] = [process.argv[2]!, Number(process.argv[3])];
+const database = new Database(url, { extraEntities: probeOptions.entities });
+const runtime = new Runtime({ database, placement: new SingleNode(url, 'killed', silentLog), log: silentLog });
+runtime.register([probeActor]);
+effects.work = async ({ i }) => i;
+process.once('disconnect', () => process.exit());
+await runtime.start();
+
+for (let i = from; ; i++) {
+  const { actors } = runtime;
+  void Promise.all([
+    actors.ask(probe, 'sender', 'tell', { to: 'receiver', inputs: [i] }),
+    actors.ask(probe, 'counter', 'add', { n: 1 }, { commandId: `add ${i}` }),
+    actors.ask(probe, `worker ${i % 5}`, 'begin', { effect: 'work', input: { i } }),
+  ]).then(() => process.send!(i));
+  await new Promise((resolve) => setImmediate(resolve));
+  // A third of these wait for one actor, whose mailbox holds a hundred while its state is loaded.
+  if (runtime.health.pending > 150) await actors.ask(probe, 'counter', 'touch', null);
+}

@@ -1,0 +1,202 @@
+/** Messages of one sender to one actor are taken in the sender's order (O2, O3, H1, H2, R7). */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import pg from 'pg';
+import { newEnvelope } from '../../src/actors/envelope.ts';
+import { MessagesInHand } from '../../src/actors/messages-in-hand.ts';
+import { shardOf } from '../../src/cluster/address.ts';
+import { type TestNode, testCluster } from '../support/cluster-nodes.ts';
+import { hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+
+async function start(t: TestContext, options: object = {}): Promise<TestRuntime> {
+  const node = await testRuntime([probeActor], { ...probeOptions, ...options });
+  t.after(() => node.close());
+  return node;
+}
+
+/** Until the test has ended, hearing something throws as often as this says. */
+function refuse(t: TestContext, times: Map<unknown, number>): void {
+  hearing.before = (input) => {
+    const left = times.get(input) ?? 0;
+    if (left === 0) return;
+    times.set(input, left - 1);
+    throw new TypeError('cannot hear it yet');
+  };
+  t.after(() => (hearing.before = () => {}));
+}
+
+const heard = async (node: Pick<TestRuntime, 'actors'>, id: string): Promise<unknown[]> =>
+  (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+
+/** Rows as a node leaves them that was killed right after its commits. */
+async function insert(node: TestRuntime, rows: { id: string; sender: string | null; to: string; input: unknown }[]): Promise<void> {
+  for (const { id, sender, to, input } of rows) {
+    await node.sql(
+      `insert into message (id, shard, kind, actor_id, command, input, created_at, sender) values ($1, $2, 'probe', $3, 'hear', $4, now(), $5)`,
+      [id, shardOf('probe', to), to, JSON.stringify(input), sender],
+    );
+  }
+}
+
+for (const tell of ['in one turn', 'in two turns'])
+  test(`a message that is refused and tried again is not overtaken by the next one (sent ${tell})`, async (t) => {
+    const node = await start(t);
+    refuse(t, new Map([[1, 2]]));
+    if (tell === 'in one turn') await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1, 2, 3] });
+    else for (const input of [1, 2, 3]) await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [input] });
+    await node.actors.ask(probe, 'other', 'tell', { to: 'r', inputs: ['other'] });
+    await until(async () => (await heard(node, 'r')).length === 4, 'all messages');
+    assert.deepEqual(await heard(node, 'r'), ['other', 1, 2, 3], 'and no other sender waits for it');
+  });
+
+test('a message that becomes a dead letter lets those after it go', async (t) => {
+  const node = await start(t);
+  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['throw', 1] });
+  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [2] });
+  await until(async () => (await heard(node, 'r')).length === 2, 'those after it');
+  assert.deepEqual(await heard(node, 'r'), [1, 2]);
+  assert.deepEqual(await node.sql('select input from dead_letter'), [{ input: 'throw' }]);
+});
+
+test('thousands of messages behind one that is refused are taken in order', async (t) => {
+  const node = await start(t);
+  refuse(t, new Map([[0, 1]]));
+  const inputs = Array.from({ length: 3_000 }, (_, n) => n);
+  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs });
+  // Asked now, it would have no room for one more.
+  await until(async () => (await node.sql('select count(*)::int as n from message'))[0].n === 0, 'all messages');
+  assert.deepEqual(await heard(node, 'r'), inputs);
+});
+
+test('where mailboxes are full, what finds room later is not overtaken', async (t) => {
+  const node = await start(t, { maxWaiting: 2, maxBatchTurns: 2, outbox: { sweepIntervalMs: 5 } });
+  const inputs = Array.from({ length: 40 }, (_, n) => n);
+  for (const input of inputs)
+    await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [input] }).catch(() => inputs.splice(inputs.indexOf(input), 1));
+  await until(async () => (await heard(node, 'r')).length === inputs.length, 'all messages');
+  assert.deepEqual(await heard(node, 'r'), inputs);
+});
+
+test('ids that carry the clock of a machine that is ahead change no order; what older versions sent comes in the order of its commits', async (t) => {
+  const node = await start(t);
+  await node.runtime.stop(0);
+  const sender = 'probe/s';
+  await insert(node, [
+    { id: 'msg_3', sender, to: 'r', input: 'first' },
+    { id: 'msg_2', sender, to: 'r', input: 'second' },
+    { id: 'msg_1', sender, to: 'r', input: 'third' },
+    { id: 'msg_9', sender: null, to: 'q', input: 'first' },
+    { id: 'msg_8', sender: null, to: 'q', input: 'second' },
+  ]);
+  await node.crashAndRestart();
+  await until(async () => (await heard(node, 'r')).length === 3 && (await heard(node, 'q')).length === 2, 'all messages');
+  assert.deepEqual(await heard(node, 'r'), ['first', 'second', 'third']);
+  assert.deepEqual(await heard(node, 'q'), ['first', 'second']);
+  assert.deepEqual(await node.sql('select id from message'), []);
+});
+
+test('a sender that has been loaded anew does not overtake what stands in the database', async (t) => {
+  const node = await start(t);
+  // Nobody was told of it: as if the frame that tells is late.
+  await insert(node, [{ id: 'msg_z', sender: 'probe/s', to: 'r', input: 'before' }]);
+  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['after', 'last'] });
+  await until(async () => (await heard(node, 'r')).length === 3, 'all messages');
+  assert.deepEqual(await heard(node, 'r'), ['before', 'after', 'last']);
+});
+
+test('more than a page of messages from many senders come in the order of each, also those that are committed meanwhile', async (t) => {
+  const node = await start(t);
+  await node.runtime.stop(0);
+  await node.sql(
+    `insert into message (id, shard, kind, actor_id, command, input, created_at, sender)
+     select 'msg_' || (9999 - n), $1, 'probe', 'r', 'hear', to_json(array[n % 50, n]), now(), 'probe/s' || n % 50 from generate_series(1, 2500) n`,
+    [shardOf('probe', 'r')],
+  );
+  await node.crashAndRestart();
+  for (let s = 0; s < 50; s++) await node.actors.ask(probe, `s${s}`, 'tell', { to: 'r', inputs: [[s, 3_000]] });
+  await until(async () => (await node.sql('select count(*)::int as n from message'))[0].n === 0, 'all messages');
+  assert.equal((await heard(node, 'r')).length, 2_550);
+  const last = new Map<number, number>();
+  for (const [s, n] of (await heard(node, 'r')) as [number, number][]) {
+    assert.ok(n > (last.get(s) ?? 0), `sender ${s}: ${n} after ${last.get(s)}`);
+    last.set(s, n);
+  }
+});
+
+test('a sender that has moved does not overtake what its old node told late', { skip: withoutRedis }, async (t) => {
+  const cluster = await testCluster(t);
+  const a = await cluster.join('a');
+  const b = await cluster.join('b');
+  await cluster.settled();
+  const ids = Array.from({ length: 300 }, (_, n) => `p${n}`);
+  const senders = ids.filter((id) => a.placement.epochOf(shardOf('probe', id)) !== null).slice(0, 40);
+  const late = holdMessages(a);
+  const isAtB = (id: string) => b.placement.epochOf(shardOf('probe', id)) !== null;
+  const receivers = ids.filter(isAtB);
+  for (const [i, id] of senders.entries()) await a.actors.ask(probe, id, 'tell', { to: receivers[i]!, inputs: ['first'] });
+  const c = await cluster.join('c');
+  await cluster.settled();
+  const moved = senders.flatMap((id, i) => {
+    const to = receivers[i]!;
+    return c.placement.epochOf(shardOf('probe', id)) !== null && isAtB(to) ? [{ id, to }] : [];
+  });
+  assert.ok(moved.length > 0);
+  for (const { id, to } of moved) await c.actors.ask(probe, id, 'tell', { to, inputs: ['second'] });
+  for (const { to } of moved) await until(async () => (await heard(b, to)).length === 2, 'both messages');
+  late();
+  for (const { to } of moved) assert.deepEqual(await heard(b, to), ['first', 'second']);
+});
+
+/** What the node tells others of messages is late: returns what lets it go. */
+function holdMessages(node: TestNode): () => void {
+  const { peers } = node;
+  const tell = peers.tell.bind(peers);
+  const held: (() => void)[] = [];
+  peers.tell = (to, kind, payload) => {
+    if (kind !== 'messages') return tell(to, kind, payload);
+    held.push(() => tell(to, kind, payload));
+    return true;
+  };
+  return () => {
+    peers.tell = tell;
+    for (const one of held) one();
+  };
+}
+
+test('what was consumed is forgotten with its shard: a database that lost commits shows it again', () => {
+  const inHand = new MessagesInHand();
+  const message = { id: 'msg_1', shard: 7, kind: 'probe', actorId: 'r', command: 'hear', input: 1, createdAt: 0, sender: 'probe/s' };
+  inHand.add(message, newEnvelope('hear', 1, Infinity, null));
+  inHand.done('msg_1');
+  inHand.lost(new Set([8]));
+  assert.ok(inHand.knows('msg_1'));
+  inHand.lost(new Set([7]));
+  assert.ok(!inHand.knows('msg_1'));
+});
+
+test('messages whose commit waits for a lock of a stranger come in order, and those to others go on', async (t) => {
+  const node = await start(t);
+  await node.actors.ask(probe, 'r', 'add', { n: 1 });
+  const stranger = new pg.Client({ connectionString: node.url });
+  await stranger.connect();
+  await stranger.query(`begin; select from probe where id = 'r' for update`);
+  for (let n = 0; n < 20; n++) {
+    await node.actors.ask(probe, `s${n % 2}`, 'tell', { to: 'r', inputs: [n] });
+    await node.actors.ask(probe, `s${n % 2}`, 'tell', { to: 'q', inputs: [n] });
+  }
+  await until(async () => (await heard(node, 'q')).length === 20, 'what others are told');
+  assert.deepEqual(await heard(node, 'r'), []);
+  await stranger.query('rollback');
+  await stranger.end();
+  await until(async () => (await heard(node, 'r')).length === 20, 'the rest');
+  for (const id of ['q', 'r'])
+    for (const parity of [0, 1]) {
+      const of = ((await heard(node, id)) as number[]).filter((n) => n % 2 === parity);
+      assert.deepEqual(
+        of,
+        [...of].sort((a, b) => a - b),
+      );
+    }
+});

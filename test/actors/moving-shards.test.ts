@@ -1,0 +1,168 @@
+/** What the runtime promises while the shards under it move from node to node. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { TestCluster, TestNode } from '../support/cluster-nodes.ts';
+import { probeIdIn, testCluster } from '../support/cluster-nodes.ts';
+import { effects, probe } from '../support/probe-actor.ts';
+import { withoutRedis } from '../support/redis.ts';
+import { until } from '../support/runtime.ts';
+
+const options = { skip: withoutRedis };
+
+/** Two nodes, and an actor of each. */
+async function twoNodes(t: TestContext): Promise<{ cluster: TestCluster; a: TestNode; b: TestNode; onA: string; onB: string }> {
+  const cluster = await testCluster(t);
+  const a = await cluster.join('a');
+  const b = await cluster.join('b');
+  await cluster.settled();
+  const onA = probeIdIn((shard) => a.placement.epochOf(shard) !== null);
+  const onB = probeIdIn((shard) => b.placement.epochOf(shard) !== null);
+  return { cluster, a, b, onA, onB };
+}
+
+/** Puts an effect in the place of the probe's until the test has ended. Each run waits until it is let go. */
+function heldEffect(t: TestContext, name: 'work' | 'mail') {
+  const runs: { effectId: string; finish(value: unknown): void; signal: AbortSignal }[] = [];
+  const before = effects[name];
+  effects[name] = (_input, { effectId, signal }) => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    runs.push({ effectId, finish: resolve, signal });
+    return promise;
+  };
+  t.after(() => {
+    effects[name] = before;
+    for (const run of runs) run.finish(null);
+  });
+  return runs;
+}
+
+async function heard(node: TestNode, id: string): Promise<unknown[]> {
+  return (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+}
+
+for (const effect of ['work', 'mail'] as const) {
+  test(`an effect (${effect}) that runs while its actor moves ends where it began, and is run once`, options, async (t) => {
+    const { cluster, a, b, onA } = await twoNodes(t);
+    const runs = heldEffect(t, effect);
+    await a.actors.ask(probe, onA, 'begin', { effect, input: {} });
+    await until(() => runs.length === 1, 'the effect to run');
+    await a.placement.leave(10_000);
+    await until(() => b.owned().length === 1024, 'b to own everything');
+    await b.actors.ask(probe, onA, 'touch', null);
+    runs[0]!.finish('result');
+    await until(async () => (await heard(b, onA)).length === 1, 'the outcome');
+    assert.deepEqual(await heard(b, onA), [{ kind: 'done', value: 'result' }]);
+    assert.equal(runs.length, 1);
+    assert.deepEqual(await cluster.sql('select id from effect'), []);
+  });
+}
+
+test('a repeatable effect of a killed node runs again at the new owner; one that is not is told as unknown', options, async (t) => {
+  const { cluster, a, b, onA } = await twoNodes(t);
+  const work = heldEffect(t, 'work');
+  const mail = heldEffect(t, 'mail');
+  await a.actors.ask(probe, onA, 'begin', { effect: 'work', input: {} });
+  await a.actors.ask(probe, onA, 'begin', { effect: 'mail', input: {} });
+  await until(() => work.length === 1 && mail.length === 1, 'both to run');
+  await a.kill();
+  await until(() => work.length === 2, 'the work to run again');
+  const counted = await cluster.sql(`select starts from effect where name = 'work'`);
+  assert.deepEqual(counted, [{ starts: 1 }], 'it is counted before it begins (E5)');
+  work[1]!.finish('again');
+  await until(async () => (await heard(b, onA)).length === 2, 'both outcomes');
+  const kinds = (await heard(b, onA)).map((outcome) => (outcome as { kind: string }).kind).sort();
+  assert.deepEqual(kinds, ['done', 'unknown']);
+  assert.equal(mail.length, 1);
+  assert.equal(work[1]!.effectId, work[0]!.effectId);
+  assert.deepEqual(await cluster.sql('select id from effect'), []);
+});
+
+test('a node that dies while an effect goes on there for a moved actor: it runs again where the actor lives', options, async (t) => {
+  const { cluster, a, b, onA } = await twoNodes(t);
+  const runs = heldEffect(t, 'work');
+  await a.actors.ask(probe, onA, 'begin', { effect: 'work', input: {} });
+  await until(() => runs.length === 1, 'the effect to run');
+  await a.placement.leave(10_000);
+  await until(() => b.owned().length === 1024, 'b to own everything');
+  assert.deepEqual(await cluster.sql('select starts from effect'), [{ starts: 0 }], 'a move counts nothing (E5)');
+  await a.kill();
+  await until(() => runs.length === 2, 'it to run again');
+  runs[1]!.finish('second');
+  await until(async () => (await heard(b, onA)).length === 1, 'the outcome');
+  assert.deepEqual(await cluster.sql('select id from effect'), []);
+});
+
+test('messages reach actors of other nodes, in the order in which they were sent, whatever gets lost on the way', options, async (t) => {
+  const { cluster, a, b, onA, onB } = await twoNodes(t);
+  const all: number[] = [];
+  for (let round = 0; round < 30; round++) {
+    if (round === 10) cluster.links.harm(a.incarnation, b.incarnation, 'cut');
+    if (round === 20) cluster.links.heal(a.incarnation, b.incarnation);
+    const inputs = [round * 3, round * 3 + 1, round * 3 + 2];
+    all.push(...inputs);
+    await a.actors.ask(probe, onA, 'tell', { to: onB, inputs });
+  }
+  await until(async () => (await heard(b, onB)).length === all.length, 'all messages');
+  assert.deepEqual(await heard(b, onB), all);
+  assert.deepEqual(await cluster.sql('select id from message'), []);
+});
+
+test('messages sent while their receiver moves are each heard once', options, async (t) => {
+  const { cluster, a, b, onA, onB } = await twoNodes(t);
+  let sent = 0;
+  let stop = false;
+  const sending = (async () => {
+    while (!stop) await a.actors.ask(probe, onA, 'tell', { to: onB, inputs: [sent++] });
+  })();
+  await until(() => sent > 20, 'some to be sent');
+  await b.leave();
+  const reached = sent;
+  await until(() => sent > reached + 20, 'some more to be sent');
+  stop = true;
+  await sending;
+  await until(async () => (await heard(a, onB)).length >= sent, 'all messages');
+  assert.deepEqual(
+    [...(await heard(a, onB))].sort((x, y) => Number(x) - Number(y)),
+    Array.from({ length: sent }, (_, n) => n),
+  );
+  assert.deepEqual(await cluster.sql('select id from message'), []);
+});
+
+for (const commandId of [undefined, 'command'])
+  test(
+    `who waits for a later turn of an actor that moves to the node that asked is answered there (${commandId ?? 'no'} id)`,
+    options,
+    async (t) => {
+      const { a, b, onB } = await twoNodes(t);
+      const waiting = a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { commandId });
+      await until(async () => (await a.actors.query(probe, onB, 'state', null))?.value === 1, 'the first turn');
+      await b.placement.leave(10_000);
+      await until(async () => (await a.actors.query(probe, onB, 'state', null))?.value === 2, 'the turn at the new node');
+      await a.actors.ask(probe, onB, 'answer', { key: 'k', reply: 'at last' });
+      assert.equal(await waiting, 'at last');
+    },
+  );
+
+test('timers of a dead node fire at the new owner, once', options, async (t) => {
+  const { cluster, a, b, onA } = await twoNodes(t);
+  await a.actors.ask(probe, onA, 'wake', { name: 'soon', dueMs: Date.now() + 300 });
+  await a.kill();
+  await until(async () => (await heard(b, onA)).length > 0, 'the timer to fire');
+  await cluster.settled();
+  assert.deepEqual(await heard(b, onA), ['soon']);
+  assert.deepEqual(await cluster.sql('select name from timer'), []);
+});
+
+test('a command with an id that is asked on every node at once, while its actor moves, takes effect once', options, async (t) => {
+  const { cluster, a, b, onB } = await twoNodes(t);
+  const asked: Promise<number>[] = [];
+  const leaving = b.placement.leave(10_000);
+  for (let n = 0; n < 50; n++) {
+    for (const node of [a, b]) asked.push(node.actors.ask(probe, onB, 'add', { n: 1 }, { commandId: `command-${n}` }));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await leaving;
+  const replies = await Promise.all(asked);
+  for (let n = 0; n < 50; n++) assert.equal(replies[2 * n], replies[2 * n + 1]);
+  assert.deepEqual(await cluster.sql('select value from probe where id = $1', [onB]), [{ value: 50 }]);
+});

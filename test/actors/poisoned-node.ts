@@ -1,0 +1,27 @@
+/** A node of its own process, for `poison-effects.test.ts`: some of its effects end the process; it tells its parent what has ended. */
+import { Runtime } from '../../src/actors/runtime.ts';
+import { SingleNode } from '../../src/cluster/single-node.ts';
+import { silentLog } from '../../src/log.ts';
+import { Database } from '../../src/storage/database.ts';
+import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+
+const [url, begin] = [process.argv[2]!, process.argv[3] === 'begin'];
+const database = new Database(url, { extraEntities: probeOptions.entities });
+const runtime = new Runtime({ database, placement: new SingleNode(url, 'poisoned', silentLog), log: silentLog, suspectPauseMs: 100 });
+runtime.register([probeActor]);
+process.once('disconnect', () => process.exit());
+effects.work = async ({ ms, ends }) => {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  if (ends) process.exit(7);
+  return ms;
+};
+await runtime.start();
+if (begin) {
+  const inputs = [{ ms: 200 }, { ms: 20, ends: true }, { ms: 100 }, { ms: 300 }];
+  await Promise.all(inputs.map((input, i) => runtime.actors.ask(probe, `p${i}`, 'begin', { effect: 'work', input })));
+}
+for (;;) {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const { rows } = await database.read({ text: 'select count(*)::int as left from effect' });
+  if (rows[0].left === 0) process.send!('all effects have ended');
+}

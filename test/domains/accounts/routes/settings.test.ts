@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { startIdentityNode } from '../../../support/identity-node.ts';
+
+const defaults = {
+  auto_approve_threshold: 0,
+  live_trading_enabled: false,
+  max_position_size: 25_000,
+  daily_loss_limit: 2_500,
+  redirect_uris: [],
+  timezone: 'UTC',
+};
+
+test('settings are the defaults until they are changed, one by one, for one account, by a person', async (t) => {
+  const { request, register, createKey } = await startIdentityNode(t);
+  const ann = await register('ann@example.com');
+  const bob = await register('bob@example.com');
+  const get = async (token: string) => (await request('GET', '/v1/settings', token)).json();
+  const patch = async (body: unknown, token: string | null = ann.access_token) => {
+    const response = await request('PATCH', '/v1/settings', token, body);
+    return { status: response.status, json: (await response.json()) as any };
+  };
+  assert.deepEqual(await get(ann.access_token), defaults);
+  const first = {
+    auto_approve_threshold: 49.99,
+    redirect_uris: ['https://app.example.com/back?x=1', 'http://localhost:3000/cb', 'http://[::1]/'],
+  };
+  assert.deepEqual((await patch(first)).json, { ...defaults, ...first });
+  const second = { live_trading_enabled: true, max_position_size: 0.29, daily_loss_limit: 10_000_000_000, timezone: 'Europe/Berlin' };
+  assert.deepEqual((await patch(second)).json, { ...defaults, ...first, ...second });
+  assert.deepEqual((await patch({})).json, { ...defaults, ...first, ...second });
+  assert.deepEqual(await get(ann.access_token), { ...defaults, ...first, ...second });
+  assert.deepEqual(await get(bob.access_token), defaults);
+
+  const { key } = await createKey(ann.access_token, { name: 'ci', scopes: ['commerce.write', 'trading.write'] });
+  assert.equal((await patch({ live_trading_enabled: true }, key)).status, 403);
+  assert.equal((await request('GET', '/v1/settings', key)).status, 403);
+  assert.equal((await patch({}, null)).status, 401);
+
+  for (const [field, values] of Object.entries({
+    auto_approve_threshold: [-1, 0.001, '5', null, 1e11],
+    live_trading_enabled: ['true', 1, null],
+    redirect_uris: [
+      'https://a.example',
+      ['http://example.com'],
+      ['https://user:pass@a.example'],
+      ['https://a.example/#x'],
+      ['javascript:alert(1)'],
+      ['http://127.0.0.1.example.com'],
+      ['nonsense'],
+      [`https://a.example/${'x'.repeat(2_000)}`],
+      ['https://a.example', 'https://a.example'],
+      Array.from({ length: 21 }, (_, n) => `https://a.example/${n}`),
+    ],
+    timezone: ['Mars/Olympus', '+01:00', '', 'Europe/Berlin ', 7],
+  })) {
+    for (const value of values) {
+      const { status, json } = await patch({ [field]: value });
+      assert.equal(status, 422, `${field} ${JSON.stringify(value).slice(0, 60)}`);
+      assert.equal(json.detail[0].loc[1], field);
+    }
+  }
+  assert.deepEqual(await get(ann.access_token), { ...defaults, ...first, ...second });
+});

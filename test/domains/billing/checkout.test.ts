@@ -1,0 +1,167 @@
+/** A checkout whose page is a processor's, turn by turn: when it is looked at, and what each find leads to. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { checkoutActor, checkoutLifeMs } from '../../../src/domains/billing/checkout/checkout.ts';
+import { AppError } from '../../../src/errors.ts';
+import type { CheckoutRow } from '../../../src/storage/entities/checkout.ts';
+import { RecordedTurn } from '../../support/turn-context.ts';
+
+const commands = checkoutActor({} as never, { takesPayments: true }).commands as any;
+const asked = {
+  accountId: 'acct_1',
+  userId: 'usr_1',
+  plan: 'pro',
+  billingPeriod: 'monthly',
+  amountMinor: 4_900,
+  lines: [{ description: 'Pro', amountMinor: 4_900 }],
+  successUrl: null,
+  cancelUrl: null,
+  ownPage: 'http://127.0.0.1/checkout/x',
+};
+const deposit = { ...asked, plan: null, billingPeriod: null };
+const payer = { customer: 'cus_1', method: 'pm_1', payment: 'pi_1' };
+const done = (value: unknown) => ({ effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
+const failed = { effectId: 'eff_1', outcome: { kind: 'failed', message: 'away' }, tookMs: 1 };
+
+class Turn extends RecordedTurn {
+  dueMs: number | null = null;
+  override schedule(...[, dueMs]: any[]): void {
+    this.dueMs = dueMs;
+  }
+}
+
+class Story {
+  state: CheckoutRow | null = null;
+  nowMs = 0;
+  turn = new Turn('cs_1');
+
+  tell(command: string, input: unknown): this {
+    this.turn = new Turn('cs_1', this.nowMs);
+    this.state = commands[command](this.state, input, this.turn).state;
+    return this;
+  }
+  get effects(): [string, any][] {
+    return this.turn.effects.map(({ name, input }) => [name, input]);
+  }
+}
+
+const opened = (input: object = asked) =>
+  new Story().tell('open', input).tell('opened', done({ sessionId: 'cs_test_1', url: 'https://pay' }));
+
+test('without a word from the processor it is looked at now and then, and closed when half an hour is over, to the moment', () => {
+  const story = opened();
+  const looks: number[] = [];
+  for (;;) {
+    story.nowMs = story.turn.dueMs!;
+    looks.push(story.nowMs / 60_000);
+    story.tell('lookAgain', {});
+    const [[name, input]] = story.effects as [[string, any]];
+    assert.equal(name, 'look');
+    assert.equal(input.close, story.nowMs >= checkoutLifeMs);
+    if (input.close) break;
+    story.tell('looked', done({ kind: 'open' }));
+  }
+  assert.deepEqual(looks, [1, 2, 4, 8, 16, 30]);
+  story.tell('looked', failed);
+  assert.ok(story.turn.dueMs! > story.nowMs, 'it is asked until it answers');
+  story.nowMs = story.turn.dueMs!;
+  assert.equal((story.tell('lookAgain', {}).effects[0]![1] as any).close, true);
+  assert.equal(story.tell('looked', done({ kind: 'ended' })).state!.status, 'expired');
+  assert.deepEqual(story.tell('look', null).effects, [], 'what is decided is looked at no more');
+});
+
+test('what was paid in the last moment counts, whatever the clock says', () => {
+  const story = opened();
+  story.nowMs = checkoutLifeMs + 5_000;
+  story.tell('lookAgain', {}).tell('looked', done({ kind: 'paid', payer }));
+  assert.equal(story.state!.status, 'paying');
+  assert.deepEqual(story.effects[0]![0], 'subscribe');
+  assert.equal(story.effects[0]![1].isRenewed, true);
+});
+
+test('a deposit is sent to the wallet once, in the turn that finds it paid; nobody decides it on a page of this service', () => {
+  const story = opened(deposit);
+  for (const command of ['pay', 'cancel', 'contact']) assert.throws(() => story.tell(command, null), { code: 'conflict' });
+  story
+    .tell('look', null)
+    .tell('look', null)
+    .tell('looked', done({ kind: 'waits' }));
+  assert.deepEqual([story.state!.status, story.turn.messages], ['waiting', []]);
+  story.tell('looked', done({ kind: 'paid', payer }));
+  assert.deepEqual(story.effects, [], 'no plan changes');
+  const input = { transferId: 'txn_1', amountMinor: 4_900, source: 'card' };
+  assert.deepEqual(story.turn.messages, [{ kind: 'wallet', id: 'acct_1', command: 'deposit', input }]);
+  for (const kind of ['paid', 'ended', 'mismatched']) assert.deepEqual(story.tell('looked', done({ kind, payer })).turn.messages, []);
+  for (const command of ['subscribeAgain', 'returnAgain', 'lookAgain']) assert.deepEqual(story.tell(command, {}).effects, []);
+  assert.equal(story.state!.status, 'paid');
+  for (const kind of ['ended', 'mismatched'])
+    assert.deepEqual(opened(deposit).tell('look', null).tell('looked', done({ kind })).turn.messages, []);
+  const elsewhere = checkoutActor({} as never, { takesPayments: false }).commands as any;
+  const { state } = elsewhere.open(null, deposit, new Turn('cs_1'));
+  assert.throws(() => elsewhere.pay(state, null, new Turn('cs_1')), { code: 'conflict' });
+});
+
+test('whatever is told, found and asked for in whatever order, the wallet hears of a deposit once exactly where it was found paid', () => {
+  const finds = ['open', 'waits', 'ended', 'mismatched', 'paid'].map((kind) => ['looked', done({ kind, payer })]);
+  const others = ['open', 'look', 'lookAgain', 'pay', 'cancel', 'contact', 'subscribeAgain', 'returnAgain'].map((name) => [name, deposit]);
+  const outcomes = ['opened', 'looked', 'subscribed', 'returned'].map((name) => [name, failed]);
+  const page = ['opened', done({ sessionId: 'cs_test_1', url: 'https://pay' })];
+  const step = fc.record({ told: fc.constantFrom(...finds, ...others, ...outcomes, page), laterMs: fc.nat(checkoutLifeMs) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+      const story = new Story().tell('open', deposit);
+      let sent = 0;
+      for (const { told, laterMs } of steps) {
+        const before = story.state!.status;
+        const [command, input] = told as [string, any];
+        story.nowMs += laterMs;
+        try {
+          story.tell(command, input);
+        } catch (error) {
+          assert.ok(error instanceof AppError, `${error}`);
+          continue;
+        }
+        sent += story.turn.messages.length;
+        assert.equal(sent, story.state!.status === 'paid' ? 1 : 0);
+        if (['paid', 'expired', 'mismatched'].includes(before)) assert.equal(story.state!.status, before);
+      }
+    }),
+  );
+});
+
+test('what Stripe tells before the page is known is told again, and looks that overlap decide once', () => {
+  const early = new Story().tell('open', asked);
+  assert.throws(() => early.tell('look', null), { code: 'unavailable' });
+  const story = opened().tell('look', null).tell('look', null);
+  story.tell('looked', done({ kind: 'paid', payer }));
+  assert.equal(story.effects.length, 1);
+  for (const kind of ['open', 'ended', 'mismatched', 'waits']) assert.deepEqual(story.tell('looked', done({ kind })).effects, []);
+  assert.equal(story.state!.status, 'paying');
+  assert.throws(() => story.tell('pay', null), { code: 'conflict' });
+  assert.throws(() => story.tell('cancel', null), { code: 'conflict' });
+});
+
+test('less than a processor takes is made up with credit; what costs nothing, and what was opened before, is not paid here', () => {
+  const small = opened({ ...asked, amountMinor: 7, lines: [{ description: 'Pro', amountMinor: 7 }] });
+  assert.equal(small.state!.amountMinor, 50);
+  assert.equal(
+    small.state!.lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+    50,
+  );
+  const lesser = new Story().tell('open', { ...asked, plan: 'free', amountMinor: 0, lines: [] });
+  assert.deepEqual([lesser.state!.status, lesser.effects], ['open', []]);
+  assert.equal(lesser.tell('pay', null).state!.status, 'paying');
+  const old = new Story();
+  old.state = { ...lesser.state!, status: 'open', amountMinor: 4_900 };
+  assert.throws(() => old.tell('pay', null), { code: 'conflict' });
+});
+
+test('a page that could not be had can be asked for again, and only then', () => {
+  const story = new Story().tell('open', asked).tell('opened', failed);
+  assert.equal(story.state!.status, 'failed');
+  story.nowMs = 1_000;
+  story.tell('open', asked);
+  assert.deepEqual([story.state!.status, story.state!.createdAt, story.effects[0]![0]], ['opening', 1_000, 'openPage']);
+  assert.deepEqual(story.tell('open', asked).effects, [], 'one page is asked for at a time');
+});

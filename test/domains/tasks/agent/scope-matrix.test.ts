@@ -1,0 +1,208 @@
+/**
+ * Every tool and every approval, with every scope, in live and test mode: what an agent may do, and who may decide about it, is what the same
+ * act needs over REST. The table of operations is the contract's (`test/contract/scopes.ts`), so the two cannot drift apart.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Authority, missingScope, unrecordedScopes } from '../../../../src/authority.ts';
+import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
+import type { DirectedBy } from '../../../../src/domains/tasks/agent/messages.ts';
+import { AppError } from '../../../../src/errors.ts';
+import type { ToolCall } from '../../../../src/providers/model/port.ts';
+import { createCatalogue } from '../../../../src/providers/tools/catalogue.ts';
+import { type AgentType, agentTypes } from '../../../../src/providers/tools/port.ts';
+import { profileTableTool } from '../../../../src/providers/tools/profile-table.ts';
+import { type Granted, scopes } from '../../../../src/scopes.ts';
+import type { AgentRow } from '../../../../src/storage/entities/work.ts';
+import { scopeByContract } from '../../../contract/scopes.ts';
+import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+import { RecordedTurn } from '../../../support/turn-context.ts';
+
+/** The same act over REST, and arguments that fit. null: no operation does it. `own`: not needed in the task's own workspace. */
+const acts: Record<string, { operation: string | null; own?: true; args: object }> = {
+  list_files: { operation: 'GET /workspaces/{id}/files', own: true, args: {} },
+  read_file: { operation: 'GET /workspaces/{id}/files/{file}', own: true, args: { path: 'a.txt' } },
+  profile_table: { operation: 'GET /workspaces/{id}/files/{file}', own: true, args: { path: 'a.csv' } },
+  write_file: { operation: 'POST /workspaces/{id}/files', own: true, args: { path: 'a.txt', content: 'a' } },
+  create_purchase_order: { operation: 'POST /commerce/orders', args: { description: 'a', amount: 1, vendor: 'b' } },
+  charge_card: { operation: 'POST /commerce/cards/{id}/authorizations', args: { card_id: 'crd_1', amount: 1, merchant: 'b' } },
+  code_exec: { operation: null, args: { code: '1' } },
+  web_search: { operation: null, args: { query: 'a' } },
+  fetch_url: { operation: null, args: { url: 'https://example.com' } },
+  send_email: { operation: null, args: { to: 'a@example.com', subject: 'a', body: 'b' } },
+};
+
+const none = null as never;
+const catalogue = createCatalogue({ outbound: none, searchUrl: null, sandbox: none, profileTable: profileTableTool });
+const commands = agentActor(catalogue, {} as never).commands as Record<string, (...of: any[]) => { state: AgentRow; reply: any }>;
+const tools = agentTypes.flatMap((type) => catalogue.toolsFor(type).map((tool) => ({ type, tool })));
+
+const granted: Granted[] = [
+  null,
+  [],
+  unrecordedScopes,
+  ...scopes.map((scope) => [scope]),
+  ...scopes.map((scope) => scopes.filter((one) => one !== scope)),
+];
+const authorities = granted.flatMap((held) =>
+  (['live', 'test'] as const).flatMap((mode) => [true, false].map((ownsWorkspace): Authority => ({ mode, scopes: held, ownsWorkspace }))),
+);
+
+function neededFor(name: string, ownsWorkspace: boolean): string | null {
+  const { operation, own } = acts[name]!;
+  if (operation === null || (own && ownsWorkspace)) return null;
+  const [method, path] = operation.split(' ') as [string, string];
+  return scopeByContract({ name: operation, method, path })!;
+}
+
+const allows = (held: Granted, scope: string | null) => scope === null || held === null || held.includes(scope);
+
+/** An agent that waits for what its model answers. */
+function thinking(type: AgentType, authority: Authority, autonomyLevel: number): AgentRow {
+  const input = {
+    taskId: 'task_1',
+    accountId: 'acct_1',
+    workspaceId: 'ws_1',
+    type,
+    title: 't',
+    prompt: 'p',
+    model: null,
+    outputSchema: null,
+  };
+  let { state } = commands.create!(null, { ...input, autonomyLevel, ...authority }, new RecordedTurn('agnt_1'));
+  ({ state } = commands.begin!(state, { context: '' }, new RecordedTurn('agnt_1')));
+  return commands.turnGranted!(state, {}, new RecordedTurn('agnt_1')).state;
+}
+
+function answered(agent: AgentRow, toolCalls: ToolCall[]) {
+  const ctx = new RecordedTurn('agnt_1');
+  const reply = { text: '', toolCalls, inputTokens: 0, outputTokens: 0, costMillicents: 0, model: 'm' };
+  const { state } = commands.modelled!(agent, { effectId: agent.effectId, outcome: { kind: 'done', value: reply }, tookMs: 0 }, ctx);
+  return { state, ctx };
+}
+
+test('the table names every tool that agents have, each with an operation that the contract knows', () => {
+  assert.deepEqual([...new Set(tools.map(({ tool }) => tool.name))].sort(), Object.keys(acts).sort());
+  for (const name of Object.keys(acts)) assert.notEqual(neededFor(name, false), undefined, name);
+});
+
+test('a model is offered the tools that its task may use, and is told which it may not use, and why', () => {
+  for (const authority of authorities) {
+    for (const type of agentTypes) {
+      const names = catalogue.toolsFor(type).map(({ name }) => name);
+      const may = names.filter((name) => allows(authority.scopes, neededFor(name, authority.ownsWorkspace)));
+      const offered = catalogue.offersFor(type, authority).map(({ name }) => name);
+      assert.deepEqual(offered, [...may, 'delegate', 'finish'], JSON.stringify(authority));
+      const withheld = names
+        .filter((name) => !may.includes(name))
+        .map((name) => ({ name, scope: neededFor(name, authority.ownsWorkspace) }));
+      assert.deepEqual(catalogue.withheldFrom(type, authority), withheld);
+    }
+  }
+});
+
+test('a call of a tool that the task may not use is refused with its scope, and starts nothing; every other call is made', () => {
+  for (const authority of authorities) {
+    for (const { type, tool } of tools.filter(({ type: one }) => one === 'analyst')) {
+      const { state, ctx } = answered(thinking(type, authority, 100), [{ id: 'c', name: tool.name, arguments: acts[tool.name]!.args }]);
+      const needed = neededFor(tool.name, authority.ownsWorkspace);
+      const about = `${tool.name} ${JSON.stringify(authority)}`;
+      if (allows(authority.scopes, needed)) {
+        assert.deepEqual(
+          ctx.effects.map(({ name }) => name),
+          ['tool'],
+          about,
+        );
+        continue;
+      }
+      assert.deepEqual(ctx.effects, [], about);
+      assert.equal(state.phase, 'asking', 'it thinks again');
+      const told = ctx.rows.find(({ entry }) => entry.role === 'tool').entry;
+      assert.ok(told.isError && told.result.error.includes(`needs the scope ${needed}`), about);
+    }
+  }
+});
+
+test('a call that comes to a tool all the same is refused there too', async () => {
+  const spent = () => assert.fail('nothing is spent');
+  for (const authority of authorities) {
+    for (const { tool } of tools.filter(({ type }) => type === 'analyst')) {
+      const scope = missingScope(authority, tool.need);
+      if (scope === null) continue;
+      const context = { ...toolContext(memoryWorkspace()), authority, purse: { order: spent, charge: spent } };
+      const { result, isError } = await catalogue.run(tool.name, acts[tool.name]!.args, context, (error) => assert.fail(String(error)));
+      assert.ok(isError && JSON.stringify(result).includes(scope));
+    }
+  }
+});
+
+test('whoever decides about a call holds its scope, whatever the decision, and a test key decides about test work alone', () => {
+  const deciders = granted.flatMap((held) =>
+    (['live', 'test'] as const).map((mode): DirectedBy => ({ id: 'key-1', via: 'api_key', mode, scopes: held })),
+  );
+  for (const { type, tool } of tools.filter(({ type: one, tool: { highConsequence } }) => one === 'email' && highConsequence)) {
+    for (const mode of ['live', 'test'] as const) {
+      const authority: Authority = { mode, scopes: null, ownsWorkspace: false };
+      const { state } = answered(thinking(type, authority, 99), [{ id: 'c', name: tool.name, arguments: acts[tool.name]!.args }]);
+      assert.equal(state.status, 'waiting');
+      const [approval] = state.approvals;
+      for (const by of deciders) {
+        for (const approved of [true, false]) {
+          const input = { approvalId: approval!.id, approved, reason: null, editedArguments: null, by };
+          const may = allows(by.scopes, neededFor(tool.name, false)) && !(by.mode === 'test' && mode === 'live');
+          const about = `${tool.name} ${mode} ${JSON.stringify(by)}`;
+          const ctx = new RecordedTurn('agnt_1');
+          if (!may) {
+            assert.throws(
+              () => commands.approve!(state, input, ctx),
+              (error) => error instanceof AppError && error.code === 'forbidden',
+              about,
+            );
+            assert.deepEqual([ctx.events, ctx.messages, ctx.effects], [[], [], []]);
+            continue;
+          }
+          const decided = commands.approve!(state, input, ctx).state.approvals[0]!;
+          assert.deepEqual(
+            [decided.status, decided.decidedBy, decided.decidedVia],
+            [approved ? 'approved' : 'rejected', 'key-1', 'api_key'],
+            about,
+          );
+        }
+      }
+    }
+  }
+});
+
+test('guidance by a key leaves an agent what both may do, from the turn that hears it; calls before it keep their authority', () => {
+  const authority: Authority = { mode: 'live', scopes: null, ownsWorkspace: false };
+  const by: DirectedBy = { id: 'key-1', via: 'api_key', mode: 'live', scopes: ['agents.write', 'workspaces.read'] };
+  const order: ToolCall = { id: 'c', name: 'create_purchase_order', arguments: acts.create_purchase_order!.args };
+  const waiting = answered(thinking('email', authority, 99), [order]).state;
+  const guided = commands.guide!(waiting, { message: 'order more', by }, new RecordedTurn('agnt_1'));
+  assert.match(guided.reply.message, /loses write_file \(workspaces\.write\), create_purchase_order \(commerce\.write\), charge_card/);
+  const approve = { approvalId: guided.state.approvals[0]!.id, approved: true, reason: null, editedArguments: null };
+  const person = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };
+  const approved = commands.approve!(guided.state, { ...approve, by: person }, new RecordedTurn('agnt_1'));
+  assert.equal(approved.state.scopes, null, 'what waits was asked for before');
+  const queued = commands.turnGranted!(approved.state, {}, new RecordedTurn('agnt_1')).state;
+  const done = { effectId: queued.effectId, outcome: { kind: 'done', value: { result: {}, isError: false } }, tookMs: 0 };
+  const heard = commands.toolDone!(queued, done, new RecordedTurn('agnt_1')).state;
+  assert.deepEqual([heard.scopes, heard.guideScopes, heard.guidance], [['agents.write', 'workspaces.read'], null, []]);
+  const again = answered(commands.turnGranted!(heard, {}, new RecordedTurn('agnt_1')).state, [order]);
+  assert.ok(again.ctx.rows.some(({ entry }) => entry.role === 'tool' && entry.isError && /commerce\.write/.test(entry.result.error)));
+  const passed = answered(commands.turnGranted!(again.state, {}, new RecordedTurn('agnt_1')).state, [
+    { id: 'd', name: 'delegate', arguments: { type: 'email', prompt: 'order it for me' } },
+  ]);
+  const asked = passed.ctx.messages.find(({ command }) => command === 'delegate');
+  assert.deepEqual(asked!.input.scopes, ['agents.write', 'workspaces.read'], 'whom it asks may do no more');
+});
+
+test('a test key guides no live agent; a person guides all, and takes nothing away', () => {
+  const live = thinking('email', { mode: 'live', scopes: null, ownsWorkspace: true }, 99);
+  const by: DirectedBy = { id: 'key-1', via: 'api_key', mode: 'test', scopes: [...scopes] };
+  assert.throws(() => commands.guide!(live, { message: 'm', by }, new RecordedTurn('agnt_1')), { code: 'forbidden' });
+  const person: DirectedBy = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };
+  const { state, reply } = commands.guide!({ ...live, mode: 'test' }, { message: 'm', by: person }, new RecordedTurn('agnt_1'));
+  assert.equal(state.guideScopes, null);
+  assert.match(reply.message, /in its next step\.$/);
+});

@@ -1,0 +1,65 @@
+/** Why a task waits, as its account tells it and as it tells others. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
+import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
+import { waitingView } from '../../../../src/domains/tasks/task/waiting.ts';
+import type { TaskRow, WaitingFor } from '../../../../src/storage/entities/work.ts';
+import { RecordedTurn } from '../../../support/turn-context.ts';
+
+const account = accountActor({ startedTasks: null as never }).commands as Record<string, (...of: any[]) => any>;
+const task = taskActor({ plan: null as never }).commands as Record<string, (...of: any[]) => any>;
+
+/** An account of one agent at once after these commands, and what the last of them sent to tasks. */
+function told(...commands: [string, object][]) {
+  let state: any = null;
+  let sent: any[] = [];
+  const one = { plan: 'pro', concurrentTasks: -1, concurrentAgents: 1, tasksLimit: -1, credits: -1, agentMinutes: -1 };
+  for (const [name, input] of [['limitsChanged', { overrides: one, changedAtMs: 1 }] as const, ...commands]) {
+    const ctx = new RecordedTurn('acct_1', 1);
+    ({ state } = account[name]!(state, input, ctx));
+    sent = ctx.messages.map(({ id, command, input: said }) => [id, command, said.place]);
+  }
+  return sent;
+}
+
+test('a place that is given back goes to who came first, and its task hears where another agent of it goes on waiting', () => {
+  const asks = (place: string): [string, object] => ['agentWaits', { place }];
+  const queue = [asks('task_a/1'), asks('task_b/1'), asks('task_a/2')];
+  assert.deepEqual(told(...queue), [['task_a', 'placeLacking', 'task_a/2']]);
+  assert.deepEqual(told(...queue, ['agentRests', { place: 'task_a/1' }]), [
+    ['task_b', 'placeGiven', 'task_b/1'],
+    ['task_a', 'placeLacking', 'task_a/2'],
+  ]);
+});
+
+test('a task tells once why it waits, again when the reason is another, and nothing when it begins', () => {
+  const limit: WaitingFor = { kind: 'plan_limit', of: 'tasks', allowed: 50, resetsAtMs: Date.parse('2026-12-22T00:00:00Z') };
+  const line: WaitingFor = { kind: 'concurrency', of: 'tasks', allowed: 1 };
+  const events: [string, unknown][] = [];
+  const config = { max_agents: 1, autonomy_level: 100, auto_deploy: false, deploy_target: null };
+  let state: TaskRow | null = null;
+  const tell = (command: string, input: object) => {
+    const ctx = new RecordedTurn('task_1', 1);
+    ({ state } = task[command]!(state, input, ctx));
+    for (const { type, data } of ctx.events) events.push([type, data.waiting_for]);
+    return waitingView(state!);
+  };
+  tell('create', { accountId: 'acct_1', userId: 'usr_1', mode: 'live', scopes: null, prompt: 'p', config, workspaceId: 'ws_1' });
+  const queued = 'as many as its plan allows at once: this task goes on when it is its turn.';
+  const oneTask = { waiting_for: 'concurrency', waiting_message: `1 task of this account is at work, ${queued}` };
+  assert.deepEqual(tell('mustWait', { waitingFor: line }), oneTask);
+  assert.deepEqual(tell('mustWait', { waitingFor: line }), oneTask);
+  assert.deepEqual(tell('mustWait', { waitingFor: limit }), {
+    waiting_for: 'plan_limit',
+    waiting_message: "The plan's 50 tasks of this billing period are used up: upgrade the plan, or wait until 2026-12-22.",
+  });
+  assert.deepEqual(tell('begin', {}), { waiting_for: null, waiting_message: null });
+  assert.deepEqual(tell('mustWait', { waitingFor: line }), { waiting_for: null, waiting_message: null }, 'it has begun since');
+  assert.deepEqual(events, [
+    ['task.created', undefined],
+    ['task.waiting', 'concurrency'],
+    ['task.waiting', 'plan_limit'],
+    ['task.planning', undefined],
+  ]);
+});

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nextTryMs, patienceMs } from '../../../../src/domains/webhooks/webhook/retry.ts';
+
+test('a failed delivery is tried again after 5 s, 30 s, 2 min, 10 min, then hourly, the last time after 24 hours', () => {
+  const triesMs: number[] = [];
+  for (let atMs: number | null = 0, failures = 1; atMs !== null; failures++) {
+    atMs = nextTryMs(failures, 0, atMs);
+    if (atMs !== null) triesMs.push(atMs);
+  }
+  const delaysS = triesMs.map((atMs, i) => (atMs - (triesMs[i - 1] ?? 0)) / 1_000);
+  assert.deepEqual(delaysS.slice(0, 6), [5, 30, 120, 600, 3_600, 3_600]);
+  assert.ok(delaysS.slice(4, -1).every((delayS) => delayS === 3_600));
+  assert.equal(triesMs.at(-1), patienceMs);
+});
+
+test('a receiver that asks to be left alone is, for an hour at most and never past the end', () => {
+  assert.equal(nextTryMs(1, 0, 0, 60_000), 60_000);
+  assert.equal(nextTryMs(4, 0, 0, 1_000), 600_000);
+  assert.equal(nextTryMs(1, 0, 0, 10 * 3_600_000), 3_600_000);
+  assert.equal(nextTryMs(20, 0, patienceMs - 1, 3_600_000), patienceMs);
+});

@@ -1,0 +1,428 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, test } from 'node:test';
+import { accountStorage } from '../../../../src/domains/accounts/account-storage/messages.ts';
+import { workspaceName, workspaceNameId } from '../../../../src/domains/workspaces/workspace-name/messages.ts';
+import { idPrefixes, newId } from '../../../../src/ids.ts';
+import { insertNeutralRow } from '../../../support/neutral-row.ts';
+import { RawClient } from '../../../support/raw-http.ts';
+import { until } from '../../../support/runtime.ts';
+import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspace-node.ts';
+
+const json = { 'content-type': 'application/json' };
+
+describe('workspaces', () => {
+  test('a new workspace answers all fields of both variants and is in the list at once', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const response = await node.call('/v1/workspaces', { method: 'POST', headers: json, body: '{"name":" Café ","description":"d"}' });
+    assert.equal(response.status, 201);
+    const created: any = await response.json();
+    assert.match(created.id, /^ws_[0-9a-z]{26}$/);
+    const { id, created_at } = created;
+    assert.deepEqual(created, {
+      id,
+      name: 'Café',
+      description: 'd',
+      storage_path: `workspaces/${id}`,
+      status: 'active',
+      file_count: 0,
+      created_at,
+    });
+    const list = await node.call('/workspaces');
+    assert.equal(list.headers.get('x-total-count'), '1');
+    assert.deepEqual(await list.json(), [created]);
+    assert.deepEqual(await node.json(`/workspaces/${created.id}`), created);
+  });
+
+  test('of many who want one name at once, one gets it and the others hear 409', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const create = () => node.call('/v1/workspaces', { method: 'POST', headers: json, body: '{"name":"Shared"}' });
+    const statuses = (await Promise.all(Array.from({ length: 20 }, create))).map((response) => response.status);
+    assert.deepEqual(statuses.sort(), [201, ...Array(19).fill(409)]);
+    assert.equal((await node.json('/v1/workspaces')).length, 1);
+    const { status } = await node.call('/v1/workspaces', { method: 'POST', headers: json, body: '{"name":"Shared"}', as: 'acct_bob' });
+    assert.equal(status, 201, 'another account may use the name');
+  });
+
+  test('asking again with the same workspace id, also after a restart, gives the same workspace and makes no second one', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const input = { workspaceId: newId(idPrefixes.workspace), accountId: 'acct_ann', name: 'Once', description: null };
+    const id = workspaceNameId('acct_ann', 'Once');
+    const first = await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' });
+    assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' }), first);
+    await node.restart();
+    assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' }), first);
+    assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input), first);
+    const other = { ...input, workspaceId: newId(idPrefixes.workspace) };
+    await assert.rejects(node.actors.ask(workspaceName, id, 'create', other), { code: 'conflict' });
+    const { rows } = await node.database.pool.query('select count(*) as n from workspace');
+    assert.equal(Number(rows[0].n), 1);
+  });
+
+  test('bad names are told apart in a 422, and none leaves a workspace', async (t) => {
+    const node = await startWorkspaceNode(t);
+    for (const name of ['', '   ', 'a\u0007b', 'x'.repeat(201), 7, null]) {
+      const response = await node.call('/v1/workspaces', { method: 'POST', headers: json, body: JSON.stringify({ name }) });
+      assert.equal(response.status, 422, JSON.stringify(name));
+      assert.deepEqual(((await response.json()) as any).detail[0].loc, ['body', 'name']);
+    }
+    assert.deepEqual(await node.json('/v1/workspaces'), []);
+  });
+
+  test("another account's workspace is 404 in every way", async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('Mine');
+    await node.upload(id, 'a.csv', 'a\n1\n');
+    const as = 'acct_bob';
+    assert.equal((await node.call(`/v1/workspaces/${id}`, { as })).status, 404);
+    assert.equal((await node.call(`/v1/workspaces/${id}/files`, { as })).status, 404);
+    assert.equal((await node.call(`/v1/workspaces/${id}/files/a.csv`, { as })).status, 404);
+    assert.equal((await node.call(`/v1/workspaces/${id}/files/a.csv`, { as, method: 'DELETE' })).status, 404);
+    assert.equal((await node.upload(id, 'b.csv', 'b\n', as)).status, 404);
+    assert.deepEqual(await node.json('/v1/workspaces', { as }), []);
+    const mine = await node.json(`/v1/workspaces/${id}/files`);
+    const theirs = await node.createWorkspace('Theirs', as);
+    assert.equal(
+      (await node.call(`/v1/workspaces/${theirs.id}/files/${mine[0].id}`, { as })).status,
+      404,
+      'a file id of another workspace',
+    );
+    assert.equal((await node.contents()).length, 1);
+  });
+
+  test('a caller with only the reading scope cannot write', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('Mine');
+    const as = 'acct_ann read';
+    assert.equal((await node.call('/v1/workspaces', { as })).status, 200);
+    assert.equal((await node.call('/v1/workspaces', { as, method: 'POST', headers: json, body: '{"name":"x"}' })).status, 403);
+    assert.equal((await node.upload(id, 'a.csv', 'a\n', as)).status, 403);
+    assert.equal((await node.call(`/v1/workspaces/${id}/files/a.csv`, { as, method: 'DELETE' })).status, 403);
+  });
+});
+
+describe('files of a workspace', () => {
+  test('an upload answers the file, and the list shows it as an array under /v1 and as an object without', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const response = await node.upload(id, 'sales.csv', 'a,b\n1,2\n');
+    assert.equal(response.status, 201);
+    const file: any = await response.json();
+    const { download_url, created_at, ...rest } = file;
+    assert.match(file.id, /^wsf_[0-9a-z]{26}$/);
+    assert.deepEqual(rest, {
+      id: file.id,
+      name: 'sales.csv',
+      filename: 'sales.csv',
+      type: 'text/csv',
+      mime_type: 'text/csv',
+      size_bytes: 8,
+      size: 8,
+      version: 1,
+    });
+    assert.ok(download_url.startsWith(`http://service.test/v1/workspaces/${id}/files/${file.id}?token=`));
+    const listA = await node.json(`/v1/workspaces/${id}/files`);
+    const listB = await node.json(`/workspaces/${id}/files`);
+    assert.deepEqual([listA.length, listA[0].id, listA[0].created_at], [1, file.id, created_at]);
+    assert.deepEqual([listB.total, listB.files[0].id], [1, file.id]);
+  });
+
+  test('uploads of one name at once become versions 1 to n, none lost, and the count stays one', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const uploads = await Promise.all(Array.from({ length: 12 }, (_, i) => node.upload(id, 'a.csv', `n\n${i}\n`)));
+    const versions = await Promise.all(uploads.map(async (response) => ((await response.json()) as any).version));
+    assert.deepEqual(
+      versions.sort((a, b) => a - b),
+      Array.from({ length: 12 }, (_, i) => i + 1),
+    );
+    await node.settled();
+    assert.equal((await node.json(`/v1/workspaces/${id}`)).file_count, 1);
+    assert.equal((await node.contents()).length, 1, 'contents of the versions before are gone');
+  });
+
+  test('a deleted file is gone by name, id and link, also when its name is used again: that is a new file', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const upload = async (text: string): Promise<any> => (await node.upload(id, 'a b.csv', text)).json();
+    const read = (name: string, method = 'GET') => node.call(`/v1/workspaces/${id}/files/${name}`, { method });
+    const file = await upload('x\n');
+    assert.equal((await read('a%20b.csv', 'DELETE')).status, 204);
+    for (const name of ['a%20b.csv', file.id]) for (const method of ['GET', 'DELETE']) assert.equal((await read(name, method)).status, 404);
+    await node.settled();
+    assert.deepEqual(await node.contents(), []);
+
+    const second = await upload('y\n');
+    assert.deepEqual([second.version, (await upload('z\n')).version], [1, 2]);
+    assert.notEqual(second.id, file.id);
+    for (const method of ['GET', 'DELETE']) assert.equal((await read(file.id, method)).status, 404);
+    const follow = (link: string) => fetch(link.replace(/^https?:\/\/[^/]+/, node.edgeUrl));
+    assert.equal((await follow(file.download_url)).status, 404);
+    assert.equal(await (await follow(second.download_url)).text(), 'z\n');
+    assert.equal((await read(second.id, 'DELETE')).status, 204);
+    const third = await upload('3\n');
+    assert.equal(third.version, 1);
+    assert.equal(new Set([file.id, second.id, third.id]).size, 3);
+    const events = (await node.events()).map(({ type, data }) => `${type} ${data.version} ${data.file_id}`);
+    assert.deepEqual(events, [
+      `workspace.file_created 1 ${file.id}`,
+      `workspace.file_deleted 1 ${file.id}`,
+      `workspace.file_created 1 ${second.id}`,
+      `workspace.file_created 2 ${second.id}`,
+      `workspace.file_deleted 2 ${second.id}`,
+      `workspace.file_created 1 ${third.id}`,
+    ]);
+  });
+
+  test('file_count is right as soon as an upload or a deletion is acknowledged', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const counts = async () => [(await node.json(`/v1/workspaces/${id}`)).file_count, (await node.json('/v1/workspaces'))[0].file_count];
+    for (let n = 1; n <= 20; n++) {
+      await node.upload(id, `${n}.csv`, 'x\n');
+      assert.deepEqual(await counts(), [n, n]);
+    }
+    await node.upload(id, '1.csv', 'y\n');
+    assert.deepEqual(await counts(), [20, 20]);
+    await node.call(`/v1/workspaces/${id}/files/1.csv`, { method: 'DELETE' });
+    assert.deepEqual(await counts(), [19, 19]);
+  });
+
+  test('however many uploads come at once, an account stores no more than its plan allows, and 402 says what is used', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const free = { bytes: 2 ** 30, files: 1_000 };
+    const store = (bytes: number, files: number) =>
+      node.database.pool.query('insert into account_storage values ($1, $2, $3, $4, now())', ['acct_ann', bytes, files, '[]']);
+    await store(free.bytes - 300, free.files - 5);
+    const uploads = await Promise.all(Array.from({ length: 12 }, (_, n) => node.upload(id, `${n}.txt`, 'x'.repeat(100))));
+    const refused = uploads.filter(({ status }) => status === 402);
+    assert.deepEqual([uploads.filter(({ status }) => status === 201).length, refused.length], [3, 9]);
+    for (const response of refused)
+      assert.match(
+        ((await response.json()) as any).detail,
+        /stores (1 GiB|1,0\d\d\.\d MiB) in \d+ files, and may store 1 GiB in 1,000 files/,
+      );
+    await node.settled();
+    assert.equal((await node.contents()).length, 3, 'what was refused left nothing');
+
+    const kept = (await node.json(`/v1/workspaces/${id}/files`))[0];
+    assert.equal((await node.upload(id, kept.name, 'y'.repeat(100))).status, 201, 'another version of the same size');
+    assert.equal((await node.upload(id, kept.name, 'y'.repeat(101))).status, 402);
+    assert.equal((await node.call(`/v1/workspaces/${id}/files/${kept.name}`, { method: 'DELETE' })).status, 204);
+    await node.settled();
+    const used = await node.actors.query(accountStorage, 'acct_ann', 'used', null);
+    assert.deepEqual(used, { bytes: free.bytes - 100, files: free.files - 3 });
+    assert.equal((await node.upload(id, 'new.txt', 'z'.repeat(100))).status, 201);
+    for (const n of [1, 2, 3])
+      assert.equal((await node.upload(id, `empty ${n}.txt`, '')).status, n <= 2 ? 201 : 402, 'the files count, too');
+  });
+
+  test('what a node of an earlier version stored or deleted beside the register counts from the next upload on', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const used = () => node.actors.query(accountStorage, 'acct_ann', 'used', null);
+    const old = {
+      id: 'f_old',
+      workspace_id: id,
+      account_id: 'acct_ann',
+      name: 'old.txt',
+      size_bytes: 1_000,
+      status: 'present',
+      version: 1,
+    };
+    await insertNeutralRow(node.database, 'workspace_file', old);
+    assert.equal((await node.upload(id, 'new.txt', 'x'.repeat(10))).status, 201);
+    await until(async () => (await used()).bytes === 1_010, 'the file that nobody has registered');
+    assert.deepEqual(await used(), { bytes: 1_010, files: 2 });
+
+    const ben = await node.createWorkspace('W', 'acct_ben');
+    const hourAgo = `now() - interval '1 hour'`;
+    await node.database.pool.query(`insert into account_storage values ('acct_ben', 1073741824, 3, '[]', ${hourAgo})`);
+    assert.equal((await node.upload(ben.id, 'a.txt', 'x', 'acct_ben')).status, 402, 'the register knows of no deletion');
+    await until(async () => (await node.actors.query(accountStorage, 'acct_ben', 'used', null)).files === 0, 'the files that are gone');
+    assert.equal((await node.upload(ben.id, 'a.txt', 'x', 'acct_ben')).status, 201);
+  });
+
+  test('an upload that cannot fit is refused before its bytes are read', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    await node.database.pool.query('insert into account_storage values ($1, $2, 1, $3, now())', ['acct_ann', 2 ** 30 - 20_000_000, '[]']);
+    const socket = connect(Number(new URL(node.edgeUrl).port), '127.0.0.1');
+    t.after(() => socket.destroy());
+    const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="big.txt"\r\nContent-Type: text/plain\r\n\r\n`;
+    socket.write(
+      `POST /v1/workspaces/${id}/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer acct_ann\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 30000000\r\n\r\n${head}first bytes`,
+    );
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1.1 402 /);
+  });
+
+  test('a name in decomposed Unicode is the same file as in composed', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    await node.upload(id, 'Caf\u00e9.md', 'one');
+    const second: any = await (await node.upload(id, 'Cafe\u0301.md', 'two')).json();
+    assert.deepEqual([second.version, second.name], [2, 'Caf\u00e9.md']);
+    const response = await node.call(`/v1/workspaces/${id}/files/${encodeURIComponent('Cafe\u0301.md')}`);
+    assert.equal(await response.text(), 'two');
+  });
+
+  test('downloads honour Range and ETag, and nothing of them runs in a browser', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    await node.upload(id, 'a.svg', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+    const path = `/v1/workspaces/${id}/files/a.svg`;
+    const whole = await node.call(path);
+    assert.equal(whole.headers.get('content-type'), 'image/svg+xml');
+    assert.match(whole.headers.get('content-security-policy')!, /sandbox/);
+    assert.match(whole.headers.get('content-disposition')!, /^attachment; filename="a\.svg"/);
+    assert.equal(whole.headers.get('x-content-type-options'), 'nosniff');
+    const etag = whole.headers.get('etag')!;
+    assert.equal((await node.call(path, { headers: { 'if-none-match': etag } })).status, 304);
+    const part = await node.call(path, { headers: { range: 'bytes=0-3' } });
+    assert.deepEqual([part.status, await part.text(), part.headers.get('content-range')], [206, '<svg', 'bytes 0-3/71']);
+    assert.equal((await node.call(path, { headers: { range: 'bytes=999-' } })).status, 416);
+    const head = await node.call(path, { method: 'HEAD' });
+    assert.deepEqual([head.status, head.headers.get('content-length'), await head.text()], [200, '71', '']);
+  });
+
+  test('an empty text file is a file', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const response = await node.upload(id, 'empty.txt', '');
+    assert.equal(response.status, 201);
+    const download = await node.call(`/v1/workspaces/${id}/files/empty.txt`);
+    assert.deepEqual([download.status, await download.text()], [200, '']);
+  });
+
+  test('hostile names are 422 and leave nothing', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    for (const name of [
+      '../a.csv',
+      '..\\a.csv',
+      '/etc/passwd.csv',
+      'a/b.csv',
+      'C:\\a.csv',
+      'a\u0007.csv',
+      '.',
+      '..',
+      `${'é'.repeat(126)}.csv`,
+      'a\u202evsc.csv',
+    ]) {
+      const boundary = 'bound';
+      const body = Buffer.from(
+        `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name.replaceAll('\\', '\\\\')}"\r\n\r\nx\n\r\n--${boundary}--\r\n`,
+      );
+      const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+      const response = await node.call(`/v1/workspaces/${id}/files`, { method: 'POST', body, headers });
+      assert.equal(response.status, 422, JSON.stringify(name));
+    }
+    assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
+    for (const name of ['..', '%2e%2e%2f%2e%2e', '..%2f..%2fetc%2fpasswd', '%00', 'a%5cb', '.incoming']) {
+      assert.equal(
+        (await fetch(`${node.edgeUrl}/v1/workspaces/${id}/files/x/../${name}`, { headers: { authorization: 'Bearer acct_ann' } })).status,
+        404,
+        name,
+      );
+    }
+  });
+
+  test('what is not the kind its name says is 415 with the list of what is taken, and leaves nothing', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const exe = Buffer.concat([Buffer.from('MZ\x90\0\x03\0\0\0', 'latin1'), Buffer.alloc(200_000, 7)]);
+    const cases: [string, string | Uint8Array][] = [
+      ['virus.csv', exe],
+      ['late.csv', Buffer.concat([Buffer.from('a,b\n'.repeat(100_000)), Buffer.from([0])])],
+      ['page.svg', '<!DOCTYPE html><html><svg></svg></html>'],
+      ['archive.docx', Buffer.from('PK\x03\x04junk', 'latin1')],
+      ['script.js', 'alert(1)'],
+      ['noextension', 'text'],
+      ['.csv', 'a\n'],
+      ['data.json', 'hello'],
+      ['data2.json', Buffer.from('{"a":"\xff"}', 'latin1')],
+      ['image.png', 'GIF89a'],
+      ['empty.pdf', ''],
+    ];
+    for (const [name, content] of cases) {
+      const response = await node.upload(id, name, content);
+      assert.equal(response.status, 415, name);
+      assert.match(((await response.json()) as any).detail, /PDF, Markdown/);
+    }
+    assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
+  });
+
+  test('an upload that is cut off leaves nothing, neither row nor bytes', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const client = await RawClient.connect(node.port);
+    await client.send(
+      `POST /v1/workspaces/${id}/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer acct_ann\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n` +
+        `--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n${'a,b\n'.repeat(50_000)}`,
+    );
+    while ((await node.contents()).length === 0) await new Promise(setImmediate);
+    client.end();
+    while ((await node.contents()).length > 0) await new Promise(setImmediate);
+    assert.deepEqual(await node.json(`/v1/workspaces/${id}/files`), []);
+  });
+
+  test('one byte more than 50 MiB is 413 and leaves nothing; 50 MiB is taken', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const limit = 50 * 2 ** 20;
+    assert.equal((await node.upload(id, 'big.txt', Buffer.alloc(limit + 1, 'a'))).status, 413);
+    assert.deepEqual(await node.contents(), []);
+    assert.equal((await node.upload(id, 'big.txt', Buffer.alloc(limit, 'a'))).status, 201);
+  });
+
+  test('a download link works without Authorization for its file alone, and bent or expired it is 403', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const one: any = await (await node.upload(id, 'one.txt', 'one')).json();
+    const two: any = await (await node.upload(id, 'two.txt', 'two')).json();
+    const local = (url: string) => url.replace('http://service.test', node.edgeUrl);
+    const get = (url: string, init?: RequestInit) => fetch(url, init);
+    assert.equal(await (await get(local(one.download_url))).text(), 'one');
+    const token = new URL(one.download_url).searchParams.get('token')!;
+    assert.equal((await get(local(two.download_url).replace(/token=.*/, `token=${token}`))).status, 403, 'for another object');
+    assert.equal((await get(`${node.edgeUrl}/v1/workspaces/${id}/files?token=${token}`)).status, 403, 'for the list');
+    assert.equal((await get(local(one.download_url), { method: 'DELETE' })).status, 403, 'for another method');
+    const bent = `${token.slice(0, 40)}${token[40] === 'A' ? 'B' : 'A'}${token.slice(41)}`;
+    assert.equal((await get(local(one.download_url).replace(token, bent))).status, 403, 'bent');
+    assert.equal((await get(local(one.download_url).replace(token, ''))).status, 403, 'empty');
+    assert.equal((await get(`${node.edgeUrl}/v1/workspaces/${id}/files/${one.id}`)).status, 401, 'none at all');
+  });
+});
+
+describe('requests with an Idempotency-Key', () => {
+  const headers = { 'idempotency-key': 'k1' };
+  /** As if the service had ended between the commit and the answer: the key is reserved, and nobody knows what came of it. */
+  const forgetAnswers = (node: WorkspaceNode) => node.database.pool.query('update idempotency_key set status = null, response = null');
+
+  test('a workspace created again, whether or not the first answer was kept, is the same workspace', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const create = () => node.call('/v1/workspaces', { method: 'POST', headers: { ...json, ...headers }, body: '{"name":"Once"}' });
+    const first = await create();
+    const body = await first.json();
+    const again = await create();
+    assert.deepEqual([again.status, again.headers.get('idempotency-replayed'), await again.json()], [201, 'true', body]);
+    await forgetAnswers(node);
+    const retried = await create();
+    assert.deepEqual([retried.status, retried.headers.get('idempotency-replayed'), await retried.json()], [201, null, body]);
+    assert.equal((await node.json('/v1/workspaces')).length, 1);
+  });
+
+  test('a file uploaded again, whether or not the first answer was kept, is the same version, stored once', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    for (const forget of [false, false, true]) {
+      if (forget) await forgetAnswers(node);
+      const response = await node.upload(id, 'a.csv', 'a\n1\n', undefined, headers);
+      assert.deepEqual([response.status, ((await response.json()) as any).version], [201, 1]);
+    }
+    assert.equal((await node.contents()).length, 1);
+  });
+});
