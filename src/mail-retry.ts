@@ -1,9 +1,12 @@
 /** When one of the service's own mails that surely was not sent is sent again. */
 
+import { backoffMs } from './backoff.ts';
+
 const maxAttempts = 5;
 const firstRetryMs = 15_000;
+const maxRetryMs = 600_000;
 
 /** @param attempt how often it has been tried. null: it is given up. */
 export function mailAgainAfterMs(attempt: number): number | null {
-  return attempt >= maxAttempts ? null : firstRetryMs * 2 ** attempt;
+  return attempt >= maxAttempts ? null : backoffMs(attempt, firstRetryMs, maxRetryMs);
 }

@@ -2,6 +2,7 @@
  * Brings finished spans to an OpenTelemetry collector: OTLP over HTTP, JSON. Nothing waits for it: what the collector does not take in
  * time is dropped and counted, and memory stays bounded.
  */
+import { backoffMs } from './backoff.ts';
 import type { AttributeValue, FinishedSpan, SpanKind, SpanSink } from './tracing.ts';
 import { withoutTrailing } from './trailing.ts';
 
@@ -21,6 +22,7 @@ export type OtlpOptions = {
 const maxWaiting = 8_192;
 const maxInRequest = 512;
 const maxTries = 3;
+const maxRetryMs = 5_000;
 const requestTimeoutMs = 5_000;
 const stopTimeoutMs = 3_000;
 const kinds: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 };
@@ -82,7 +84,7 @@ export class OtlpTraces implements SpanSink {
     for (let attempt = 1; ; attempt++) {
       const { retry, failure } = await this.try(body);
       if (failure === null || !retry || attempt === maxTries || this.late !== null) return failure;
-      await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** attempt));
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, 200, maxRetryMs)));
     }
   }
 

@@ -2,8 +2,9 @@
  * Durable work that came before what it needs (`NotYet`): it is tried again with growing pauses, for minutes, so that a slow neighbour, a failover
  * or a deploy does not make a dead letter of it; and not for ever, so that somebody hears of what never comes.
  */
+
+import { elapsedBackoffMs } from '../backoff.ts';
 import { CountBy } from '../counts.ts';
-import { growingPauseMs } from '../growing-pause.ts';
 import type { Log } from '../log.ts';
 import type { Envelope } from './envelope.ts';
 import { TriedSince } from './tried-since.ts';
@@ -31,7 +32,7 @@ export class EarlyWork {
     const { forMs, times } = this.tried.again(envelope, this.nowMs());
     this.tries.add([about.kind, about.command]);
     if (times === 1) this.log.info({ ...about, err: error }, 'durable work came before what it needs; it is tried again');
-    if (forMs < triedForMs) return growingPauseMs(forMs, shortestPauseMs, longestPauseMs);
+    if (forMs < triedForMs) return elapsedBackoffMs(forMs, shortestPauseMs, longestPauseMs);
     this.log.error({ ...about, tries: times, err: error }, 'durable work waited in vain for what it needs; it becomes a dead letter');
     envelope.failures = times;
     this.tried.forget(envelope);

@@ -4,9 +4,10 @@
  * E4 The outcome is delivered until the actor, wherever it lives by then, has committed it. What keeps it from being taken (no room, a move, a
  *    node that is not reached) may last: it comes again after growing pauses.
  */
+
+import { elapsedBackoffMs } from '../backoff.ts';
 import { type Clock, monotonicMs } from '../clock.ts';
 import type { Placement } from '../cluster/placement.ts';
-import { growingPauseMs } from '../growing-pause.ts';
 import type { Log } from '../log.ts';
 import type { EffectDraft } from '../storage/commit-unit.ts';
 import { deadLetterOf } from './abandoned-effect.ts';
@@ -54,7 +55,7 @@ export class EffectOutcomes {
     if (isOver(held)) return;
     const isAbandoned = outcome.kind === 'failed' && outcome.abandoned === true;
     const again = () => {
-      const pauseMs = growingPauseMs(performance.now() - triedSinceMs, shortestPauseMs, longestPauseMs);
+      const pauseMs = elapsedBackoffMs(performance.now() - triedSinceMs, shortestPauseMs, longestPauseMs);
       setTimeout(() => this.deliver(held, definition, outcome, triedSinceMs), pauseMs).unref();
     };
     if (placement.epochOf(effect.shard) === null) {

@@ -1,4 +1,5 @@
 /** Asks the node that owns a shard, again and again while nobody does: shards move, and their callers should not notice. */
+import { backoffMs } from '../backoff.ts';
 import type { Placement, RemoteAsk } from '../cluster/placement.ts';
 import { AppError, errorCodes } from '../errors.ts';
 
@@ -29,7 +30,7 @@ export async function askElsewhere(
       unknown ||= !ask.query && (error as AppError).code === 'outcome_unknown';
       onTry(unknown);
     }
-    await placement.moved(Math.min(longestPauseMs, 10 * 2 ** attempt));
+    await placement.moved(backoffMs(attempt, 10, longestPauseMs));
   }
   return 'given up';
 }

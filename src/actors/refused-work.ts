@@ -2,8 +2,9 @@
  * Durable work that the database refuses through no fault of its own: it is tried again with growing pauses for as long as that lasts, and never
  * becomes a dead letter for it. Counted, so that somebody hears of it.
  */
+
+import { elapsedBackoffMs } from '../backoff.ts';
 import { CountBy } from '../counts.ts';
-import { growingPauseMs } from '../growing-pause.ts';
 import type { Log } from '../log.ts';
 import type { Envelope } from './envelope.ts';
 import { TriedSince } from './tried-since.ts';
@@ -40,7 +41,7 @@ export class RefusedWork {
       this.loggedAtMs = nowMs;
       this.unlogged = 0;
     }
-    return growingPauseMs(forMs, shortestPauseMs, longestPauseMs);
+    return elapsedBackoffMs(forMs, shortestPauseMs, longestPauseMs);
   }
 
   /** How much is being tried again now, and for how long the first of it has been. */

@@ -1,4 +1,5 @@
 /** Puts the runtime's parts together and gives them one start and one stop. */
+import { backoffMs } from '../backoff.ts';
 import { type Clock, monotonicMs, systemClock } from '../clock.ts';
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import type { Log } from '../log.ts';
@@ -201,7 +202,7 @@ export class Runtime {
         attempt = -1;
       } catch (error) {
         this.options.log.warn({ err: error }, 'the work of acquired shards could not be read; trying again');
-        await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 100 * 2 ** attempt)));
+        await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, 100, 5_000)));
       }
     }
     this.recovering = 'no';

@@ -2,8 +2,10 @@
  * The service over HTTP. A request that got no answer, or was told to come later, is made again where that is safe: reads always, commands under
  * their Idempotency-Key. Whatever goes wrong ends as a `Failure` whose one line says what to do.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '../backoff.ts';
 import { Failure, isBusy } from './failure.ts';
 import { oneLine } from './plain-text.ts';
 
@@ -63,7 +65,7 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
       const last = attempt >= retries;
       const response = await once(method, path, call, headers, last);
       if (response?.ok) return response;
-      let waitMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attempt, 10));
+      let waitMs = backoffMs(attempt, firstBackoffMs, longestBackoffMs);
       if (response !== null) {
         const detail = await readDetail(response);
         const later = askedToWaitMs(response);

@@ -2,7 +2,9 @@
  * Follows one task to its end: its recorded history first, then the live stream from just there on. A lost stream is resumed; where there is
  * none to be had, the history is asked for again and again. Each event comes once, in order, whichever way it came.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '../backoff.ts';
 import type { Client } from './client.ts';
 import { mayPass } from './failure.ts';
 import { openEventSocket } from './socket.ts';
@@ -80,7 +82,7 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
       if (performance.now() - lostAtMs > patienceMs) throw error;
     }
     signal.throwIfAborted();
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures++, 10));
+    const pauseMs = backoffMs(failures++, firstPauseMs, longestPauseMs);
     await sleep(Math.max(pauseMs, awayMs), undefined, { signal });
     awayMs = 0;
   }

@@ -5,7 +5,9 @@
  * A primary that Sentinels watch is found through them at each connect; Sentinels end the connections of one that became a replica. In a
  * Redis Cluster a script runs where its keys are: all keys of a script have one hash tag, so they are in one slot.
  */
+
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { backoffMs } from '../backoff.ts';
 import { AppError } from '../errors.ts';
 import { parseRedisUrl, type RedisAddress, redisHost } from '../redis-url.ts';
 
@@ -40,7 +42,7 @@ export class RedisConnection {
   constructor({ url, name, scripts, numberOfKeys, longestRetryMs = 500 }: RedisConnectionOptions) {
     const address = parseRedisUrl(url);
     this.host = redisHost(address);
-    const retryMs = (attempt: number) => Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
+    const retryMs = (attempt: number) => backoffMs(attempt, firstRetryMs, longestRetryMs) * (0.5 + Math.random() / 2);
     this.redis = clientOf(address, name, retryMs);
     for (const [script, lua] of Object.entries(scripts)) this.redis.defineCommand(script, { lua, numberOfKeys });
     // Each Sentinel, and each node of a Redis Cluster, says what is wrong; that all of them failed says less.

@@ -2,8 +2,10 @@
  * Applies the migrations that are missing without keeping running nodes from their work. While a statement waits for a table's lock, everything
  * that comes later for that table waits behind it. So each wait is short, and the migration is begun again after a pause, from its start.
  */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { backoffMs } from '../backoff.ts';
 import { databaseFault } from './database-errors.ts';
 
 /** Shorter than anybody's patience; commits wait for it, and nothing is refused. */
@@ -18,7 +20,7 @@ export async function applyMigrations(orm: MikroORM, patienceMs = defaultPatienc
   for (const { name } of await orm.migrator.getPending()) {
     const giveUpAtMs = performance.now() + patienceMs;
     for (let tries = 1; !(await tryMigration(orm, name, giveUpAtMs, tries)); tries++)
-      await pause(Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1)));
+      await pause(backoffMs(tries - 1, firstPauseMs, longestPauseMs));
   }
 }
 

@@ -6,7 +6,9 @@
  * B2 What gave up waiting is remembered: what comes later for the same actor is tried here first, and not in the main lane.
  * B3 A try holds what it has locked for the length of its own short wait; between tries nothing is held.
  */
+
 import { performance } from 'node:perf_hooks';
+import { backoffMs } from '../backoff.ts';
 import type { Log } from '../log.ts';
 import type { CommitLane } from './commit-lane.ts';
 import { afterTry, halves, type Job, newJob, type Try } from './commit-try.ts';
@@ -197,7 +199,7 @@ export class BlockedUnits {
     const over = units.filter(({ asideSinceMs }) => asideSinceMs! <= untilMs);
     const waiting = units.filter(({ asideSinceMs }) => asideSinceMs! > untilMs);
     if (waiting.length > 0) {
-      const dueMs = nowMs + Math.min(longestPauseMs, firstPauseMs * 2 ** tries);
+      const dueMs = nowMs + backoffMs(tries, firstPauseMs, longestPauseMs);
       this.jobs.push({ ...job, units: waiting, tries, dueMs });
     }
     if (over.length === 0) return;

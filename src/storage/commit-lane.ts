@@ -10,7 +10,7 @@ import type pg from 'pg';
 import type { Log } from '../log.ts';
 import { CommitConnection } from './commit-connection.ts';
 import { commitStatement, type Fence, type RuntimeTables, type Statement } from './commit-statement.ts';
-import { backOffMs, type Try } from './commit-try.ts';
+import { commitBackoffMs, type Try } from './commit-try.ts';
 import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
 import { databaseFault, queryCanceled } from './database-errors.ts';
 import { lockedRows } from './locked-rows.ts';
@@ -164,7 +164,7 @@ export class CommitLane {
         } catch (error) {
           if (this.closed) throw error;
           this.connection.drop();
-          await new Promise((resolve) => setTimeout(resolve, backOffMs(attempt)));
+          await new Promise((resolve) => setTimeout(resolve, commitBackoffMs(attempt)));
         }
       }
     });

@@ -1,4 +1,5 @@
 /** One try to commit some units, and what follows from it where it did not succeed: pure decisions, the same in every lane. */
+import { backoffMs } from '../backoff.ts';
 import { isRepeat } from './commit-statement.ts';
 import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
 
@@ -60,7 +61,7 @@ export function afterTry(job: Job, tried: Exclude<Try, { kind: 'committed' | 'lo
   if (kind === 'unreachable') {
     // Nobody's fault and nothing lost: wait for as long as it takes. Callers are answered by their deadlines.
     const outages = job.outages + 1;
-    return { told: [], jobs: [{ ...job, outages }], pauseMs: backOffMs(outages) };
+    return { told: [], jobs: [{ ...job, outages }], pauseMs: commitBackoffMs(outages) };
   }
   if (kind === 'bad') {
     if (units.length > 1) return { told: [], jobs: halves(job, 0), pauseMs: 0 };
@@ -71,7 +72,7 @@ export function afterTry(job: Job, tried: Exclude<Try, { kind: 'committed' | 'lo
     if (budget.left <= 0 || (units.length === 1 && tries >= triesAlone)) return tell(units, { kind: 'unavailable', error });
     if (units.length > 1) return { told: [], jobs: halves(job, triesAlone - 1), pauseMs: 0 };
   }
-  return { told: [], jobs: [{ ...job, tries, outages: 0 }], pauseMs: backOffMs(tries) };
+  return { told: [], jobs: [{ ...job, tries, outages: 0 }], pauseMs: commitBackoffMs(tries) };
 }
 
 export function halves(job: Job, tries: number): Job[] {
@@ -79,9 +80,8 @@ export function halves(job: Job, tries: number): Job[] {
   return [job.units.slice(0, middle), job.units.slice(middle)].map((units) => ({ ...job, units, tries, outages: 0 }));
 }
 
-export function backOffMs(attempt: number): number {
-  return Math.min(2_000, 25 * 2 ** attempt);
-}
+/** After so many failures in a row, from 1. */
+export const commitBackoffMs = (failures: number) => backoffMs(failures, 25, 2_000);
 
 function tell(units: readonly CommitUnit[], outcome: CommitOutcome): Next {
   return { told: units.map((unit) => ({ unit, outcome })), jobs: [], pauseMs: 0 };

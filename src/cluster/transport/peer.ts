@@ -8,7 +8,9 @@
  * P3 As long as the peer is a member and no stream stands, it is dialed or a redial is due: at once after a stream broke, then after growing
  *    pauses with jitter.
  */
+
 import type { ChannelCredentials } from '@grpc/grpc-js';
+import { backoffMs } from '../../backoff.ts';
 import type { Log } from '../../log.ts';
 import type { Member } from '../member.ts';
 import type { DownReason } from '../peers.ts';
@@ -157,7 +159,7 @@ export class Peer {
   /** Between half and once and a half of the pause, so that many nodes do not come back in step. */
   private redialPauseMs(failures: number): number {
     const { redialAfterMs, longestRedialPauseMs } = this.surroundings.bounds;
-    const pauseMs = Math.min(longestRedialPauseMs, redialAfterMs * 2 ** Math.min(failures - 1, 20));
+    const pauseMs = backoffMs(failures - 1, redialAfterMs, longestRedialPauseMs);
     return pauseMs * (0.5 + this.surroundings.random());
   }
 

@@ -11,7 +11,7 @@ import { type EndpointTry, openEndpoint, requestNotMade, type WholeAnswer } from
 import type { Model, ModelReply, ModelRequest, TurnOptions } from './port.ts';
 import { costMillicents, priceOf } from './prices.ts';
 import { answerText, cutNote, type Gathered, gather, maxAnswerChars, nothingGathered, withUsableIds } from './reply.ts';
-import { backoffMs, type Sleep, systemSleep } from './retry.ts';
+import { retryPauseMs, type Sleep, systemSleep } from './retry.ts';
 import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-failure.ts';
 
 export type Vendor = {
@@ -96,7 +96,7 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
           log.warn({ model: modelId, tries, reason: error.message }, 'model turn failed');
           throw tries === 1 ? error : new TryFailure(`${error.message} (tried ${tries} times)`, 'never', error.retryAfterMs);
         }
-        const waitMs = backoffMs(tries, error.retryAfterMs, random);
+        const waitMs = retryPauseMs(tries, error.retryAfterMs, random);
         log.info({ model: modelId, tries, waitMs, reason: error.message }, 'model turn is tried again');
         await sleep(waitMs, ends);
       }

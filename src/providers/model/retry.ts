@@ -1,5 +1,7 @@
 /** How long to wait before the next try of a model turn. */
+
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../backoff.ts';
 
 /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -20,8 +22,8 @@ const retryAfterCapMs = 60_000;
  * @param failedTries how many tries have failed so far, from 1
  * @param random a number in [0, 1)
  */
-export function backoffMs(failedTries: number, retryAfterMs: number | undefined, random: () => number): number {
-  const jitterMs = Math.round(random() * Math.min(capMs, baseMs * 2 ** (failedTries - 1)));
+export function retryPauseMs(failedTries: number, retryAfterMs: number | undefined, random: () => number): number {
+  const jitterMs = Math.round(random() * backoffMs(failedTries - 1, baseMs, capMs));
   if (retryAfterMs === undefined) return jitterMs;
   return Math.min(retryAfterMs, retryAfterCapMs) + Math.min(jitterMs, baseMs);
 }

@@ -7,7 +7,7 @@ import type Stripe from 'stripe';
 import { Agent, fetch, type RequestInit } from 'undici';
 import { type Clock, systemClock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { backoffMs } from '../model/retry.ts';
+import { retryPauseMs } from '../model/retry.ts';
 
 export type { Stripe };
 
@@ -63,7 +63,7 @@ export function createStripeClient(settings: StripeSettings, clock: Clock = syst
           signal?.throwIfAborted();
           return await call(stripe, { ...(idempotencyKey !== undefined && { idempotencyKey }), timeout, maxNetworkRetries: 0 });
         } catch (error) {
-          const waitMs = backoffMs(failedTries, undefined, Math.random);
+          const waitMs = retryPauseMs(failedTries, undefined, Math.random);
           const isLast = failedTries === maxTries || performance.now() + waitMs >= untilMs || signal?.aborted;
           if (isLast || !isWorthAnotherTry(error)) throw described(error);
           await delay(waitMs, undefined, { signal }).catch(() => {

@@ -3,8 +3,8 @@
  * service is too busy, a call that may be repeated is tried again inside its own time.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { elapsedBackoffMs } from '../../backoff.ts';
 import { AppError, errorCodes } from '../../errors.ts';
-import { growingPauseMs } from '../../growing-pause.ts';
 import { checkArguments } from './check-arguments.ts';
 import { fitResult } from './fit-result.ts';
 import { maxResultBytes, type Tool, type ToolContext, ToolError, type ToolOutcome } from './port.ts';
@@ -54,7 +54,7 @@ async function untilNotBusy(tool: Tool, signal: AbortSignal, run: () => Promise<
     } catch (error) {
       if (!tool.repeatable || !isBusy(error) || signal.aborted) throw error;
       const triedForMs = performance.now() - beganAtMs;
-      const pauseMs = growingPauseMs(triedForMs, shortestPauseMs, longestPauseMs);
+      const pauseMs = elapsedBackoffMs(triedForMs, shortestPauseMs, longestPauseMs);
       // No time for another try: what kept it from running is told, not that it was slow.
       if (triedForMs + pauseMs >= tool.timeoutMs) throw error;
       await pause(pauseMs, undefined, { signal });

@@ -1,27 +1,27 @@
 /** The waits between tries stay in their windows, and Retry-After is read as written. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { backoffMs, retryAfterMs } from '../../../src/providers/model/retry.ts';
+import { retryAfterMs, retryPauseMs } from '../../../src/providers/model/retry.ts';
 
 test('the window doubles up to 30 s and is used from its very beginning', () => {
   const almostOne = () => 0.999999;
   assert.deepEqual(
-    [1, 2, 3, 10, 2_000].map((tries) => backoffMs(tries, undefined, almostOne)),
+    [1, 2, 3, 10, 2_000].map((tries) => retryPauseMs(tries, undefined, almostOne)),
     [500, 1_000, 2_000, 30_000, 30_000],
   );
   assert.equal(
-    backoffMs(9, undefined, () => 0),
+    retryPauseMs(9, undefined, () => 0),
     0,
   );
 });
 
 test('Retry-After is the least that is waited, a minute the most', () => {
   assert.equal(
-    backoffMs(1, 7_000, () => 0),
+    retryPauseMs(1, 7_000, () => 0),
     7_000,
   );
   assert.equal(
-    backoffMs(5, 9_999_999, () => 0.999999),
+    retryPauseMs(5, 9_999_999, () => 0.999999),
     60_500,
   );
 });

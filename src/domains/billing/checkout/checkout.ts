@@ -21,8 +21,8 @@ import {
   type Turn,
   type TurnContext,
 } from '../../../actors/define-actor.ts';
+import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
-import { growingPauseMs } from '../../../growing-pause.ts';
 import { planPriceMinor } from '../../../plans.ts';
 import { Checkout, type CheckoutRow, type PlanCheckoutRow } from '../../../storage/entities/checkout.ts';
 import { transferOf, wallet } from '../../commerce/wallet/messages.ts';
@@ -239,7 +239,7 @@ function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: Tu
   if (outcome.kind !== 'done') {
     const triedForMs = ctx.nowMs - state.decidedAt!;
     if (triedForMs < giveUpAfterMs)
-      ctx.schedule('subscribe', ctx.nowMs + growingPauseMs(triedForMs, firstRetryMs, maxRetryMs), 'subscribeAgain', {});
+      ctx.schedule('subscribe', ctx.nowMs + elapsedBackoffMs(triedForMs, firstRetryMs, maxRetryMs), 'subscribeAgain', {});
     return { state, reply: null };
   }
   const { change, renewedBy, paidUntilMs } = outcome.value;
@@ -271,7 +271,7 @@ function returned(state: State, { outcome }: EffectResult, ctx: TurnContext<Chec
   if (outcome.kind === 'done') return { state: { ...state, status: 'returned' }, reply: null };
   const triedForMs = ctx.nowMs - state.decidedAt!;
   if (triedForMs < giveUpAfterMs)
-    ctx.schedule('return', ctx.nowMs + growingPauseMs(triedForMs, firstRetryMs, maxRetryMs), 'returnAgain', {});
+    ctx.schedule('return', ctx.nowMs + elapsedBackoffMs(triedForMs, firstRetryMs, maxRetryMs), 'returnAgain', {});
   return { state, reply: null };
 }
 
@@ -291,7 +291,7 @@ function lookNow({ sessionId, amountMinor, status, expiresAt }: CheckoutRow, ctx
 function lookLater({ createdAt, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
   const ageMs = ctx.nowMs - createdAt;
   if (ageMs >= lookedAtForMs) return;
-  const dueMs = ctx.nowMs + growingPauseMs(ageMs, firstLookMs, maxLookMs);
+  const dueMs = ctx.nowMs + elapsedBackoffMs(ageMs, firstLookMs, maxLookMs);
   ctx.schedule('look', ctx.nowMs < expiresAt ? Math.min(dueMs, expiresAt) : dueMs, 'lookAgain', {});
 }
 

@@ -9,8 +9,8 @@
 
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { NotYet } from '../../../actors/not-yet.ts';
+import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
-import { growingPauseMs } from '../../../growing-pause.ts';
 import type { PaidTerm, RenewalStanding } from '../../../providers/payments/port.ts';
 import { Renewal, type RenewalRow } from '../../../storage/entities/renewal.ts';
 import { account } from '../../accounts/account/messages.ts';
@@ -161,7 +161,7 @@ function failing(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow
   const known: RenewalRow = { ...row, failingSince };
   const unpaidForMs = ctx.nowMs - row.paidUntil;
   if (unpaidForMs < stoppedWithinMs)
-    ctx.schedule('goOn', ctx.nowMs + growingPauseMs(ctx.nowMs - failingSince, firstRetryMs, maxRetryMs), 'goOn', {});
+    ctx.schedule('goOn', ctx.nowMs + elapsedBackoffMs(ctx.nowMs - failingSince, firstRetryMs, maxRetryMs), 'goOn', {});
   return row.status !== 'over' && unpaidForMs > arrangedWithinMs ? ended(known, ctx) : known;
 }
 

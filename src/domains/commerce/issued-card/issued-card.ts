@@ -8,9 +8,9 @@
  */
 import Type from 'typebox';
 import { defineActor, type EffectContext, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { elapsedBackoffMs } from '../../../backoff.ts';
 import { configured } from '../../../configured.ts';
 import { AppError } from '../../../errors.ts';
-import { growingPauseMs } from '../../../growing-pause.ts';
 import { type Log, warned } from '../../../log.ts';
 import type { OutsideIssuer } from '../../../providers/issuing/port.ts';
 import { IssuedCard, type IssuedCardRow } from '../../../storage/entities/issuing.ts';
@@ -122,7 +122,7 @@ function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ct
 }
 
 function later(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
-  const pauseMs = growingPauseMs(ctx.nowMs - state.tryingSince!, firstRetryMs, maxRetryMs);
+  const pauseMs = elapsedBackoffMs(ctx.nowMs - state.tryingSince!, firstRetryMs, maxRetryMs);
   ctx.schedule(retryTimer, ctx.nowMs + pauseMs, 'tryAgain', {});
   return { state, reply: null };
 }

@@ -17,7 +17,7 @@ import {
   type Turn,
   type TurnContext,
 } from '../../../actors/define-actor.ts';
-import { growingPauseMs } from '../../../growing-pause.ts';
+import { backoffMs, elapsedBackoffMs } from '../../../backoff.ts';
 import { derivedId, idPrefixes } from '../../../ids.ts';
 import type { IssuerWord } from '../../../issuer-word.ts';
 import type { OutsideIssuer } from '../../../providers/issuing/port.ts';
@@ -130,7 +130,7 @@ function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnCont
     // It may have been booked: only card and wallet know, and they know it again by its id.
     const triedForMs = ctx.nowMs - Math.max(...state.charges.filter(isAsked).map(({ atMs }) => atMs));
     if (triedForMs < lookForMs)
-      ctx.schedule(chargeTimer, ctx.nowMs + growingPauseMs(triedForMs, chargeAgainMs, maxRetryMs), 'chargeAgain', {});
+      ctx.schedule(chargeTimer, ctx.nowMs + elapsedBackoffMs(triedForMs, chargeAgainMs, maxRetryMs), 'chargeAgain', {});
     return { state, reply: null };
   }
   if (decided.outcome !== 'asked') return { state, reply: null };
@@ -152,14 +152,14 @@ function looked(
   const rested: Row = { ...state, lookId: null, lookAgain: false };
   const ageMs = ctx.nowMs - createdAt;
   if (outcome.kind !== 'done') {
-    if (ageMs < lookForMs) lookLater(Math.min(maxRetryMs, failedLookMs * 2 ** Math.min(failedLooks, 20)), ctx);
+    if (ageMs < lookForMs) lookLater(backoffMs(failedLooks, failedLookMs, maxRetryMs), ctx);
     return { state: { ...rested, failedLooks: failedLooks + 1 }, reply: null };
   }
   const told = settled({ ...rested, word: outcome.value, failedLooks: 0 }, ctx);
   if (lookAgain) return { state: look(told, ctx), reply: null };
   const isSettled = dueMinor({ ...told, charges: told.charges.filter((charge) => !isAsked(charge)) }, ctx.nowMs) !== null;
   if (ageMs >= lookForMs || (isSettled && isOver(outcome.value))) ctx.unschedule(lookTimer);
-  else lookLater(isSettled ? openLookMs : growingPauseMs(ageMs, firstLookMs, maxRetryMs), ctx);
+  else lookLater(isSettled ? openLookMs : elapsedBackoffMs(ageMs, firstLookMs, maxRetryMs), ctx);
   return { state: told, reply: null };
 }
 

@@ -1,6 +1,7 @@
 /** The account's money as the tools of an agent see it: the same orders and cards as everybody's, each tool call once. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { backoffMs } from '../../../backoff.ts';
 import { AppError, errorCodes } from '../../../errors.ts';
 import { derivedId, idPrefixes } from '../../../ids.ts';
 import type { AccountMode } from '../../../mode.ts';
@@ -55,7 +56,7 @@ async function insisting<T>(what: string, ask: () => Promise<T>): Promise<T> {
             cause: error,
           },
         );
-      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, 500, 10_000)));
     }
   }
 }

@@ -8,6 +8,7 @@
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { backoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import {
@@ -104,7 +105,7 @@ function complete(
   if (state?.unfinished == null || state.registrationId !== registrationId) return { state, reply: null };
   askForMissing(state, ctx);
   if (attempt < maxAttempts) {
-    const delayMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempt, 10));
+    const delayMs = backoffMs(attempt, firstRetryMs, maxRetryMs);
     ctx.schedule(completeTimer, ctx.nowMs + delayMs, 'complete', { registrationId, attempt: attempt + 1 });
   }
   return { state, reply: null };
