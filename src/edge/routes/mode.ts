@@ -24,8 +24,3 @@ export function askedMode({ accountId, kind, mode: own }: Principal, asked: Mode
 export function mustDirect({ mode }: Principal, work: { readonly mode: Mode }): void {
   if (mode === 'test' && work.mode === 'live') throw new AppError('forbidden', 'A test key has no say over live work');
 }
-
-/** Whether the principal may know of a thing: it is of the same account and mode. */
-export function isOwn({ accountId, mode }: Principal, thing: AccountMode): boolean {
-  return thing.accountId === accountId && thing.mode === mode;
-}

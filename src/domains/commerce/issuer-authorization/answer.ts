@@ -7,9 +7,9 @@ import { walletCurrency } from '../../../money.ts';
 import type { AboutAuthorization, IssuerEvent, IssuerRequest } from '../../../providers/issuing/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import { account } from '../../accounts/account/messages.ts';
-import { planOf } from '../../accounts/account/standing.ts';
 import { findAuthorization } from '../card/authorizations.ts';
 import { card } from '../card/messages.ts';
+import { mayUseCards } from '../policy.ts';
 import type { ChargeInput } from './issuer-authorization.ts';
 import { type CardAndMerchant, type Charged, type Decision, issuerAuthorization } from './messages.ts';
 
@@ -47,7 +47,7 @@ async function decide(parts: IssuerParts, request: IssuerRequest, deadlineMs: nu
   if (!Number.isSafeInteger(amountMinor) || amountMinor < 0) return no('amount_invalid');
   const [row, holder] = await Promise.all([actors.query(card, of.cardId, 'get', null), actors.query(account, of.accountId, 'get', null)]);
   if (row === null) return no('card_unknown');
-  if (holder === null || planOf(holder) !== 'business') return no('plan_required');
+  if (!mayUseCards(holder)) return no('plan_required');
   // A shop looks whether there is such a card, and takes nothing.
   if (amountMinor === 0) return row.status === 'active' ? { approved: true, authorizationId: null } : no(`card_${row.status}`);
   const decision: Decision = await actors.ask(

@@ -7,9 +7,9 @@ import { derivedId, idPrefixes } from '../../../ids.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { type Purse, ToolError } from '../../../providers/tools/port.ts';
 import { account } from '../../accounts/account/messages.ts';
-import { planOf } from '../../accounts/account/standing.ts';
 import { accountSettings, autoApproveSetting } from '../../accounts/account-settings/messages.ts';
 import { card } from '../card/messages.ts';
+import { cardsNeedBusiness, mayUseCards } from '../policy.ts';
 import { purchaseOrder } from './messages.ts';
 
 /** Whose call it is, in the mode of its task: what `callId` orders or pays, it orders or pays once. */
@@ -29,7 +29,7 @@ export function purseOf(actors: ActorSystem, { accountId, mode, callId }: Spende
 
     async charge({ cardId, amountMinor, merchant }) {
       const row = await actors.query(account, accountId, 'get', null);
-      if (row === null || planOf(row) !== 'business') throw new ToolError('Virtual cards need the business plan. Nothing was paid.');
+      if (!mayUseCards(row)) throw new ToolError(`${cardsNeedBusiness}. Nothing was paid.`);
       const found = cardId.startsWith(idPrefixes.card) ? await actors.query(card, cardId, 'get', null) : null;
       if (found === null || found.accountId !== accountId || found.mode !== mode)
         throw new ToolError(`There is no card ${JSON.stringify(cardId)}. Nothing was paid.`);

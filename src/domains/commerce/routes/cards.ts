@@ -1,4 +1,5 @@
 /** Cards: issued, listed, frozen and cancelled; and the hook by which a card processor asks whether a payment goes through. */
+
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
@@ -7,7 +8,8 @@ import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { Money } from '../../../edge/http/validate.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
-import { isOwn, ModeField, modeNote } from '../../../edge/routes/mode.ts';
+import { ModeField, modeNote } from '../../../edge/routes/mode.ts';
+import { ownedInMode } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
@@ -15,10 +17,10 @@ import { toMajor, toMinor, walletCurrency } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from '../../../storage/entities/money.ts';
 import { account } from '../../accounts/account/messages.ts';
-import { planOf } from '../../accounts/account/standing.ts';
 import { findAuthorization } from '../card/authorizations.ts';
 import type { CardRequest, IssuedNow } from '../card/issue.ts';
 import { card, cardIdOf } from '../card/messages.ts';
+import { cardsNeedBusiness, mayUseCards } from '../policy.ts';
 import { walletIdOf } from '../wallet/messages.ts';
 
 export type CardRouteParts = {
@@ -240,14 +242,14 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
 
   async function mustIssueCards({ accountId }: Principal): Promise<void> {
     const row = await actors.query(account, accountId, 'get', null);
-    if (row === null || planOf(row) !== 'business') throw new AppError('plan_required', 'Virtual cards need the business plan');
+    if (!mayUseCards(row)) throw new AppError('plan_required', cardsNeedBusiness);
   }
 
   async function own(principal: Principal, id: string): Promise<CardRow> {
     const row = id.startsWith(idPrefixes.card) ? await actors.query(card, id, 'get', null) : null;
-    if (row === null || !isOwn(principal, row)) throw new AppError('not_found', 'Card not found');
+    const own = ownedInMode(principal, row, 'Card');
     await mustIssueCards(principal);
-    return row;
+    return own;
   }
 }
 

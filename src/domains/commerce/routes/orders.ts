@@ -1,4 +1,5 @@
 /** Purchase orders: placed, looked at, approved and rejected. */
+
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
@@ -7,9 +8,9 @@ import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { Money } from '../../../edge/http/validate.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
-import { isOwn, ModeField, modeNote } from '../../../edge/routes/mode.ts';
+import { ModeField, modeNote } from '../../../edge/routes/mode.ts';
+import { ownedInMode } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
-import { AppError } from '../../../errors.ts';
 import { idPrefixes, newId } from '../../../ids.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -147,8 +148,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
 
   async function own(principal: Principal, id: string): Promise<PurchaseOrderRow> {
     const order = id.startsWith(idPrefixes.purchaseOrder) ? await actors.query(purchaseOrder, id, 'get', null) : null;
-    if (order === null || !isOwn(principal, order)) throw new AppError('not_found', 'Order not found');
-    return order;
+    return ownedInMode(principal, order, 'Order');
   }
 }
 

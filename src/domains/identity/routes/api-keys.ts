@@ -1,4 +1,5 @@
 /** API keys: made, listed, revoked. The secret is answered once, by the request that made it. */
+
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
@@ -6,6 +7,7 @@ import type { Principal } from '../../../edge/auth/principal.ts';
 import { lackingScope, scopes } from '../../../edge/auth/scopes.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
+import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf, page } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
@@ -122,8 +124,7 @@ export function apiKeyRoutes({ actors, database, secrets, standing, clock }: Api
     responses: { 204: null },
     async handler({ principal, params }) {
       const { accountId } = principal;
-      const facts = await actors.query(apiKey, params.id, 'facts', null);
-      if (facts === null || facts.accountId !== accountId) throw new AppError('not_found', 'API key not found');
+      const facts = ownedBy(principal, await actors.query(apiKey, params.id, 'facts', null), 'API key');
       mustHold(principal, facts.scopes, facts.mode);
       await actors.ask(apiKey, params.id, 'revoke', { accountId });
       return { status: 204 };

@@ -1,4 +1,5 @@
 /** Agents: what people do with one that is at work. */
+
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
@@ -6,7 +7,8 @@ import { grantedTo } from '../../../edge/auth/scopes.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { mustDirect } from '../../../edge/routes/mode.ts';
-import { AppError, invalidField } from '../../../errors.ts';
+import { ownedBy } from '../../../edge/routes/ownership.ts';
+import { invalidField } from '../../../errors.ts';
 import type { AgentRow } from '../../../storage/entities/work.ts';
 import { agent, type DirectedBy } from '../agent/messages.ts';
 import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
@@ -19,9 +21,7 @@ export type AgentRouteParts = { actors: ActorSystem };
 
 export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
   const own = async (id: string, principal: Principal): Promise<AgentRow> => {
-    const found = await actors.query(agent, id, 'get', null);
-    if (found === null || found.accountId !== principal.accountId) throw new AppError('not_found', 'Agent not found');
-    return found;
+    return ownedBy(principal, await actors.query(agent, id, 'get', null), 'Agent');
   };
   const simple = (action: 'pause' | 'resume' | 'cancel', summary: string, description: string) =>
     route({

@@ -1,4 +1,5 @@
 /** Tasks: create, list, look at, cancel, and their recorded history. */
+
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { isoTimestamp } from '../../../clock.ts';
@@ -8,6 +9,7 @@ import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { mustDirect } from '../../../edge/routes/mode.ts';
+import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf } from '../../../edge/routes/page.ts';
 import { unreadableTypes } from '../../../edge/stream/filter.ts';
 import { AppError, invalidField } from '../../../errors.ts';
@@ -16,7 +18,7 @@ import type { Scope } from '../../../scopes.ts';
 import type { Database } from '../../../storage/database.ts';
 import { Task, type TaskConfig, type TaskRow } from '../../../storage/entities/work.ts';
 import { account } from '../../accounts/account/messages.ts';
-import { workspace } from '../../workspaces/workspace/messages.ts';
+import { ownWorkspace } from '../../workspaces/own-workspace.ts';
 import { schemaProblem } from '../agent/output-schema.ts';
 import { task } from '../task/messages.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
@@ -79,7 +81,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
         const { body, principal } = context;
         const config = configOf(body.config ?? {});
         mustBeGranted(principal, body);
-        if (body.workspace_id !== undefined) await ownWorkspace(actors, body.workspace_id, principal);
+        if (body.workspace_id !== undefined) await ownWorkspace(actors, principal, body.workspace_id);
         const { accountId, userId, mode } = principal;
         const { id, commandId } = commandIds(context, idPrefixes.task);
         // A retry hears of the task that its first try made, however many wait by now.
@@ -189,13 +191,7 @@ function ready(row: TaskRow | null, principal: Principal) {
 
 /** The task if it is the caller's; another account's is as if it were not there. */
 export function own(row: TaskRow | null, principal: Principal): TaskRow {
-  if (row === null || row.accountId !== principal.accountId) throw new AppError('not_found', 'Task not found');
-  return row;
-}
-
-async function ownWorkspace(actors: ActorSystem, id: string, principal: Principal): Promise<void> {
-  const found = await actors.query(workspace, id, 'describe', null);
-  if (found === null || found.accountId !== principal.accountId) throw new AppError('not_found', 'Workspace not found');
+  return ownedBy(principal, row, 'Task');
 }
 
 /**

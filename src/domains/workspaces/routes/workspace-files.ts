@@ -11,13 +11,14 @@ import { PageQuery, totalCount } from '../../../edge/routes/page.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../../../storage/entities/work.ts';
+import { ownWorkspace } from '../own-workspace.ts';
 import { CheckedContent, wrongKind } from '../workspace-file/content-check.ts';
 import { allowedKinds, uploadKind } from '../workspace-file/file-kind.ts';
 import { checkFileName } from '../workspace-file/file-name.ts';
 import { publicFileId, workspaceFile, workspaceFileId } from '../workspace-file/messages.ts';
 import { whileCurrent } from '../workspace-file/open-file.ts';
 import { storeFile } from '../workspace-file/store-file.ts';
-import { ownWorkspace, type WorkspaceRoutesParts } from './workspaces.ts';
+import type { WorkspaceRoutesParts } from './workspaces.ts';
 
 const FileView = Type.Object(
   {

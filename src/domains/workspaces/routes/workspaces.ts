@@ -1,18 +1,18 @@
 /** Workspaces: creating, listing and looking at them. Their files are in `workspace-files.ts`. */
+
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { isoTimestamp } from '../../../clock.ts';
-import type { Principal } from '../../../edge/auth/principal.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { PageQuery, totalCount } from '../../../edge/routes/page.ts';
-import { AppError, invalidField } from '../../../errors.ts';
+import { invalidField } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import type { Database } from '../../../storage/database.ts';
 import { Workspace, type WorkspaceRow } from '../../../storage/entities/work.ts';
 import type { FileStore } from '../../../storage/files.ts';
-import { workspace } from '../workspace/messages.ts';
+import { ownWorkspace } from '../own-workspace.ts';
 import { workspaceName, workspaceNameId } from '../workspace-name/messages.ts';
 import type { DownloadLinks } from './download-link.ts';
 import { workspaceFileRoutes } from './workspace-files.ts';
@@ -94,13 +94,6 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
     }),
     ...workspaceFileRoutes(parts),
   ];
-}
-
-/** The workspace, if it is the caller's. Rejects `not_found`. */
-export async function ownWorkspace(actors: ActorSystem, principal: Principal, id: string): Promise<WorkspaceRow> {
-  const found = await actors.query(workspace, id, 'describe', null);
-  if (found === null || found.accountId !== principal.accountId) throw new AppError('not_found', 'Workspace not found');
-  return found;
 }
 
 /** Counted when asked: it is true as soon as an upload or a deletion is acknowledged. */

@@ -1,0 +1,8 @@
+/** What commerce asks of an account. */
+import type { AccountRow } from '../../storage/entities/account.ts';
+import { planOf } from '../accounts/account/standing.ts';
+
+/** Virtual cards are issued, shown and used on the business plan alone. */
+export const mayUseCards = (account: AccountRow | null): boolean => account !== null && planOf(account) === 'business';
+
+export const cardsNeedBusiness = 'Virtual cards need the business plan';

@@ -1,0 +1,11 @@
+/** A workspace that a caller names. */
+import type { ActorSystem } from '../../actors/actor-system.ts';
+import type { Principal } from '../../edge/auth/principal.ts';
+import { ownedBy } from '../../edge/routes/ownership.ts';
+import type { WorkspaceRow } from '../../storage/entities/work.ts';
+import { workspace } from './workspace/messages.ts';
+
+/** The workspace, if it is the caller's. Rejects `not_found`. */
+export async function ownWorkspace(actors: ActorSystem, principal: Principal, id: string): Promise<WorkspaceRow> {
+  return ownedBy(principal, await actors.query(workspace, id, 'describe', null), 'Workspace');
+}
