@@ -63,6 +63,18 @@ test('imports go one way: edge, actors, cluster, storage, shared files; provider
   assert.deepEqual(wrong, []);
 });
 
+test('domains use of each other what stands in contract.ts alone', () => {
+  const domainOf = (path: string) => (path.startsWith('src/domains/') ? path.split('/')[2] : undefined);
+  const wrong = sources.flatMap(({ path, imports }) => {
+    const domain = domainOf(path);
+    const others = imports.filter(({ target }) => domain !== undefined && ![undefined, domain].includes(domainOf(target)));
+    return others
+      .filter(({ target }) => !/^src\/domains\/[^/]+\/contract\.ts$/.test(target))
+      .map(({ target }) => `${path} imports ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
 test('nothing imports main.ts, it alone imports the folder that builds a node, and nothing in src imports scripts, tests or benches', () => {
   const wrong = sources.flatMap(({ path, imports }) =>
     imports

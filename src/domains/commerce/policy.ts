@@ -1,6 +1,6 @@
 /** What commerce asks of an account. */
 import type { AccountRow } from '../../storage/entities/account.ts';
-import { planOf } from '../accounts/account/standing.ts';
+import { planOf } from '../accounts/contract.ts';
 
 /** Virtual cards are issued, shown and used on the business plan alone. */
 export const mayUseCards = (account: AccountRow | null): boolean => account !== null && planOf(account) === 'business';

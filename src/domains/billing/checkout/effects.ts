@@ -8,7 +8,7 @@ import { type BillingPeriod, type Plan, planPriceMinor } from '../../../plans.ts
 import type { MailProvider } from '../../../providers/mail/port.ts';
 import { type Payer, type PaymentPage, type PaymentProcessor, paymentCurrency } from '../../../providers/payments/port.ts';
 import type { PlanCheckoutRow } from '../../../storage/entities/checkout.ts';
-import { account } from '../../accounts/account/messages.ts';
+import { account } from '../../accounts/contract.ts';
 import type { CheckoutContract, ContactRequest, PageFound, Subscribed } from './messages.ts';
 
 export type CheckoutEffectParts = {

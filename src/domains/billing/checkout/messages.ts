@@ -3,7 +3,7 @@
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { PageStanding, Payer } from '../../../providers/payments/port.ts';
 import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
-import type { PlanChange } from '../../accounts/account/messages.ts';
+import type { PlanChange } from '../../accounts/contract.ts';
 import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
 
 /** What processors take at once, in cents. What is more than due of a plan is kept as credit. */

@@ -10,10 +10,7 @@ import { idPrefixes } from '../../../ids.ts';
 import { toMajor } from '../../../money.ts';
 import { plans } from '../../../plans.ts';
 import type { Database } from '../../../storage/database.ts';
-import { account } from '../../accounts/account/messages.ts';
-import { minutes, type Standing, standingOf } from '../../accounts/account/standing.ts';
-import { accountStorage } from '../../accounts/account-storage/messages.ts';
-import { storageLimits } from '../../accounts/account-storage/room.ts';
+import { account, accountStorage, minutes, type Standing, standingOf, storageLimits } from '../../accounts/contract.ts';
 
 const usageFields = {
   tasks_used: Type.Integer({ description: 'Tasks that started and came to an end in this billing period' }),

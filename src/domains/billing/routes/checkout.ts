@@ -12,8 +12,7 @@ import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { billingPeriods, plans } from '../../../plans.ts';
 import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
-import { account } from '../../accounts/account/messages.ts';
-import { quoteFor } from '../../accounts/account/standing.ts';
+import { account, quoteFor } from '../../accounts/contract.ts';
 import { type ContactRequest, checkout } from '../checkout/messages.ts';
 import { checkoutPage, isExpired, noCheckoutPage } from './checkout-page.ts';
 

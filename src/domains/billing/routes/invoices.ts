@@ -11,7 +11,7 @@ import { idPrefixes } from '../../../ids.ts';
 import { toMajor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { Invoice, type InvoiceRow } from '../../../storage/entities/checkout.ts';
-import type { DownloadLinks } from '../../workspaces/routes/download-link.ts';
+import type { DownloadLinks } from '../../workspaces/contract.ts';
 
 const InvoiceView = Type.Object(
   {

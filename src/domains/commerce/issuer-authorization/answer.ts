@@ -6,7 +6,7 @@ import type { Log } from '../../../log.ts';
 import { walletCurrency } from '../../../money.ts';
 import type { AboutAuthorization, IssuerEvent, IssuerRequest } from '../../../providers/issuing/port.ts';
 import type { Database } from '../../../storage/database.ts';
-import { account } from '../../accounts/account/messages.ts';
+import { account } from '../../accounts/contract.ts';
 import { findAuthorization } from '../card/authorizations.ts';
 import { card } from '../card/messages.ts';
 import { mayUseCards } from '../policy.ts';

@@ -16,7 +16,7 @@ import { idPrefixes } from '../../../ids.ts';
 import { toMajor, toMinor, walletCurrency } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from '../../../storage/entities/money.ts';
-import { account } from '../../accounts/account/messages.ts';
+import { account } from '../../accounts/contract.ts';
 import { findAuthorization } from '../card/authorizations.ts';
 import type { CardRequest, IssuedNow } from '../card/issue.ts';
 import { card, cardIdOf } from '../card/messages.ts';

@@ -14,8 +14,7 @@ import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
 import { LedgerEntry, type LedgerEntryRow } from '../../../storage/entities/money.ts';
-import { checkout, paymentBounds } from '../../billing/checkout/messages.ts';
-import type { CheckoutPages } from '../../billing/routes/checkout.ts';
+import { type CheckoutPages, checkout, paymentBounds } from '../../billing/contract.ts';
 import { wallet, walletIdOf } from '../wallet/messages.ts';
 
 export type DepositRouteParts = {

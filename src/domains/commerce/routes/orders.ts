@@ -15,7 +15,7 @@ import { idPrefixes, newId } from '../../../ids.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { PurchaseOrder, type PurchaseOrderRow } from '../../../storage/entities/order.ts';
-import { accountSettings, autoApproveSetting } from '../../accounts/account-settings/messages.ts';
+import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
 import { purchaseOrder } from '../purchase-order/messages.ts';
 
 const Time = Type.String({ format: 'date-time' });

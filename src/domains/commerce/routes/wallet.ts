@@ -12,7 +12,7 @@ import type { AccountMode } from '../../../mode.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { LedgerEntry, type LedgerEntryRow } from '../../../storage/entities/money.ts';
-import { accountSettings, autoApproveSetting } from '../../accounts/account-settings/messages.ts';
+import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
 import { type SpendingLimits, wallet, walletIdOf } from '../wallet/messages.ts';
 
 export type WalletRouteParts = { actors: ActorSystem; database: Database; clock: Clock };

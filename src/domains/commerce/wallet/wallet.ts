@@ -12,7 +12,7 @@ import { defineActor, type Turn, type TurnContext } from '../../../actors/define
 import { AppError } from '../../../errors.ts';
 import { maxMinor, toMajor, walletCurrency } from '../../../money.ts';
 import { Wallet, WalletHold, type WalletRow } from '../../../storage/entities/money.ts';
-import { accountSettings } from '../../accounts/account-settings/messages.ts';
+import { accountSettings } from '../../accounts/contract.ts';
 import { walletInputs } from './inputs.ts';
 import { bookTransfer } from './ledger.ts';
 import { localDay } from './local-day.ts';

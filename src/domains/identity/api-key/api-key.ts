@@ -4,7 +4,7 @@ import { defineActor, type Turn, type TurnContext } from '../../../actors/define
 import { shardOf } from '../../../cluster/address.ts';
 import { AppError } from '../../../errors.ts';
 import { ApiKey, type ApiKeyRow } from '../../../storage/entities/identity.ts';
-import { account } from '../../accounts/account/messages.ts';
+import { account } from '../../accounts/contract.ts';
 import { type ApiKeyContract, type ApiKeyFacts, apiKey, type CreateApiKey } from './messages.ts';
 
 const touchIntervalMs = 60_000;

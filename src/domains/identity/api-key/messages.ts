@@ -2,7 +2,7 @@
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import { idBeside } from '../../../cluster/address.ts';
-import { account } from '../../accounts/account/messages.ts';
+import { account } from '../../accounts/contract.ts';
 
 export type CreateApiKey = {
   accountId: string;

@@ -17,7 +17,7 @@ import {
   type UnfinishedMove,
   type UnfinishedRegistration,
 } from '../../../storage/entities/identity.ts';
-import { account } from '../../accounts/account/messages.ts';
+import { account } from '../../accounts/contract.ts';
 import { user } from '../user/messages.ts';
 import { emailAddressInputs } from './inputs.ts';
 import { type EmailAddressContract, emailAddress, type Holder, type Move, type Register } from './messages.ts';

@@ -9,10 +9,8 @@ import { mailsPerDay } from '../../../plans.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
 import { type AgentMail, ToolError } from '../../../providers/tools/port.ts';
 import type { Database } from '../../../storage/database.ts';
-import { account } from '../../accounts/account/messages.ts';
-import { planOf } from '../../accounts/account/standing.ts';
-import { throttle, throttleId } from '../../identity/throttle/messages.ts';
-import { ownerOf } from '../../identity/user/owner.ts';
+import { account, planOf } from '../../accounts/contract.ts';
+import { ownerOf, throttle, throttleId } from '../../identity/contract.ts';
 
 export type AgentMailParts = {
   actors: ActorSystem;

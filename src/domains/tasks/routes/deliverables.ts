@@ -10,7 +10,7 @@ import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import { Deliverable, type DeliverableRow, Task } from '../../../storage/entities/work.ts';
 import type { FileStore } from '../../../storage/files.ts';
-import type { DownloadLinks } from '../../workspaces/routes/download-link.ts';
+import type { DownloadLinks } from '../../workspaces/contract.ts';
 
 const DeliverableView = Type.Object(
   {

@@ -9,7 +9,7 @@
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import type { Place, TaskRow, TurnRequest } from '../../../storage/entities/work.ts';
-import { account, placeName } from '../../accounts/account/messages.ts';
+import { account, placeName } from '../../accounts/contract.ts';
 import { agent } from '../agent/messages.ts';
 import type { TaskContract } from './messages.ts';
 

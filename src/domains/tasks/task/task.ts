@@ -7,8 +7,8 @@ import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type Turn
 import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { type AgentSummary, Deliverable, Task, type TaskRow } from '../../../storage/entities/work.ts';
-import { account } from '../../accounts/account/messages.ts';
-import { workspace } from '../../workspaces/workspace/messages.ts';
+import { account } from '../../accounts/contract.ts';
+import { workspace } from '../../workspaces/contract.ts';
 import { agent } from '../agent/messages.ts';
 import { withApproval, withoutPending } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';

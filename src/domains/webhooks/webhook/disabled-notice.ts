@@ -6,7 +6,7 @@ import { AppError } from '../../../errors.ts';
 import { mailAgainAfterMs } from '../../../mail-retry.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
 import type { WebhookRow } from '../../../storage/entities/webhook.ts';
-import { user } from '../../identity/user/messages.ts';
+import { user } from '../../identity/contract.ts';
 import type { WebhookContract } from './messages.ts';
 
 export type Disabled = {

@@ -5,8 +5,7 @@ import { AppError, mayHaveHappened } from '../../../errors.ts';
 import { newContentKey } from '../../../storage/content-key.ts';
 import type { WorkspaceFileRow } from '../../../storage/entities/work.ts';
 import type { FileStore } from '../../../storage/files.ts';
-import { accountStorage } from '../../accounts/account-storage/messages.ts';
-import { mustFit, storageLimits } from '../../accounts/account-storage/room.ts';
+import { accountStorage, mustFit, storageLimits } from '../../accounts/contract.ts';
 import { workspaceFile, workspaceFileId } from './messages.ts';
 
 export const maxFileBytes = 50 * 2 ** 20;

@@ -17,8 +17,8 @@ import type { Database } from '../../../storage/database.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../../../storage/entities/work.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { unneededContents } from '../../../storage/orphan-content.ts';
-import { accountStorage } from '../../accounts/account-storage/messages.ts';
-import { task } from '../../tasks/task/messages.ts';
+import { accountStorage } from '../../accounts/contract.ts';
+import { task } from '../../tasks/contract.ts';
 import { workspaceFileInputs } from './inputs.ts';
 import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContract, workspaceFile } from './messages.ts';
 

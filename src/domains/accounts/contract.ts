@@ -1,0 +1,7 @@
+/** What other domains may use of accounts: an account, its plan, its limits and settings. */
+
+export { account, type PlanChange, placeName } from './account/messages.ts';
+export { minutes, planOf, quoteFor, type Standing, standingOf } from './account/standing.ts';
+export { accountSettings, autoApproveSetting } from './account-settings/messages.ts';
+export { accountStorage } from './account-storage/messages.ts';
+export { mustFit, storageLimits } from './account-storage/room.ts';

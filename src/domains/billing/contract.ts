@@ -1,0 +1,3 @@
+/** What other domains may use of billing: checkouts. */
+export { checkout, paymentBounds } from './checkout/messages.ts';
+export type { CheckoutPages } from './routes/checkout.ts';

@@ -1,0 +1,4 @@
+/** What other domains may use of workspaces: a workspace and its files. */
+export { ownWorkspace } from './own-workspace.ts';
+export type { DownloadLinks } from './routes/download-link.ts';
+export { workspace } from './workspace/messages.ts';
