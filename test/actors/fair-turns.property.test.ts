@@ -4,6 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { probe } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
+import { until } from '../support/runtime.ts';
 
 const commits = /^troupe commit/;
 const room = 12;
@@ -27,8 +28,9 @@ test('whoever comes while busy actors wait has its turn in the next batch that t
       // They fill the open batch, and wait for the next ones.
       for (let i = 0; i < Math.max(...loads); i++) for (const [at, id] of busy.entries()) if (i < loads[at]!) asked.push(add(id));
       const met = light.map(add);
-      // What is not in memory yet is loaded together, while commits still wait.
-      if (!known) await node.actors.query(probe, `nobody ${round}`, 'state', null);
+      // What is not in memory yet is loaded while commits still wait.
+      const activations = node.actors.kinds.get(probe.kind)!.activations;
+      await until(async () => light.every((id) => activations.get(id)?.phase === 'ready'), 'all to be in memory');
       held.release();
       await Promise.all([...asked, ...met]);
       const order = node.events.slice(before).map((event) => JSON.parse(event.data.text).id as string);

@@ -339,7 +339,8 @@ test('agents', { timeout: 300_000 }, async (t) => {
     const { id } = await world.begin('output-trap', turns(output({ a: `${'a'.repeat(60)}!` }), finish('1'), finish('2'), finish('3')), {
       output_schema: trap,
     });
-    const task = await caller.untilTask(id, endStatuses, 60_000);
+    // Three checks of five seconds each, each of which ends a process that has to be started anew.
+    const task = await caller.untilTask(id, endStatuses, 150_000);
     assert.equal(task.status, 'failed');
     assert.match(task.error, /output\.json.*time/s);
   });

@@ -138,13 +138,15 @@ test('the mail that says that a webhook was disabled is tried again while the ma
   const receiver = await startReceiver(t);
   receiver.answer = answerWith(410);
   node.mailServer.isAway = true;
+  const { tries } = node.mailServer;
   const disable = async () => {
+    const before = tries.length;
     const { id } = await node.register(receiver.url);
     await node.cry([{ taskId: 'task_1' }]);
     await node.untilRow(id, ({ status }) => status === 'disabled', 'the end');
+    await until(async () => tries.length > before, 'the first try');
     return id;
   };
-  const { tries } = node.mailServer;
   /** The clock goes on until the next try. */
   const nextTry = async () => {
     const before = tries.length;
