@@ -218,12 +218,12 @@ async function rollToOther(stage: Stage): Promise<string> {
 }
 
 /** As orchestrators do: a node that cannot start now, as another fault keeps the database away, is started again. */
-async function startAgain(node: NodeProcess): Promise<void> {
+async function startAgain(node: NodeProcess, attempts = startAttempts): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await node.start();
     } catch (error) {
-      if (attempt === startAttempts) throw error;
+      if (attempt === attempts) throw error;
       await pause(startAgainMs);
     }
   }
@@ -333,9 +333,14 @@ function cutPostgresInHandoffs(stage: Stage): Promise<string> {
         cluster.postgresLink.breakOpen();
       }
     })();
-    const drainMs = await terminate(stage.history, node);
-    await startAgain(node);
-    isOver = true;
+    let drainMs: number;
+    try {
+      drainMs = await terminate(stage.history, node);
+      // A start that meets several cuts ends, and is made again until one goes through between them.
+      await startAgain(node, startAttempts * 3);
+    } finally {
+      isOver = true;
+    }
     return `drained for ${drainMs} ms and started again under ${await cutting} cuts`;
   });
 }

@@ -222,8 +222,12 @@ export class Stream implements WebSocketHandlers<Client> {
     const nowMs = performance.now();
     const openedBeforeMs = nowMs - (this.parts.authTimeoutMs ?? defaultAuthTimeoutMs);
     const silent = [...this.sockets].filter(({ data }) => data.principal === null);
-    for (const socket of silent)
-      if (socket.data.openedAtMs < openedBeforeMs) end(socket, closeCodes.authTimeout, 'No auth message in time');
+    for (const socket of silent) {
+      if (socket.data.openedAtMs >= openedBeforeMs) continue;
+      if (socket.data.state === 'new') end(socket, closeCodes.authTimeout, 'No auth message in time');
+      // Not the client's fault: it may come again.
+      else this.sendAway(socket, startOverMs, 'The token could not be checked in time; reconnect and resume');
+    }
     const { sockets, authTimeoutMs } = this.parts.crowd ?? defaultCrowd;
     if (silent.length <= sockets) return;
     for (const socket of silent) if (socket.data.state === 'new' && socket.data.openedAtMs < nowMs - authTimeoutMs) socket.cut();

@@ -52,6 +52,7 @@ const told: (EventDraft & { seq: number })[] = [];
 const slowLookUp = Promise.withResolvers<void>();
 /** Tokens are `account` or `account scope,scope`. `nobody` names nobody, `down` cannot be looked up, `slow` takes until it is told. */
 async function authenticate(token: string): Promise<Principal | null> {
+  if (token === 'never answered') return new Promise(() => {});
   if (token === 'nobody') return null;
   if (token === 'slow') await slowLookUp.promise;
   if (token === 'down') throw new Error('the database is away');
@@ -200,6 +201,12 @@ test('who says nothing in time is sent away with 4408; who has said who it is st
   known.send({ type: 'ping' });
   await known.untilMessage('pong');
   known.vanish();
+});
+
+test('whose token cannot be checked in time is told to come again, and not that it said nothing', async () => {
+  const client = await StreamClient.open(port, '/impatient');
+  client.send({ type: 'auth', token: 'never answered' });
+  assert.equal(await client.ended(), 1012);
 });
 
 test('after auth, a second auth, an unknown type and a message with a trap each close with 4400', async () => {
