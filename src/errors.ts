@@ -58,6 +58,15 @@ export function mayHaveHappened(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'outcome_unknown' || error.code === 'reply_too_large');
 }
 
+/** A 504: no answer came in time, and what was asked for may have been done. */
+export function outcomeUnknown(cause?: unknown): AppError {
+  return new AppError(
+    'outcome_unknown',
+    'No answer in time: it may have happened. Ask again with the same Idempotency-Key to learn its outcome',
+    cause === undefined ? {} : { cause },
+  );
+}
+
 /** A 422 about one field, e.g. `invalidField(['body', 'name'], 'Name is taken', 'value_error')`. */
 export function invalidField(loc: string[], msg: string, type = 'value_error', input: unknown = null): AppError {
   return new AppError('invalid', msg, { issues: [{ loc, msg, type, input, ctx: {} }] });

@@ -1,7 +1,7 @@
 /** Asks the node that owns a shard, again and again while nobody does: shards move, and their callers should not notice. */
 import { backoffMs } from '../backoff.ts';
 import type { Placement, RemoteAsk } from '../cluster/placement.ts';
-import { AppError, errorCodes } from '../errors.ts';
+import { AppError, errorCodes, outcomeUnknown } from '../errors.ts';
 
 const longestPauseMs = 500;
 
@@ -26,7 +26,7 @@ export async function askElsewhere(
       return { reply: await placement.forward(shard, ask) };
     } catch (error) {
       // What may have been done stays so, whatever a later try says: one that is shed has not looked.
-      if (!mayTryAgain(error, ask)) throw unknown && isShed(error) ? unknownStill(error) : error;
+      if (!mayTryAgain(error, ask)) throw unknown && isShed(error) ? outcomeUnknown(error) : error;
       unknown ||= !ask.query && (error as AppError).code === 'outcome_unknown';
       onTry(unknown);
     }
@@ -37,14 +37,6 @@ export async function askElsewhere(
 
 function isShed(error: unknown): boolean {
   return error instanceof AppError && errorCodes[error.code].retry === 'later';
-}
-
-function unknownStill(cause: unknown): AppError {
-  return new AppError(
-    'outcome_unknown',
-    'No answer in time: it may have happened. Ask again with the same Idempotency-Key to learn its outcome',
-    { cause },
-  );
 }
 
 /** Looks once at an actor of another node. Nobody else's turn depends on it, so nothing of it is kept here; where it fails, `orElse` goes on. */

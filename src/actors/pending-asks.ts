@@ -1,6 +1,6 @@
 /** Every ask that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
 import { monotonicMs } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, outcomeUnknown } from '../errors.ts';
 import { Admission, lateAfterMs, lookEveryMs } from './admission.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
 import type { Envelope } from './envelope.ts';
@@ -85,9 +85,6 @@ export class PendingAsks {
 /** A turn that was taken may have happened; one that was not, has not. */
 function unanswered(envelope: Envelope): AppError {
   return envelope.taken
-    ? new AppError(
-        'outcome_unknown',
-        'No answer in time: it may have happened. Ask again with the same Idempotency-Key to learn its outcome',
-      )
+    ? outcomeUnknown()
     : new AppError('overloaded', 'The service could not get to this in time; nothing was done. Try again shortly', { retryAfterS: 1 });
 }

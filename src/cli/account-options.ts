@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { plans } from '../plans.ts';
 import type { OverrideName, Overrides } from '../storage/account-overrides.ts';
 import { Failure } from './failure.ts';
+import { parsedOptions } from './parsed-options.ts';
 import { oneLine } from './plain-text.ts';
 
 export type AccountOptions = {
@@ -90,15 +91,10 @@ export function readAccountOptions(args: string[]): AccountOptions | 'help' {
 function parse(args: string[]) {
   const texts = Object.fromEntries(settings.map(({ option }) => [option, { type: 'string' as const }]));
   const options = { ...texts, json: { type: 'boolean' as const }, help: { type: 'boolean' as const, short: 'h' } };
-  try {
-    return parseArgs({ args: joinNegatives(args), options, allowPositionals: true }) as {
-      values: Record<string, string | boolean | undefined>;
-      positionals: string[];
-    };
-  } catch (error) {
-    // Its first sentence names the option; the rest is about dashes.
-    throw wrong((error as Error).message.split(/\.\s/)[0]!);
-  }
+  return parsedOptions(() => parseArgs({ args: joinNegatives(args), options, allowPositionals: true })) as {
+    values: Record<string, string | boolean | undefined>;
+    positionals: string[];
+  };
 }
 
 /** `--credits -1` as `--credits=-1`: the parser takes a lone -1 for another option. */

@@ -1,6 +1,7 @@
 /** The options of `troupe cluster`: read, checked and explained. Nothing is asked of the cluster here. */
 import { parseArgs } from 'node:util';
 import { Failure } from './failure.ts';
+import { parsedOptions } from './parsed-options.ts';
 import { oneLine } from './plain-text.ts';
 
 export type ClusterOptions =
@@ -38,12 +39,12 @@ export function readClusterOptions([name, ...args]: string[]): ClusterOptions | 
 }
 
 function readStatus(args: string[]): ClusterOptions {
-  const { values } = orRefuse(() => parseArgs({ args, options: { json: { type: 'boolean' }, watch: { type: 'boolean' } } }));
+  const { values } = parsedOptions(() => parseArgs({ args, options: { json: { type: 'boolean' }, watch: { type: 'boolean' } } }));
   return { kind: 'status', output: values.json ? 'json' : 'human', watch: values.watch ?? false };
 }
 
 function readDrain(args: string[]): ClusterOptions {
-  const { values, positionals } = orRefuse(() =>
+  const { values, positionals } = parsedOptions(() =>
     parseArgs({ args, options: { 'no-wait': { type: 'boolean' }, timeout: { type: 'string' } }, allowPositionals: true }),
   );
   const [node] = positionals;
@@ -52,12 +53,4 @@ function readDrain(args: string[]): ClusterOptions {
   if (!/^\d{1,5}$/.test(timeout) || Number(timeout) === 0)
     throw new Failure('usage', '--timeout must be a whole number of seconds from 1 to 99999');
   return { kind: 'drain', node, wait: !values['no-wait'], timeoutMs: Number(timeout) * 1_000 };
-}
-
-function orRefuse<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw new Failure('usage', (error as Error).message.split('. ')[0]!);
-  }
 }

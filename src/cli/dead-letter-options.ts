@@ -1,6 +1,7 @@
 /** The options of `troupe dead-letter`: read, checked and explained. */
 import { parseArgs } from 'node:util';
 import { Failure } from './failure.ts';
+import { parsedOptions } from './parsed-options.ts';
 
 type Output = 'human' | 'json';
 export type DeadLetterOptions =
@@ -72,10 +73,6 @@ function limitOf(text = '50'): number {
 function parse(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
   const text = { type: 'string' } as const;
-  try {
-    const options = { kind: text, limit: text, payload: flag, json: flag, help: { ...flag, short: 'h' } } as const;
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (error) {
-    throw new Failure('usage', (error as Error).message.split(/\.\s/)[0]!);
-  }
+  const options = { kind: text, limit: text, payload: flag, json: flag, help: { ...flag, short: 'h' } } as const;
+  return parsedOptions(() => parseArgs({ args, allowPositionals: true, options }));
 }

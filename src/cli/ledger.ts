@@ -8,6 +8,7 @@ import { Database } from '../storage/database.ts';
 import { type Books, checkLedger, type LedgerReading, ledgerChecks } from '../storage/ledger-check.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { findDatabase, outOfReach } from './find-database.ts';
+import { parsedOptions } from './parsed-options.ts';
 import { oneLine } from './plain-text.ts';
 
 const help = `Usage: npm run troupe -- ledger check [--account EMAIL] [--json]
@@ -97,9 +98,6 @@ function readOptions(args: string[]): { email: string | undefined; json: boolean
 
 function parse(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
-  try {
-    return parseArgs({ args, allowPositionals: true, options: { account: { type: 'string' }, json: flag, help: { ...flag, short: 'h' } } });
-  } catch (error) {
-    throw new Failure('usage', (error as Error).message.split(/\.\s/)[0]!);
-  }
+  const options = { account: { type: 'string' }, json: flag, help: { ...flag, short: 'h' } } as const;
+  return parsedOptions(() => parseArgs({ args, allowPositionals: true, options }));
 }

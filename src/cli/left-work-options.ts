@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { WorkName } from '../storage/waiting-work.ts';
 import { Failure } from './failure.ts';
+import { parsedOptions } from './parsed-options.ts';
 
 export type LeftWorkOptions =
   | { kind: 'list'; minutes: number; output: 'human' | 'json' }
@@ -61,9 +62,7 @@ function wholeNumber(option: string, text: string, largest: number): number {
 function parse(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
   const text = { type: 'string' } as const;
-  try {
-    return parseArgs({ args, allowPositionals: true, options: { minutes: text, limit: text, json: flag, help: { ...flag, short: 'h' } } });
-  } catch (error) {
-    throw new Failure('usage', (error as Error).message.split(/\.\s/)[0]!);
-  }
+  return parsedOptions(() =>
+    parseArgs({ args, allowPositionals: true, options: { minutes: text, limit: text, json: flag, help: { ...flag, short: 'h' } } }),
+  );
 }

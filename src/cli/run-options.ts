@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { withoutTrailing } from '../trailing.ts';
 import { Failure } from './failure.ts';
+import { parsedOptions } from './parsed-options.ts';
 import { oneLine } from './plain-text.ts';
 
 export type RunOptions = {
@@ -124,12 +125,7 @@ export function serviceUrl(text: string): string {
 }
 
 function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (error) {
-    // Its first sentence names the option; the rest is about dashes.
-    throw wrong((error as Error).message.split(/\.\s/)[0]!);
-  }
+  return parsedOptions(() => parseArgs({ args, options, allowPositionals: true }));
 }
 
 function given(option: string, value: string): string {
