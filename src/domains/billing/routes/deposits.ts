@@ -14,8 +14,9 @@ import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
 import { LedgerEntry, type LedgerEntryRow } from '../../../storage/entities/money.ts';
-import { type CheckoutPages, checkout, paymentBounds } from '../../billing/contract.ts';
-import { wallet, walletIdOf } from '../wallet/messages.ts';
+import { wallet, walletIdOf } from '../../commerce/contract.ts';
+import { checkout, paymentBounds } from '../checkout/messages.ts';
+import type { CheckoutPages } from './checkout.ts';
 
 export type DepositRouteParts = {
   actors: ActorSystem;
