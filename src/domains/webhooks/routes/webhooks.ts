@@ -7,6 +7,7 @@ import { lackingScope } from '../../../edge/auth/scopes.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
+import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { readScope } from '../../../edge/stream/filter.ts';
 import { AppError, invalidField } from '../../../errors.ts';
@@ -261,9 +262,8 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
   }
 
   async function own(principal: Principal, id: string): Promise<WebhookRow> {
-    const row = await actors.query(webhook, id, 'get', null);
-    if (row === null || row.accountId !== principal.accountId || !isOfMode(principal, row))
-      throw new AppError('not_found', 'Webhook not found');
+    const found = await actors.query(webhook, id, 'get', null);
+    const row = ownedBy(principal, found !== null && isOfMode(principal, found) ? found : null, 'Webhook');
     mustRead(principal, row.events);
     return row;
   }
