@@ -70,7 +70,7 @@ function addTransport(metrics: Metrics, { transport, membership, node }: Pick<Cl
     { labels: { direction: 'received' }, value: received },
   ];
   metrics.gauge('troupe_peer_up', '1 for each other node whose stream stands, 0 where it does not', () => {
-    const up = new Set(transport.standings().flatMap((standing) => (standing.up ? [standing.incarnation] : [])));
+    const up = new Set(transport.peerStatuses().flatMap((standing) => (standing.up ? [standing.incarnation] : [])));
     // By name: one that was just started again may stand in the view twice.
     const byName = new Map<string, number>();
     for (const { incarnation, name } of membership.view.members) {

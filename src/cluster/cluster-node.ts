@@ -2,9 +2,9 @@
  * Placement for a service of many nodes. It joins what each of its parts knows: the membership (who lives), the table (who owns), the streams
  * (who can be reached), and says to the runtime what this node may do.
  *
- * The parts hold the rules: `shard-table.ts` judges, `own-shards.ts` says what may be done with a shard, `shard-keeper.ts` claims and loses,
- * `handoff.ts` hands over, `shard-map.ts` routes, `death-watch.ts` proves deaths, `known-nodes.ts` says who is gone, `read-lease.ts` what may
- * be shown, `message-relay.ts` brings messages, `lookout.ts` finds what no news has told.
+ * The parts hold the rules: `shard-table.ts` judges, `own-shards.ts` says what may be done with a shard, `shard-reconciler.ts` claims and loses,
+ * `handoff.ts` hands over, `shard-map.ts` routes, `failure-detector.ts` proves deaths, `incarnation-liveness.ts` says who is gone, `read-lease.ts` what may
+ * be shown, `message-relay.ts` brings messages, `reconcile-loop.ts` finds what no news has told.
  */
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -12,26 +12,26 @@ import type { FenceControl } from '../storage/commit-lane.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import { within } from '../within.ts';
 import { shardCount } from './address.ts';
+import { ClusterMembers } from './cluster-members.ts';
+import type { ClusterState, ClusterStatus } from './cluster-status.ts';
 import { type ClusterTimings, clusterTimings } from './cluster-timings.ts';
-import { CommitWatch } from './commit-watch.ts';
-import { DeathWatch } from './death-watch.ts';
+import { CommitHealth } from './commit-health.ts';
+import { FailureDetector } from './failure-detector.ts';
 import type { Pace } from './handoff.ts';
-import { KnownNodes } from './known-nodes.ts';
-import { Lookout } from './lookout.ts';
+import { IncarnationLiveness } from './incarnation-liveness.ts';
 import { LostCommits } from './lost-commits.ts';
 import type { Member, View } from './member.ts';
 import type { Membership } from './membership.ts';
 import { MessageRelay } from './message-relay.ts';
-import { Neighbours } from './neighbours.ts';
 import { NodeLock } from './node-lock.ts';
-import type { ClusterState, ClusterStatus } from './node-standing.ts';
 import type { AnswerAsk, Peers } from './peers.ts';
 import type { Placement, RemoteAsk } from './placement.ts';
 import { PlacementListeners } from './placement-listeners.ts';
 import { ReadLease } from './read-lease.ts';
+import { ReconcileLoop } from './reconcile-loop.ts';
 import { Router } from './router.ts';
-import { ShardKeeper, type Standing } from './shard-keeper.ts';
 import { ShardMap, type ShardRow } from './shard-map.ts';
+import { type PlacementView, ShardReconciler } from './shard-reconciler.ts';
 import { ShardTable } from './shard-table.ts';
 
 export type ClusterNodeOptions = {
@@ -54,12 +54,12 @@ const waitOutFactor = 1.2;
  * soon; all where nobody who asks reaches them here.
  */
 const paces = {
-  toBalance: { inMotion: 8, rests: true },
-  toLeave: { inMotion: 32, rests: false },
-  toBeReached: { inMotion: shardCount, rests: false },
+  toBalance: { inMotion: 8, pauses: true },
+  toLeave: { inMotion: 32, pauses: false },
+  toBeReached: { inMotion: shardCount, pauses: false },
 } satisfies Record<string, Pace>;
-const shardsNews = 'shards';
-const deadNews = 'dead';
+const shardsTopic = 'shards';
+const deadTopic = 'dead';
 
 export class ClusterNode implements Placement {
   readonly owner: string;
@@ -67,18 +67,18 @@ export class ClusterNode implements Placement {
   private readonly map = new ShardMap();
   private readonly table: ShardTable;
   private readonly lock: NodeLock;
-  private readonly keeper: ShardKeeper;
+  private readonly reconciler: ShardReconciler;
   private readonly lease: ReadLease;
-  private readonly known: KnownNodes;
-  private readonly watch: DeathWatch;
+  private readonly liveness: IncarnationLiveness;
+  private readonly failures: FailureDetector;
   private readonly relay: MessageRelay;
   private readonly router: Router;
   private readonly options: ClusterNodeOptions;
   private readonly timings: ClusterTimings;
   private readonly listeners: PlacementListeners;
-  private readonly neighbours: Neighbours;
-  private readonly lookout: Lookout;
-  readonly commits: CommitWatch;
+  private readonly clusterMembers: ClusterMembers;
+  private readonly reconcileLoop: ReconcileLoop;
+  readonly commits: CommitHealth;
   private readonly provenDead = new Set<string>();
   private isTakenOver = false;
   private phase: 'new' | 'out' | 'in' | 'leaving' | 'stopped' = 'new';
@@ -89,29 +89,29 @@ export class ClusterNode implements Placement {
     const timings = (this.timings = { ...clusterTimings, ...options.timings });
     const owner = (this.owner = self.incarnation);
     this.listeners = new PlacementListeners(log);
-    const neighbours = (this.neighbours = new Neighbours(owner, peers));
-    const lostCommits = new LostCommits({ peers, neighbours, listeners: this.listeners, endLease: () => this.lease.end() });
+    const clusterMembers = (this.clusterMembers = new ClusterMembers(owner, peers));
+    const lostCommits = new LostCommits({ peers, clusterMembers, listeners: this.listeners, endLease: () => this.lease.end() });
     this.table = new ShardTable({ databaseUrl, owner });
     const onTakenOver = (error: AppError) => this.overtaken(error);
     this.lock = new NodeLock({ databaseUrl, owner, mode: 'shared', log, waitMs: timings.lockWaitMs, onTakenOver });
-    this.commits = new CommitWatch({ ask: () => this.lock.takesWrites() });
-    this.keeper = new ShardKeeper({
+    this.commits = new CommitHealth({ probe: () => this.lock.takesWrites() });
+    this.reconciler = new ShardReconciler({
       self: owner,
       table: this.table,
       map: this.map,
       log,
-      standing: () => this.standing(),
+      placementView: () => this.placementView(),
       refresh: () => this.refresh(),
       isProvenDead: (incarnation) => this.provenDead.has(incarnation),
-      isMember: (incarnation) => neighbours.member(incarnation) !== null,
-      announce: (rows) => neighbours.tellAll(shardsNews, { view: neighbours.viewNumber, rows }),
+      isMember: (incarnation) => clusterMembers.member(incarnation) !== null,
+      announce: (rows) => clusterMembers.notifyAll(shardsTopic, { view: clusterMembers.viewNumber, rows }),
       acquired: (shards, orphaned) => {
-        this.listeners.tell('acquired', { shards, orphaned });
+        this.listeners.emit('acquired', { shards, orphaned });
         this.router.wake();
       },
       sealing: (shards) => this.listeners.seal(shards),
-      lost: (shards) => this.listeners.tell('lost', shards),
-      forgot: () => lostCommits.found(),
+      lost: (shards) => this.listeners.emit('lost', shards),
+      rewound: () => lostCommits.found(),
       waitOutMs: timings.readLeaseMs * waitOutFactor,
       rereadMs: timings.rereadMs,
       takeBackMs: timings.takeBackMs,
@@ -120,42 +120,42 @@ export class ClusterNode implements Placement {
     });
     this.fence = {
       owner,
-      epochOf: (shard) => this.keeper.own.fenceEpochOf(shard),
-      connected: (client) => this.keeper.connected(client),
-      renew: (client, shards, pid) => this.keeper.renew(client, shards, pid),
-      refused: (shards) => this.keeper.refused(shards),
+      epochOf: (shard) => this.reconciler.own.fenceEpochOf(shard),
+      connected: (client) => this.reconciler.connected(client),
+      renew: (client, shards, pid) => this.reconciler.renew(client, shards, pid),
+      refused: (shards) => this.reconciler.refused(shards),
     };
     const { readLeaseMs: leaseMs, renewReadLeaseMs: renewAfterMs, confirmationWaitMs: waitMs } = timings;
-    this.lease = new ReadLease({ check: () => this.keeper.check(), leaseMs, renewAfterMs, waitMs });
-    this.known = new KnownNodes({
+    this.lease = new ReadLease({ check: () => this.reconciler.check(), leaseMs, renewAfterMs, waitMs });
+    this.liveness = new IncarnationLiveness({
       self: owner,
       shardsOf: (incarnation) => this.map.countOf(incarnation),
       refresh: () => this.refresh(),
       onGone: (incarnation) => this.gone(incarnation),
     });
-    this.watch = new DeathWatch({ membership, log, onDead: (incarnation) => this.proven(incarnation, true) });
-    this.router = new Router({ self: owner, map: this.map, peers, neighbours, onWrong: () => this.keeper.lookSoon() });
+    this.failures = new FailureDetector({ membership, log, onDead: (incarnation) => this.proven(incarnation, true) });
+    this.router = new Router({ self: owner, map: this.map, peers, clusterMembers, onStaleRoute: () => this.reconciler.pollSoon() });
     this.relay = new MessageRelay({
       self: owner,
       peers,
       ownerOf: (shard) => this.map.ownerOf(shard),
-      member: (incarnation) => neighbours.member(incarnation),
-      members: () => neighbours.all,
-      onMessages: (messages) => this.listeners.tell('messages', messages),
+      member: (incarnation) => clusterMembers.member(incarnation),
+      members: () => clusterMembers.all,
+      onMessages: (messages) => this.listeners.emit('messages', messages),
     });
-    const { keeper, relay, commits } = this;
-    this.lookout = new Lookout({ keeper, relay, neighbours, membership, log, commits, ...timings });
-    this.map.onMoved = (rows) => this.moves(rows);
+    const { reconciler, relay, commits } = this;
+    this.reconcileLoop = new ReconcileLoop({ reconciler, relay, clusterMembers, membership, log, commits, ...timings });
+    this.map.onMoved = (rows) => this.shardsMoved(rows);
     membership.onView((view) => this.takeView(view));
     membership.onExpelled(() => this.expelled());
     peers.onUp((incarnation) => this.up(incarnation));
     peers.onDown((incarnation, reason) => {
-      neighbours.reachable.delete(incarnation);
+      clusterMembers.reachable.delete(incarnation);
       this.relay.down(incarnation);
-      this.watch.down(incarnation, reason);
+      this.failures.down(incarnation, reason);
     });
-    peers.onNews(shardsNews, (payload) => this.heardOfShards(payload as { view: number; rows: ShardRow[] }));
-    peers.onNews(deadNews, (payload) => this.proven(String(payload), false));
+    peers.onNotification(shardsTopic, (payload) => this.shardsMovedElsewhere(payload as { view: number; rows: ShardRow[] }));
+    peers.onNotification(deadTopic, (payload) => this.proven(String(payload), false));
   }
 
   get state(): ClusterState {
@@ -163,30 +163,30 @@ export class ClusterNode implements Placement {
     if (this.isTakenOver) return 'taken over';
     if (this.phase !== 'in' || this.map.largestEpoch < 0) return 'joining';
     if (this.options.membership.state === 'alone') return 'alone';
-    if (this.neighbours.isIsolated) return 'isolated';
+    if (this.clusterMembers.isIsolated) return 'isolated';
     return this.commits.canCommit ? 'ready' : 'unable';
   }
 
   status(): ClusterStatus {
-    const { foreign: _, ...counts } = this.keeper.own.counts();
+    const { foreign: _, ...counts } = this.reconciler.own.counts();
     const routes: Record<string, number> = {};
     for (const owner of this.map.owners()) routes[owner] = this.map.countOf(owner);
     return {
       state: this.state,
       incarnation: this.owner,
-      view: this.neighbours.viewNumber,
-      members: this.neighbours.all,
-      isolated: [...this.neighbours.isolated],
-      shards: { ...counts, inMotion: this.keeper.handoffs.inMotion },
+      view: this.clusterMembers.viewNumber,
+      members: this.clusterMembers.all,
+      isolated: [...this.clusterMembers.isolated],
+      shards: { ...counts, inMotion: this.reconciler.handoffs.inMotion },
       routes,
       largestEpoch: this.map.largestEpoch,
-      handoffsDone: this.keeper.handoffs.done,
-      claimsDone: this.keeper.claims,
+      handoffsDone: this.reconciler.handoffs.done,
+      claimsDone: this.reconciler.claims,
     };
   }
 
   epochOf(shard: number): number | null {
-    return this.keeper.own.epochOf(shard);
+    return this.reconciler.own.epochOf(shard);
   }
 
   confirmation(): Promise<void> | null {
@@ -215,7 +215,7 @@ export class ClusterNode implements Placement {
   }
 
   isAlive(incarnation: string): boolean {
-    return this.known.isAlive(incarnation);
+    return this.liveness.isAlive(incarnation);
   }
 
   onGone(listener: (incarnation: string) => void): void {
@@ -244,11 +244,11 @@ export class ClusterNode implements Placement {
    */
   async start(): Promise<void> {
     await this.lock.take();
-    this.map.learn((await this.table.look()).rows);
+    this.map.learn((await this.table.read()).rows);
     this.phase = 'out';
     await this.options.membership.start();
-    this.lookout.start();
-    await this.keeper.settle();
+    this.reconcileLoop.start();
+    await this.reconciler.reconcile();
   }
 
   /**
@@ -260,13 +260,13 @@ export class ClusterNode implements Placement {
     this.phase = 'leaving';
     const deadlineMs = performance.now() + timeoutMs;
     await within(this.options.membership.leaving(), timeoutMs);
-    while (this.keeper.own.held().length > 0 && this.neighbours.plan.some((owner) => owner !== null)) {
+    while (this.reconciler.own.held().length > 0 && this.clusterMembers.plan.some((owner) => owner !== null)) {
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) {
-        this.options.log.warn({ shards: this.keeper.own.held().length }, 'not everything could be handed over in time');
+        this.options.log.warn({ shards: this.reconciler.own.held().length }, 'not everything could be handed over in time');
         return;
       }
-      void this.keeper.settle();
+      void this.reconciler.reconcile();
       await this.moved(Math.min(leftMs, this.timings.rereadMs));
     }
   }
@@ -277,7 +277,7 @@ export class ClusterNode implements Placement {
     const { membership, log } = this.options;
     const { stopMs } = this.timings;
     this.end();
-    const released = this.keeper
+    const released = this.reconciler
       .stop(true)
       .catch((error) => log.warn({ err: error }, 'shards could not be released; others will find them'));
     await within(released, stopMs);
@@ -289,22 +289,22 @@ export class ClusterNode implements Placement {
   /** Ends without a word to anybody, as a process does that is killed: others find out by themselves. */
   async abandon(): Promise<void> {
     this.end();
-    await this.keeper.stop(false);
+    await this.reconciler.stop(false);
     await this.options.membership.stop();
     await within(Promise.all([this.lock.release(), this.table.close()]), this.timings.stopMs);
   }
 
   private end(): void {
     this.phase = 'stopped';
-    this.lookout.stop();
-    this.watch.stop();
+    this.reconcileLoop.stop();
+    this.failures.stop();
     this.router.wake();
   }
 
-  private standing(): Standing | null {
+  private placementView(): PlacementView | null {
     if (this.phase !== 'in' && this.phase !== 'leaving') return null;
     if (this.isTakenOver) return null;
-    const { plan, all, reachable, isIsolated } = this.neighbours;
+    const { plan, all, reachable, isIsolated } = this.clusterMembers;
     return {
       plan,
       frozen: this.options.membership.state !== 'member',
@@ -316,25 +316,25 @@ export class ClusterNode implements Placement {
   }
 
   private pace(): Pace {
-    if (this.neighbours.isIsolated) return paces.toBeReached;
+    if (this.clusterMembers.isIsolated) return paces.toBeReached;
     return this.phase === 'leaving' ? paces.toLeave : paces.toBalance;
   }
 
   private takeView(view: View): void {
     if (this.phase === 'stopped') return;
-    const isolatedBefore = [...this.neighbours.isolated].join();
-    this.neighbours.take(view);
-    if ([...this.neighbours.isolated].join() !== isolatedBefore) this.tellIsolated();
-    if (this.phase === 'out' && this.neighbours.member(this.owner) !== null) this.phase = 'in';
-    for (const incarnation of this.known.take(view, this.neighbours.isolated)) {
-      this.watch.forget(incarnation);
+    const isolatedBefore = [...this.clusterMembers.isolated].join();
+    this.clusterMembers.take(view);
+    if ([...this.clusterMembers.isolated].join() !== isolatedBefore) this.logIsolated();
+    if (this.phase === 'out' && this.clusterMembers.member(this.owner) !== null) this.phase = 'in';
+    for (const incarnation of this.liveness.take(view, this.clusterMembers.isolated)) {
+      this.failures.forget(incarnation);
       this.relay.forget(incarnation);
     }
-    void this.keeper.settle();
+    void this.reconciler.reconcile();
   }
 
-  private tellIsolated(): void {
-    const nodes = [...this.neighbours.isolated].map((incarnation) => this.neighbours.member(incarnation)!.name);
+  private logIsolated(): void {
+    const nodes = [...this.clusterMembers.isolated].map((incarnation) => this.clusterMembers.member(incarnation)!.name);
     if (nodes.length > 0) this.options.log.warn({ nodes }, 'nodes are isolated: the others do not reach them, and are given their shards');
     else this.options.log.info({}, 'no node is isolated any more');
   }
@@ -343,7 +343,7 @@ export class ClusterNode implements Placement {
     this.isTakenOver = true;
     this.options.log.error({ reason: error.message }, 'this node has lost its database to another and stops');
     this.lease.end();
-    this.keeper.loseAll();
+    this.reconciler.loseAll();
     this.options.onTakenOver?.(error);
   }
 
@@ -351,7 +351,7 @@ export class ClusterNode implements Placement {
   private expelled(): void {
     if (this.phase === 'in') this.phase = 'out';
     this.lease.end();
-    this.keeper.loseAll();
+    this.reconciler.loseAll();
   }
 
   private async refresh(): Promise<void> {
@@ -363,38 +363,38 @@ export class ClusterNode implements Placement {
   }
 
   private up(incarnation: string): void {
-    this.neighbours.reachable.add(incarnation);
-    this.watch.up(incarnation);
+    this.clusterMembers.reachable.add(incarnation);
+    this.failures.up(incarnation);
     this.relay.up(incarnation);
     // It may be the better owner of what this node has.
-    void this.keeper.settle();
+    void this.reconciler.reconcile();
   }
 
   private proven(incarnation: string, tellOthers: boolean): void {
     if (incarnation === this.owner) return;
     this.provenDead.add(incarnation);
-    if (tellOthers) this.neighbours.tellAll(deadNews, incarnation);
-    void this.options.membership.refresh().then(() => this.keeper.settle());
+    if (tellOthers) this.clusterMembers.notifyAll(deadTopic, incarnation);
+    void this.options.membership.refresh().then(() => this.reconciler.reconcile());
   }
 
   private gone(incarnation: string): void {
     this.provenDead.delete(incarnation);
-    this.listeners.tell('gone', incarnation);
+    this.listeners.emit('gone', incarnation);
     // Messages that it had committed and not yet passed on.
-    this.listeners.tell('messages', null);
+    this.listeners.emit('messages', null);
   }
 
-  private heardOfShards({ view, rows }: { view: number; rows: ShardRow[] }): void {
+  private shardsMovedElsewhere({ view, rows }: { view: number; rows: ShardRow[] }): void {
     this.map.learn(rows);
-    if (view > this.neighbours.viewNumber) void this.options.membership.refresh().then(() => this.keeper.settle());
-    else void this.keeper.settle();
+    if (view > this.clusterMembers.viewNumber) void this.options.membership.refresh().then(() => this.reconciler.reconcile());
+    else void this.reconciler.reconcile();
   }
 
-  private moves(rows: readonly ShardRow[]): void {
-    this.keeper.overtaken(rows);
-    this.keeper.handoffs.moved(rows);
+  private shardsMoved(rows: readonly ShardRow[]): void {
+    this.reconciler.overtaken(rows);
+    this.reconciler.handoffs.moved(rows);
     this.relay.moved(rows);
-    this.known.announce();
+    this.liveness.announce();
     this.router.wake();
   }
 }

@@ -2,14 +2,14 @@
 
 export type ClusterTimings = {
   /** How often a node looks for what no news has told it. */
-  lookMs: number;
+  shardPollMs: number;
   /**
-   * How often a node looks whom it hears; `hearing.ts` counts in these looks. As often it looks for what no news has told it while somebody is
+   * How often a node looks whom it hears; `reachability-detector.ts` counts in these looks. As often it looks for what no news has told it while somebody is
    * isolated, whose news come nowhere.
    */
-  listenMs: number;
-  /** How often a node asks the database whether it can commit; `commit-watch.ts` counts in these looks. */
-  commitLookMs: number;
+  reachabilitySampleMs: number;
+  /** How often a node asks the database whether it can commit; `commit-health.ts` counts in these looks. */
+  commitProbeMs: number;
   /** How long committed state is shown without asking the database. */
   readLeaseMs: number;
   /** A question renews that lease in the background when it is this old. */
@@ -29,9 +29,9 @@ export type ClusterTimings = {
 };
 
 export const clusterTimings: ClusterTimings = {
-  lookMs: 1_000,
-  listenMs: 250,
-  commitLookMs: 250,
+  shardPollMs: 1_000,
+  reachabilitySampleMs: 250,
+  commitProbeMs: 250,
   readLeaseMs: 300,
   renewReadLeaseMs: 150,
   confirmationWaitMs: 2_000,

@@ -4,7 +4,7 @@
  *
  * The sign is the position in PostgreSQL's log: cluster, timeline, and how far the log is on disk. It is read with whatever is asked of the
  * database anyway. Any role may read it with PostgreSQL as it comes; where a service does not have these functions, epochs that fall are the
- * only sign (`shard-keeper.ts`, K6).
+ * only sign (`shard-reconciler.ts`, K6).
  *
  * D1 A log that is shorter than it was before a question was put, or of another timeline or cluster, is another history.
  * D2 Of several answers to one such change the first is told, and answers that were given before the change are told from later ones.

@@ -16,7 +16,7 @@ export type Pace = {
   /** How many may be on their way at once. */
   inMotion: number;
   /** Whether shards rest between moves, so that few who ask meet one that moves. */
-  rests: boolean;
+  pauses: boolean;
 };
 
 export type HandoffsOptions = {
@@ -30,7 +30,7 @@ export type HandoffsOptions = {
   /** The database has it that these are nobody's now. */
   released: (rows: readonly ShardRow[]) => void;
   /** There is room for more. */
-  onRoom: () => void;
+  onCapacity: () => void;
   /** Asked before each move begins. */
   pace: () => Pace;
   /** How long an offered shard may stay nobody's. */
@@ -41,8 +41,8 @@ export type HandoffsOptions = {
 const groupSize = 8;
 const retryMs = 250;
 /** After shards have moved all rest for so many times as long as that took: a move takes longer where there is more to do. */
-const restsAsLongAs = 4;
-const maxRestMs = 1_000;
+const pauseFactor = 4;
+const maxPauseMs = 1_000;
 
 export class Handoffs {
   /** Handed over since the start. */
@@ -54,8 +54,8 @@ export class Handoffs {
   private readonly offers = new Map<number, { sinceMs: number; to: string }>();
   private readonly sealed: number[] = [];
   private releasing = false;
-  private setOutAtMs = 0;
-  private rest: NodeJS.Timeout | null = null;
+  private movingSinceMs = 0;
+  private pauseTimer: NodeJS.Timeout | null = null;
   private readonly options: HandoffsOptions;
 
   constructor(options: HandoffsOptions) {
@@ -69,8 +69,8 @@ export class Handoffs {
   /** Begins with as many as there is room for. `planned`: who should have a shard. */
   begin(shards: readonly number[], planned: (shard: number) => string | null): void {
     const { own, pace } = this.options;
-    if (pace().rests && (this.rest !== null || this.inMotion > 0)) return;
-    if (this.inMotion === 0) this.setOutAtMs = performance.now();
+    if (pace().pauses && (this.pauseTimer !== null || this.inMotion > 0)) return;
+    if (this.inMotion === 0) this.movingSinceMs = performance.now();
     const taken: number[] = [];
     for (const shard of shards) {
       if (this.inMotion >= pace().inMotion || this.stopped) break;
@@ -86,8 +86,8 @@ export class Handoffs {
     let settled = false;
     for (const { shard, owner } of rows) if (owner !== null && this.offers.delete(shard)) settled = true;
     if (!settled) return;
-    if (this.inMotion === 0) this.restAWhile();
-    this.options.onRoom();
+    if (this.inMotion === 0) this.pauseMoves();
+    this.options.onCapacity();
   }
 
   /** H3. Offers that nobody has taken in time, and who should have. They count as offers no longer. */
@@ -106,18 +106,18 @@ export class Handoffs {
 
   stop(): void {
     this.stopped = true;
-    if (this.rest !== null) clearTimeout(this.rest);
+    if (this.pauseTimer !== null) clearTimeout(this.pauseTimer);
   }
 
-  private restAWhile(): void {
-    if (this.rest !== null) clearTimeout(this.rest);
-    const tookMs = performance.now() - this.setOutAtMs;
-    this.rest = setTimeout(
+  private pauseMoves(): void {
+    if (this.pauseTimer !== null) clearTimeout(this.pauseTimer);
+    const tookMs = performance.now() - this.movingSinceMs;
+    this.pauseTimer = setTimeout(
       () => {
-        this.rest = null;
-        this.options.onRoom();
+        this.pauseTimer = null;
+        this.options.onCapacity();
       },
-      Math.min(restsAsLongAs * tookMs, maxRestMs),
+      Math.min(pauseFactor * tookMs, maxPauseMs),
     );
   }
 
@@ -139,7 +139,7 @@ export class Handoffs {
         await this.release(shards, planned);
       }
       for (const shard of ready) this.leaving.delete(shard);
-      this.options.onRoom();
+      this.options.onCapacity();
     }
     this.releasing = false;
   }

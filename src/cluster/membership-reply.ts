@@ -2,7 +2,7 @@
 import type { Member, View } from './member.ts';
 import type { MemberRecord, SharedSettings } from './membership-scripts.ts';
 
-export type Standing = {
+export type MembershipSnapshot = {
   generation: string;
   number: number;
   /** By incarnation; null where the view is the one that was known when it was asked. */
@@ -16,9 +16,9 @@ export type Standing = {
 export type Taken = { kind: 'taken'; host: string; port: number; incarnation: string; count: number };
 
 export type Reply =
-  | { kind: 'member'; standing: Standing }
+  | { kind: 'member'; snapshot: MembershipSnapshot }
   /** Of the asker: it was put out. Of the one it wanted out: it is, and this is how things stand. */
-  | { kind: 'out'; standing: Standing | null }
+  | { kind: 'out'; snapshot: MembershipSnapshot | null }
   | { kind: 'strange' }
   | { kind: 'settling' }
   | { kind: 'renewed' }
@@ -31,9 +31,9 @@ export function replyOf(answer: unknown): Reply {
   const [kind, ...rest] = answer as [Reply['kind'], ...any[]];
   switch (kind) {
     case 'member':
-      return { kind, standing: standingOf(rest) };
+      return { kind, snapshot: snapshotOf(rest) };
     case 'out':
-      return { kind, standing: rest.length === 0 ? null : standingOf(rest) };
+      return { kind, snapshot: rest.length === 0 ? null : snapshotOf(rest) };
     case 'early':
       return { kind, waitMs: rest[0] };
     case 'settings':
@@ -66,7 +66,7 @@ export function pairsOf(flat: string[]): [string, number][] {
   return pairs;
 }
 
-function standingOf([generation, number, texts, counts, drain]: any[]): Standing {
+function snapshotOf([generation, number, texts, counts, drain]: any[]): MembershipSnapshot {
   return { generation, number, records: texts === null ? null : recordsOf(texts), counts: pairsOf(counts), drain: drain === 1 };
 }
 

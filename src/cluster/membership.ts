@@ -149,8 +149,8 @@ export class Membership {
     // Each wait brings it closer, except when Redis answers slowly.
     for (let attempt = 0; attempt < 5 && this.phase === 'member'; attempt++) {
       const reply = await this.ask('expel', { target: incarnation, seen: count }, this.patienceMs).catch(() => null);
-      if (reply?.kind === 'out' && reply.standing !== null) {
-        this.take(reply.standing);
+      if (reply?.kind === 'out' && reply.snapshot !== null) {
+        this.take(reply.snapshot);
         return true;
       }
       if (reply?.kind !== 'early') return false;
@@ -230,7 +230,7 @@ export class Membership {
       if (reply.kind === 'member') {
         this.phase = 'member';
         this.unanswered = 0;
-        this.take(reply.standing);
+        this.take(reply.snapshot);
         this.timer ??= setInterval(() => this.onInterval(), this.renewEveryMs);
         return;
       }
@@ -262,7 +262,7 @@ export class Membership {
     this.inFlight += 1;
     const { generation } = this;
     try {
-      this.heard(await this.ask('renew', {}), generation);
+      this.handleReply(await this.ask('renew', {}), generation);
     } catch {
       // The next one is on its way soon; how long there has been no answer is counted.
     } finally {
@@ -271,14 +271,14 @@ export class Membership {
   }
 
   /** @param generation the one that was asked of: of several answers to the same loss the first is acted on */
-  private heard(reply: Reply, generation: string): void {
+  private handleReply(reply: Reply, generation: string): void {
     if ((this.phase !== 'member' && this.phase !== 'alone') || generation !== this.generation) return;
     this.unanswered = 0;
     if (this.phase === 'alone') {
       this.phase = 'member';
       this.log.info({ redis: this.redis.host }, 'Redis answers again');
     }
-    if (reply.kind === 'member') this.take(reply.standing);
+    if (reply.kind === 'member') this.take(reply.snapshot);
     if (reply.kind === 'strange') void this.present();
     if (reply.kind === 'out') void this.rejoin();
   }
@@ -296,7 +296,7 @@ export class Membership {
     try {
       const reply = await this.ask('present', { known });
       this.log.warn({ view: this.current.number }, 'Redis had lost the view of the cluster; it was told again');
-      this.heard(reply, generation);
+      this.handleReply(reply, generation);
     } catch {
       // The next renewal finds it as strange as before.
     } finally {
@@ -327,7 +327,7 @@ export class Membership {
     }
   }
 
-  private take({ generation, number, records, counts, drain }: Extract<Reply, { kind: 'member' }>['standing']): void {
+  private take({ generation, number, records, counts, drain }: Extract<Reply, { kind: 'member' }>['snapshot']): void {
     this.generation = generation;
     this.seen.learn(counts, performance.now());
     if (records !== null && number > this.current.number) {

@@ -31,15 +31,15 @@ const maxMessages = 500;
 const maxChars = 256 * 1024;
 /** A message that was passed on longer ago than this was found by whoever owned its shard since. */
 const rememberedMs = 10_000;
-const messagesNews = 'messages';
-const lookNews = 'look';
-const tellToLookNews = 'tell to look';
+const messagesTopic = 'messages';
+const rescanTopic = 'look';
+const forwardRescanTopic = 'tell to look';
 
 export class MessageRelay {
   /** Peers that must look. */
-  private readonly owed = new Set<string>();
+  private readonly rescanPending = new Set<string>();
   /** Peers that were told of messages since their stream stands. */
-  private readonly told = new Set<string>();
+  private readonly notified = new Set<string>();
   private readonly lastPassedMs: number[] = new Array(shardCount).fill(-Infinity);
   private turn = 0;
   private readonly options: MessageRelayOptions;
@@ -47,12 +47,12 @@ export class MessageRelay {
   constructor(options: MessageRelayOptions) {
     this.options = options;
     const { peers, member, onMessages } = options;
-    peers.onNews(messagesNews, (payload) => onMessages(Array.isArray(payload) ? (payload as MessageDraft[]) : null));
-    peers.onNews(lookNews, () => onMessages(null));
-    peers.onNews(tellToLookNews, (payload) => {
+    peers.onNotification(messagesTopic, (payload) => onMessages(Array.isArray(payload) ? (payload as MessageDraft[]) : null));
+    peers.onNotification(rescanTopic, () => onMessages(null));
+    peers.onNotification(forwardRescanTopic, (payload) => {
       const to = member(String(payload));
       // Where it is not reached from here either, whoever asked asks another one.
-      if (to !== null) peers.tell(to, lookNews, null);
+      if (to !== null) peers.notify(to, rescanTopic, null);
     });
   }
 
@@ -68,7 +68,7 @@ export class MessageRelay {
       if (others === undefined) byOwner.set(owner, [message]);
       else others.push(message);
     }
-    for (const [owner, drafts] of byOwner) this.tell(owner, drafts);
+    for (const [owner, drafts] of byOwner) this.passTo(owner, drafts);
   }
 
   /** P2. To be told of every shard that changes hands. */
@@ -83,54 +83,54 @@ export class MessageRelay {
     }
     // What was passed to another before this node got the shard is read with everything else of it.
     toLook.delete(self);
-    for (const owner of toLook) this.owe(owner);
+    for (const owner of toLook) this.requestRescan(owner);
   }
 
   up(incarnation: string): void {
-    if (this.owed.has(incarnation)) this.owe(incarnation);
+    if (this.rescanPending.has(incarnation)) this.requestRescan(incarnation);
   }
 
   down(incarnation: string): void {
-    if (this.told.delete(incarnation)) this.owe(incarnation);
+    if (this.notified.delete(incarnation)) this.requestRescan(incarnation);
   }
 
   /** Tries again to tell those that must look. */
   retry(): void {
-    for (const incarnation of this.owed) this.owe(incarnation);
+    for (const incarnation of this.rescanPending) this.requestRescan(incarnation);
   }
 
   /** It is no member any more. */
   forget(incarnation: string): void {
-    this.owed.delete(incarnation);
-    this.told.delete(incarnation);
+    this.rescanPending.delete(incarnation);
+    this.notified.delete(incarnation);
   }
 
-  private tell(owner: string, messages: MessageDraft[]): void {
+  private passTo(owner: string, messages: MessageDraft[]): void {
     const member = this.options.member(owner);
     // Whoever gets its shards reads them: their move brings P2 about.
     if (member === null) return;
-    if (this.owed.has(owner) || messages.length > maxMessages || charsOf(messages) > maxChars) return this.owe(owner);
-    if (this.options.peers.tell(member, messagesNews, messages)) this.told.add(owner);
-    else this.owe(owner);
+    if (this.rescanPending.has(owner) || messages.length > maxMessages || charsOf(messages) > maxChars) return this.requestRescan(owner);
+    if (this.options.peers.notify(member, messagesTopic, messages)) this.notified.add(owner);
+    else this.requestRescan(owner);
   }
 
-  private owe(incarnation: string): void {
+  private requestRescan(incarnation: string): void {
     const member = this.options.member(incarnation);
-    if (member !== null && this.options.peers.tell(member, lookNews, null)) {
-      this.owed.delete(incarnation);
-      this.told.add(incarnation);
+    if (member !== null && this.options.peers.notify(member, rescanTopic, null)) {
+      this.rescanPending.delete(incarnation);
+      this.notified.add(incarnation);
       return;
     }
-    this.owed.add(incarnation);
-    if (member !== null) this.askAround(incarnation);
+    this.rescanPending.add(incarnation);
+    if (member !== null) this.requestRescanThrough(incarnation);
   }
 
   /** P3. They take turns, as one of them may not reach it either. */
-  private askAround(incarnation: string): void {
+  private requestRescanThrough(incarnation: string): void {
     const { self, members, peers } = this.options;
     const others = members().filter((one) => one.incarnation !== self && one.incarnation !== incarnation);
     for (let tries = 0; tries < others.length; tries++)
-      if (peers.tell(others[this.turn++ % others.length]!, tellToLookNews, incarnation)) return;
+      if (peers.notify(others[this.turn++ % others.length]!, forwardRescanTopic, incarnation)) return;
   }
 }
 

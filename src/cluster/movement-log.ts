@@ -20,31 +20,31 @@ export class MovementLog {
   }
 
   /** @param waiting how many of them are served only after a read lease, as their last owner may still show them */
-  took(count: number, waiting: number): void {
+  claimedShards(count: number, waiting: number): void {
     this.claimed += count;
     this.waiting += waiting;
-    this.wait();
+    this.writeLater();
   }
 
-  gave(count: number): void {
+  releasedShards(count: number): void {
     this.handedOver += count;
-    this.wait();
+    this.writeLater();
   }
 
   /** Tells what has not been told yet. */
   stop(): void {
-    if (this.timer !== null) this.tell();
+    if (this.timer !== null) this.write();
   }
 
-  private wait(): void {
+  private writeLater(): void {
     const nowMs = performance.now();
     if (this.timer === null) this.sinceMs = nowMs;
     else clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.tell(), Math.max(0, Math.min(restMs, this.sinceMs + longestMs - nowMs)));
+    this.timer = setTimeout(() => this.write(), Math.max(0, Math.min(restMs, this.sinceMs + longestMs - nowMs)));
     this.timer.unref();
   }
 
-  private tell(): void {
+  private write(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     const { claimed, waiting, handedOver } = this;

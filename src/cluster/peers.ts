@@ -25,9 +25,9 @@ export interface Peers {
    */
   ask(to: Member, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown>;
   /** Sends news, in order with what was told before. False where it surely did not leave: the stream is down or full. JSON values only. */
-  tell(to: Member, kind: string, payload: unknown): boolean;
+  notify(to: Member, kind: string, payload: unknown): boolean;
   /** Calls back with news of this kind and who sent it (an incarnation). One listener for each kind. */
-  onNews(kind: string, listener: (payload: unknown, from: string) => void): void;
+  onNotification(kind: string, listener: (payload: unknown, from: string) => void): void;
   /** Serves what others ask of this node. Until then asks are refused with `shard_not_owned`. */
   serve(answer: AnswerAsk): void;
   /** Who is to be reached, this node left out: streams to new ones are opened, streams to all others closed. */

@@ -2,7 +2,7 @@
 import type { Log } from '../log.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
 
-type Heard = {
+type PlacementEvents = {
   acquired: { shards: number[]; orphaned: number[] };
   lost: number[];
   gone: string;
@@ -11,7 +11,7 @@ type Heard = {
 };
 
 export class PlacementListeners {
-  private readonly byTopic: { [T in keyof Heard]: ((about: Heard[T]) => void)[] } = {
+  private readonly byTopic: { [T in keyof PlacementEvents]: ((about: PlacementEvents[T]) => void)[] } = {
     acquired: [],
     lost: [],
     gone: [],
@@ -25,7 +25,7 @@ export class PlacementListeners {
     this.log = log;
   }
 
-  on<T extends keyof Heard>(topic: T, listener: (about: Heard[T]) => void): void {
+  on<T extends keyof PlacementEvents>(topic: T, listener: (about: PlacementEvents[T]) => void): void {
     this.byTopic[topic].push(listener);
   }
 
@@ -33,7 +33,7 @@ export class PlacementListeners {
     this.sealing.push(listener);
   }
 
-  tell<T extends keyof Heard>(topic: T, about: Heard[T]): void {
+  emit<T extends keyof PlacementEvents>(topic: T, about: PlacementEvents[T]): void {
     for (const listener of this.byTopic[topic]) {
       try {
         listener(about);

@@ -5,7 +5,7 @@
  * A1 An ask is passed on once at most: whoever receives a passed ask brings it to its owner itself, or refuses it.
  */
 import { AppError } from '../errors.ts';
-import type { Neighbours } from './neighbours.ts';
+import type { ClusterMembers } from './cluster-members.ts';
 import type { AnswerAsk, Peers } from './peers.ts';
 import type { RemoteAsk } from './placement.ts';
 import type { ShardMap } from './shard-map.ts';
@@ -14,9 +14,9 @@ export type RouterOptions = {
   self: string;
   map: ShardMap;
   peers: Peers;
-  neighbours: Neighbours;
+  clusterMembers: ClusterMembers;
   /** What is known has proved wrong. */
-  onWrong: () => void;
+  onStaleRoute: () => void;
 };
 
 /** An ask that is to be passed on: its `id` is the incarnation it is for, its `input` the ask. No actor is of this kind. */
@@ -33,9 +33,9 @@ export class Router {
   }
 
   forward(shard: number, ask: RemoteAsk): Promise<unknown> {
-    const { self, map, neighbours, peers } = this.options;
+    const { self, map, clusterMembers, peers } = this.options;
     const owner = map.ownerOf(shard);
-    const to = owner !== null && owner !== self && neighbours.reachable.has(owner) ? neighbours.member(owner) : null;
+    const to = owner !== null && owner !== self && clusterMembers.reachable.has(owner) ? clusterMembers.member(owner) : null;
     if (to === null) return this.search(shard, ask);
     // Nearly always what is known is right, and the rest is not needed.
     return peers.ask(to, ask).catch((error) => {
@@ -45,7 +45,7 @@ export class Router {
   }
 
   private async search(shard: number, ask: RemoteAsk): Promise<unknown> {
-    const { self, map, onWrong } = this.options;
+    const { self, map, onStaleRoute: onWrong } = this.options;
     for (let tries = 1; ; tries++) {
       const owner = map.ownerOf(shard);
       try {
@@ -66,9 +66,9 @@ export class Router {
   answering(answer: AnswerAsk): AnswerAsk {
     return (ask, from, gone) => {
       if (ask.kind !== passedKind) return answer(ask, from, gone);
-      const { neighbours } = this.options;
-      const member = neighbours.member(ask.id);
-      if (member === null || !neighbours.reachable.has(ask.id)) throw notOwned();
+      const { clusterMembers } = this.options;
+      const member = clusterMembers.member(ask.id);
+      if (member === null || !clusterMembers.reachable.has(ask.id)) throw notOwned();
       return this.options.peers.ask(member, { ...(ask.input as RemoteAsk), deadlineMs: ask.deadlineMs }, gone());
     };
   }
@@ -91,12 +91,12 @@ export class Router {
   }
 
   private async askNode(owner: string, ask: RemoteAsk): Promise<unknown> {
-    const { neighbours, peers } = this.options;
-    const to = neighbours.member(owner);
+    const { clusterMembers, peers } = this.options;
+    const to = clusterMembers.member(owner);
     if (to === null) throw notOwned();
-    if (neighbours.reachable.has(owner)) return peers.ask(to, ask);
+    if (clusterMembers.reachable.has(owner)) return peers.ask(to, ask);
     // They take turns, as one of them may not reach it either.
-    const others = neighbours.between(to);
+    const others = clusterMembers.relaysTo(to);
     if (others.length === 0) throw notOwned();
     const through = others[this.turn++ % others.length]!;
     return peers.ask(through, { ...ask, kind: passedKind, id: owner, input: ask });

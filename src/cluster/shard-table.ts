@@ -47,7 +47,7 @@ export class ShardTable {
   }
 
   /** All rows. With `unlessSame` none where they are what they were at the last look. */
-  async look({ unlessSame = false } = {}): Promise<{ rows: ShardRow[]; verdict: Verdict }> {
+  async read({ unlessSame = false } = {}): Promise<{ rows: ShardRow[]; verdict: Verdict }> {
     const { row, verdict } = await this.history.with((position, variant) =>
       this.one({
         name: `shard_look ${variant}`,

@@ -51,8 +51,8 @@ export type SingleNodeOptions = {
   onTakenOver?: (error: AppError) => void;
 };
 
-/** `unsure`: the connection that holds the lock is broken, and nobody knows who has the database. `taken over`: another node has it. */
-export type SingleNodeState = 'ready' | 'unsure' | 'taken over';
+/** `unconfirmed`: the connection that holds the lock is broken, and nobody knows who has the database. `taken over`: another node has it. */
+export type SingleNodeState = 'ready' | 'unconfirmed' | 'taken over';
 
 export class SingleNode implements Placement {
   readonly owner: string;
@@ -99,7 +99,7 @@ export class SingleNode implements Placement {
 
   get state(): SingleNodeState {
     if (this.takenOver !== null) return 'taken over';
-    return this.lock.held ? 'ready' : 'unsure';
+    return this.lock.held ? 'ready' : 'unconfirmed';
   }
 
   epochOf(shard: number): number | null {

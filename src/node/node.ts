@@ -114,7 +114,7 @@ export async function startNode(
   const readiness = () => {
     if (placement.state === 'taken over') return 'taken over: another node uses the database of this one';
     if (draining) return 'draining';
-    if (placement.state === 'unsure') return 'database lock not held: the connection to the database is broken, trying again';
+    if (placement.state === 'unconfirmed') return 'database lock not held: the connection to the database is broken, trying again';
     if (placement.state === 'unable') return 'unable: this node cannot commit, and others are given its shards';
     if (cluster?.node.state === 'isolated') return 'isolated: other nodes do not reach this one';
     return canary.status() === 'ok' ? 'ready' : canary.status();

@@ -89,8 +89,8 @@ async function tell(world: World, told: Map<string, number>, sender: string, to:
 /** What the node tells others of messages is late, lost or told twice. */
 function weather({ peers }: TestNode, world: World): void {
   const { random } = world;
-  const tellPeer = peers.tell.bind(peers);
-  peers.tell = (to, kind, payload) => {
+  const tellPeer = peers.notify.bind(peers);
+  peers.notify = (to, kind, payload) => {
     const fate = world.storm && kind === 'messages' ? random.next() : 1;
     if (fate < 0.1) return true;
     if (fate < 0.4) setTimeout(() => tellPeer(to, kind, payload), random.between(0, 200)).unref();

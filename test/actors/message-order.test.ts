@@ -152,15 +152,15 @@ test('a sender that has moved does not overtake what its old node told late', { 
 /** What the node tells others of messages is late: returns what lets it go. */
 function holdMessages(node: TestNode): () => void {
   const { peers } = node;
-  const tell = peers.tell.bind(peers);
+  const tell = peers.notify.bind(peers);
   const held: (() => void)[] = [];
-  peers.tell = (to, kind, payload) => {
+  peers.notify = (to, kind, payload) => {
     if (kind !== 'messages') return tell(to, kind, payload);
     held.push(() => tell(to, kind, payload));
     return true;
   };
   return () => {
-    peers.tell = tell;
+    peers.notify = tell;
     for (const one of held) one();
   };
 }

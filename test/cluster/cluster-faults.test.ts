@@ -184,7 +184,7 @@ test(
   'K6 a database that lost epochs and states: every actor answers again, from what is there, and its shards have new epochs',
   options,
   async (t) => {
-    const cluster = await testCluster(t, { ...quick, timings: { lookMs: 200 } });
+    const cluster = await testCluster(t, { ...quick, timings: { shardPollMs: 200 } });
     const [a, b] = [await cluster.join('a'), await cluster.join('b')];
     await cluster.settled();
     const all = Array.from({ length: 60 }, (_, i) => `p${i}`);
@@ -219,7 +219,7 @@ test(
 );
 
 test('H3 a node that cannot take what it is offered is offered no more, and what it was offered is served again', options, async (t) => {
-  const cluster = await testCluster(t, { ...quick, timings: { takeBackMs: 200, lookMs: 100 } });
+  const cluster = await testCluster(t, { ...quick, timings: { takeBackMs: 200, shardPollMs: 100 } });
   const a = await cluster.join('a');
   const database = await TcpProxy.before(cluster.url);
   t.after(() => database.close());
@@ -281,7 +281,7 @@ async function unheard(
   const a = await cluster.join('a');
   const [redis, database] = [await TcpProxy.before(cluster.redis.url), await TcpProxy.before(cluster.url)];
   t.after(() => Promise.all([redis.close(), database.close()]));
-  const b = await cluster.join('b', { redisUrl: redis.url, databaseUrl: database.url, timings: { lookMs: 600_000 } });
+  const b = await cluster.join('b', { redisUrl: redis.url, databaseUrl: database.url, timings: { shardPollMs: 600_000 } });
   await cluster.settled();
   const id = idOf(b);
   assert.equal(await b.actors.ask(probe, id, 'add', { n: 1 }), 1);

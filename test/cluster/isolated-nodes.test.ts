@@ -13,7 +13,7 @@ import { countShardChanges } from '../support/shard-changes.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 
 const options = { skip: withoutRedis };
-const quick = { leaseMs: 2_000, renewEveryMs: 40, timings: { listenMs: 20 } };
+const quick = { leaseMs: 2_000, renewEveryMs: 40, timings: { reachabilitySampleMs: 20 } };
 
 test('a node cut off from all others keeps its lease and hands over what it has; healed, it has the same again', options, async (t) => {
   const cluster = await testCluster(t, quick);
@@ -148,7 +148,7 @@ test(
   'a node cut off from PostgreSQL alone loses its shards behind the fence, and gets them back when it can commit',
   options,
   async (t) => {
-    const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitLookMs: 100, lookMs: 200 } });
+    const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitProbeMs: 100, shardPollMs: 200 } });
     const database = await TcpProxy.before(cluster.url);
     t.after(() => database.close());
     const [a, b] = [await cluster.join('a'), await cluster.join('b')];
@@ -197,7 +197,7 @@ test(
 );
 
 test('where no node can commit nothing is taken from any, also when the first can again', options, async (t) => {
-  const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitLookMs: 100 } });
+  const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitProbeMs: 100 } });
   const ways = await Promise.all([TcpProxy.before(cluster.url), TcpProxy.before(cluster.url)]);
   t.after(() => Promise.all(ways.map((way) => way.close())));
   const a = await cluster.join('a', { databaseUrl: ways[0]!.url });

@@ -39,17 +39,17 @@ test('a look brings all rows, and none where nothing has changed since the last 
   const { tables, sql } = await table(t, ['a', 'b']);
   const [a, b] = tables;
   const unlessSame = true;
-  assert.equal((await a!.look({ unlessSame })).rows.length, 1024);
-  assert.deepEqual(await a!.look({ unlessSame }), { rows: [], verdict: 'same' });
-  assert.equal((await a!.look()).rows.length, 1024);
+  assert.equal((await a!.read({ unlessSame })).rows.length, 1024);
+  assert.deepEqual(await a!.read({ unlessSame }), { rows: [], verdict: 'same' });
+  assert.equal((await a!.read()).rows.length, 1024);
   const [claimed] = await b!.claim([{ shard: 7, epoch: 0, owner: null }]);
   assert.deepEqual(
-    (await a!.look({ unlessSame })).rows.find(({ shard }) => shard === 7),
+    (await a!.read({ unlessSame })).rows.find(({ shard }) => shard === 7),
     claimed,
   );
-  assert.deepEqual((await a!.look({ unlessSame })).rows, []);
+  assert.deepEqual((await a!.read({ unlessSame })).rows, []);
   await sql(`update shard set owner = 'a' where shard = 7`);
-  assert.equal((await a!.look({ unlessSame })).rows.length, 1024, 'an owner changed without its epoch');
+  assert.equal((await a!.read({ unlessSame })).rows.length, 1024, 'an owner changed without its epoch');
 });
 
 test('what is older than what was known is raised above it, also where another owner has the same epoch; nothing else is changed', async (t) => {
@@ -127,7 +127,7 @@ test('what is left of an owner’s commits is ended, those that live are left al
   };
   const dead = await connect(connectionName('commit', 'b/dead-one'));
   const live = await connect(connectionName('commit', 'c/live-one'));
-  await tables[1]!.look();
+  await tables[1]!.read();
   assert.deepEqual(await tables[0]!.endCommits(['b/dead-one', 'd/gone']), new Set(['b/dead-one']));
   await assert.rejects(dead.query('select 1'));
   await live.query('select 1');

@@ -126,7 +126,7 @@ test('N4 a node that lost its database to another shows nothing old, drops every
   assert.equal(await second.actors.ask(probe, 'a', 'add', { n: 41 }), 42);
   const shown = await outcomeOf(Promise.resolve(first.actors.query(probe, 'a', 'state', null)));
   assert.deepEqual(shown, { refused: 'unavailable' }, 'what the other has changed is not shown as it was');
-  assert.equal(first.placement.state, 'unsure');
+  assert.equal(first.placement.state, 'unconfirmed');
   // Its commits are refused by their epochs, and it may not end those of the other for it.
   const asks = Array.from({ length: 10 }, () => second.actors.ask(probe, 'b', 'add', { n: 1 }));
   const refused = outcomeOf(first.actors.ask(probe, 'a', 'add', { n: 1 }, { deadlineMs: Date.now() + 300 }));

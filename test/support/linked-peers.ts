@@ -32,8 +32,8 @@ export class PeerNetwork {
     return {
       ask: () => Promise.reject(new Error('asks are not carried here')),
       serve: () => {},
-      tell: (to, kind, payload) => this.tell({ from: incarnation, to: to.incarnation, kind, payload }),
-      onNews: (kind, listener) => void node.listeners.set(kind, listener),
+      notify: (to, kind, payload) => this.tell({ from: incarnation, to: to.incarnation, kind, payload }),
+      onNotification: (kind, listener) => void node.listeners.set(kind, listener),
       setMembers: (members) => {
         const before = node.members;
         node.members = new Set(members.map((other) => other.incarnation));

@@ -112,14 +112,14 @@ export class MemoryPeers implements Peers {
     });
   }
 
-  tell(to: Member, kind: string, payload: unknown): boolean {
+  notify(to: Member, kind: string, payload: unknown): boolean {
     if (this.closed || !this.up.has(to.incarnation)) return false;
     const text = JSON.stringify(payload ?? null);
     this.links.carry(this.self, to.incarnation, (there) => there.hear(kind, JSON.parse(text), this.self));
     return true;
   }
 
-  onNews(kind: string, listener: (payload: unknown, from: string) => void): void {
+  onNotification(kind: string, listener: (payload: unknown, from: string) => void): void {
     this.news.set(kind, listener);
   }
 

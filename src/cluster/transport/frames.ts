@@ -5,7 +5,7 @@
 import { AppError, type ErrorCode, errorCodes, type Issue } from '../../errors.ts';
 import type { RemoteAsk } from '../placement.ts';
 
-export const frameType = { ask: 1, cancel: 2, reply: 3, failure: 4, news: 5, credit: 6, ping: 7, pong: 8, goodbye: 9 } as const;
+export const frameType = { ask: 1, cancel: 2, reply: 3, failure: 4, notification: 5, credit: 6, ping: 7, pong: 8, goodbye: 9 } as const;
 
 /** Elements are read by position. What another version may leave out is `undefined` here. */
 export type Frame = readonly any[];
@@ -20,7 +20,7 @@ function isFrame(frame: unknown): boolean {
   switch (frame[0]) {
     case frameType.ask:
       return Number.isSafeInteger(frame[1]) && typeof frame[2] === 'number' && isAsked(frame);
-    case frameType.news:
+    case frameType.notification:
       return isText(frame[1]);
     case frameType.credit:
       return Number.isSafeInteger(frame[1]) && frame[1] >= 0;
@@ -94,8 +94,8 @@ export function readFailure(frame: Frame): AppError {
   return new AppError(code, String(frame[3]), options);
 }
 
-export function newsFrame(kind: string, payload: unknown): string {
-  return JSON.stringify([frameType.news, kind, payload]);
+export function notificationFrame(kind: string, payload: unknown): string {
+  return JSON.stringify([frameType.notification, kind, payload]);
 }
 
 export function cancelFrame(number: number): string {

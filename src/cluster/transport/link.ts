@@ -13,7 +13,17 @@ import type { RemoteAsk } from '../placement.ts';
 import { type Bounds, fits } from './bounds.ts';
 import type { Parcel } from './contract.ts';
 import type { TransportCounters } from './counters.ts';
-import { creditFrame, type Frame, frameType, goodbyeFrame, isBatch, newsFrame, pingFrame, pongFrame, readFailure } from './frames.ts';
+import {
+  creditFrame,
+  type Frame,
+  frameType,
+  goodbyeFrame,
+  isBatch,
+  notificationFrame,
+  pingFrame,
+  pongFrame,
+  readFailure,
+} from './frames.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { OpenAsks } from './open-asks.ts';
 import { SendQueue } from './send-queue.ts';
@@ -26,7 +36,7 @@ export type LinkEnd = { reason: 'broken' | 'silent' | 'closed'; detail: string }
 /** What a link hands over to the rest of its node. */
 export type LinkHooks = {
   answer(): AnswerAsk | null;
-  news(kind: string, payload: unknown, from: string): void;
+  notified(kind: string, payload: unknown, from: string): void;
   ended(end: LinkEnd): void;
 };
 
@@ -101,10 +111,10 @@ export class Link {
   }
 
   /** False where the news surely did not leave. */
-  tell(kind: string, payload: unknown): boolean {
+  notify(kind: string, payload: unknown): boolean {
     if (!this.takesAsks) return false;
     const { bounds, counters, log } = this.surroundings;
-    const frame = newsFrame(kind, payload);
+    const frame = notificationFrame(kind, payload);
     if (!fits(frame, bounds.maxPayloadBytes)) {
       log.error({ kind, chars: frame.length }, 'news that is too large to go to another node is not told');
       return false;
@@ -214,8 +224,8 @@ export class Link {
         return this.asks.take(frame[1])?.resolve(frame[2]);
       case frameType.failure:
         return this.asks.take(frame[1])?.reject(readFailure(frame));
-      case frameType.news:
-        return this.hooks.news(frame[1], frame[2], this.from);
+      case frameType.notification:
+        return this.hooks.notified(frame[1], frame[2], this.from);
       case frameType.cancel:
         return this.served.cancel(frame[1]);
       case frameType.credit:

@@ -87,16 +87,16 @@ export class Peer {
   }
 
   /** A stream to it stands, after the handshake. */
-  stand(wire: Wire, protocol: number): void {
+  established(wire: Wire, protocol: number): void {
     const { link: old } = this;
     this.rest();
     if (old !== null) {
       old.cut('replaced by a newer stream');
       this.surroundings.counters.peersUp--;
-      this.tellDown('broken', 'it has opened a newer stream');
+      this.reportDown('broken', 'it has opened a newer stream');
     }
-    const { answer, news } = this.hooks;
-    const link: Link = new Link(wire, this.incarnation, { answer, news, ended: (end) => this.ended(link, end) }, this.surroundings);
+    const { answer, notified } = this.hooks;
+    const link: Link = new Link(wire, this.incarnation, { answer, notified, ended: (end) => this.ended(link, end) }, this.surroundings);
     this.state = { kind: 'standing', link, sinceMs: performance.now() };
     this.lastReason = null;
     this.failedDials = 0;
@@ -113,7 +113,7 @@ export class Peer {
     this.state = { kind: 'resting' };
     this.surroundings.counters.peersUp--;
     if (reason === 'closed') this.log.info({ detail }, 'the stream to another node is closed');
-    else this.tellDown(reason, detail);
+    else this.reportDown(reason, detail);
     if (this.member === null) return this.hooks.forget(this);
     // At once, so that it is soon known whether the process has ended; but streams that break again and again are dialed with pauses.
     if (this.quickBreaks <= 1) this.dial();
@@ -136,12 +136,12 @@ export class Peer {
     this.state = { kind: 'resting' };
     switch (outcome.kind) {
       case 'linked':
-        return this.stand(outcome.wire, outcome.protocol);
+        return this.established(outcome.wire, outcome.protocol);
       case 'duplicate':
         return this.pause(duplicatePauseMs);
       case 'failed':
         this.pause(this.redialPauseMs(++this.failedDials));
-        return this.tellDown(outcome.reason, outcome.detail);
+        return this.reportDown(outcome.reason, outcome.detail);
     }
   }
 
@@ -163,7 +163,7 @@ export class Peer {
     return pauseMs * (0.5 + this.surroundings.random());
   }
 
-  private tellDown(reason: DownReason, detail: string): void {
+  private reportDown(reason: DownReason, detail: string): void {
     if (reason !== this.lastReason) this.log.warn({ reason, detail }, 'another node is not reached');
     this.lastReason = reason;
     this.hooks.down(this.incarnation, reason);

@@ -32,7 +32,7 @@ export type TransportOptions = Partial<Bounds> & {
 };
 
 /** How one peer is reached, for metrics and the operator. */
-export type PeerStanding = {
+export type PeerStatus = {
   incarnation: string;
   up: boolean;
   /** False also where it is up but on its way out. */
@@ -53,7 +53,7 @@ export class Transport implements Peers {
   private readonly surroundings: PeerSurroundings;
   private readonly hooks: PeerHooks;
   private answer: AnswerAsk | null = null;
-  private readonly newsListeners = new Map<string, (payload: unknown, from: string) => void>();
+  private readonly notificationListeners = new Map<string, (payload: unknown, from: string) => void>();
   private readonly upListeners: ((incarnation: string) => void)[] = [];
   private readonly downListeners: ((incarnation: string, reason: DownReason) => void)[] = [];
   private closing = false;
@@ -66,7 +66,7 @@ export class Transport implements Peers {
     this.surroundings = { own, credentials: dialCredentials(tls), random, log, bounds, counters: this.counters };
     this.hooks = {
       answer: () => this.answer,
-      news: (kind, payload, from) => this.hearNews(kind, payload, from),
+      notified: (kind, payload, from) => this.takeNotification(kind, payload, from),
       up: (incarnation) => this.upListeners.forEach((listener) => listener(incarnation)),
       down: (incarnation, reason) => this.downListeners.forEach((listener) => listener(incarnation, reason)),
       forget: (peer) => this.known.get(peer.incarnation) === peer && this.known.delete(peer.incarnation),
@@ -78,7 +78,7 @@ export class Transport implements Peers {
       handshakeWithinMs: bounds.dialWithinMs,
       bounds,
       admit: (from) => this.admit(from),
-      accepted: (from, wire, protocol) => this.peer(from).stand(wire, protocol),
+      accepted: (from, wire, protocol) => this.peer(from).established(wire, protocol),
     });
   }
 
@@ -99,13 +99,13 @@ export class Transport implements Peers {
     return Promise.reject(new AppError('shard_not_owned', `${to.name} is not reached now`));
   }
 
-  tell(to: Member, kind: string, payload: unknown): boolean {
-    return this.known.get(to.incarnation)?.link?.tell(kind, payload) ?? false;
+  notify(to: Member, kind: string, payload: unknown): boolean {
+    return this.known.get(to.incarnation)?.link?.notify(kind, payload) ?? false;
   }
 
-  onNews(kind: string, listener: (payload: unknown, from: string) => void): void {
-    if (this.newsListeners.has(kind)) throw new Error(`News of kind ${kind} have a listener already`);
-    this.newsListeners.set(kind, listener);
+  onNotification(kind: string, listener: (payload: unknown, from: string) => void): void {
+    if (this.notificationListeners.has(kind)) throw new Error(`News of kind ${kind} have a listener already`);
+    this.notificationListeners.set(kind, listener);
   }
 
   serve(answer: AnswerAsk): void {
@@ -128,7 +128,7 @@ export class Transport implements Peers {
     this.downListeners.push(listener);
   }
 
-  standings(): PeerStanding[] {
+  peerStatuses(): PeerStatus[] {
     return Array.from(this.known.values(), ({ incarnation, link }) => ({
       incarnation,
       up: link !== null,
@@ -160,8 +160,8 @@ export class Transport implements Peers {
   }
 
   /** A listener that fails must not take the other frames of its batch along. */
-  private hearNews(kind: string, payload: unknown, from: string): void {
-    const listener = this.newsListeners.get(kind);
+  private takeNotification(kind: string, payload: unknown, from: string): void {
+    const listener = this.notificationListeners.get(kind);
     if (listener === undefined) return this.log.debug({ kind, peer: from }, 'news that nobody listens for');
     try {
       listener(payload, from);

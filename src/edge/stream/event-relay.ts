@@ -14,7 +14,7 @@ import { CounterWatch } from './counter-watch.ts';
 import type { CommittedEvent, StreamHub } from './stream-hub.ts';
 
 export type EventRelayParts = {
-  peers: Pick<Peers, 'tell' | 'onNews' | 'onUp' | 'onDown'>;
+  peers: Pick<Peers, 'notify' | 'onNotification' | 'onUp' | 'onDown'>;
   hub: StreamHub;
   database: Pick<Database, 'read'>;
   log: Log;
@@ -64,9 +64,9 @@ export class EventRelay {
     this.watch = new CounterWatch({ ...parts, everyMs: parts.lookEveryMs });
     hub.onListening = (accountId) => this.change(accountId);
     for (const accountId of hub.listening.keys()) this.change(accountId);
-    peers.onNews(kinds.events, (payload) => this.take((payload as { events: Told[] }).events));
-    peers.onNews(kinds.listening, (payload, from) => this.learn(payload as Listening, from));
-    peers.onNews(kinds.known, (payload) => this.watch.lookSoon((payload as { accounts: string[] }).accounts));
+    peers.onNotification(kinds.events, (payload) => this.take((payload as { events: Told[] }).events));
+    peers.onNotification(kinds.listening, (payload, from) => this.learn(payload as Listening, from));
+    peers.onNotification(kinds.known, (payload) => this.watch.lookSoon((payload as { accounts: string[] }).accounts));
     peers.onUp((incarnation) => this.up(incarnation));
     peers.onDown((incarnation) => this.down(incarnation));
     this.retry = setInterval(() => this.tellThoseBehind(), parts.lookEveryMs ?? 1_000);
@@ -148,7 +148,7 @@ export class EventRelay {
     for (let i = 0; i < end && peer.isUpToDate; i += accountsInOneNews) {
       const part = (ids: string[]) => ids.slice(i, i + accountsInOneNews);
       const news: Listening = { whole: whole && i === 0, added: part(added), removed: part(removed) };
-      peer.isUpToDate = this.parts.peers.tell(peer.member, kinds.listening, news);
+      peer.isUpToDate = this.parts.peers.notify(peer.member, kinds.listening, news);
       // Its stream may have stood before we heard that it is a member.
       peer.isUp ||= peer.isUpToDate;
     }
@@ -197,7 +197,7 @@ export class EventRelay {
     }
     const peer = this.peers.get(from);
     // L2. One that we do not know yet looks by itself within a second.
-    if (peer !== undefined && added.length > 0) this.parts.peers.tell(peer.member, kinds.known, { accounts: added });
+    if (peer !== undefined && added.length > 0) this.parts.peers.notify(peer.member, kinds.known, { accounts: added });
   }
 
   private edge(incarnation: string): Edge {
@@ -245,7 +245,7 @@ export class EventRelay {
         bytes += envelopeBytes + Buffer.byteLength(events[end]![6]);
         if (bytes > chunkBytes && end > begin) break;
       }
-      if (!this.parts.peers.tell(to, kinds.events, { events: events.slice(begin, end) })) break;
+      if (!this.parts.peers.notify(to, kinds.events, { events: events.slice(begin, end) })) break;
       begin = end;
     }
     return begin;

@@ -42,7 +42,7 @@ test('asks and news are heard in the order in which they were sent, on both side
   for (const { transport, member } of nodes) {
     const own = heard.get(member.incarnation)!;
     transport.serve(({ input }) => void own.push(input as number));
-    transport.onNews('number', (payload) => own.push(payload as number));
+    transport.onNotification('number', (payload) => own.push(payload as number));
   }
   const asks: Promise<unknown>[] = [];
   const count = 3_000;
@@ -79,7 +79,7 @@ test('a refusal keeps its code, words, issues and time to wait; a defect tells n
   }
 });
 
-test('a reply that cannot be written as JSON is a defect of its owner, and its neighbours are answered', async (t) => {
+test('a reply that cannot be written as JSON is a defect of its owner, and its clusterMembers are answered', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   b!.transport.serve(({ id }) => (id === 'bad' ? 10n : id));
   const [bad, good] = await Promise.allSettled(['bad', 'good'].map((id) => a!.transport.ask(b!.member, someAsk({ id }))));
@@ -95,7 +95,7 @@ test('a node that serves nothing yet refuses so that another is asked', async (t
 test('nothing is sent to a node without a stream', async (t) => {
   const [a, b] = await Promise.all([testNode(t, 'a'), testNode(t, 'b')]);
   await assert.rejects(a.transport.ask(b.member, someAsk()), { code: 'shard_not_owned' });
-  assert.equal(a.transport.tell(b.member, 'news', 1), false);
+  assert.equal(a.transport.notify(b.member, 'news', 1), false);
 });
 
 test('a deadline is the time that is left, whatever the clocks of the nodes say', async (t) => {
@@ -165,7 +165,7 @@ test('a caller that gives up in the same tick was never heard of', async (t) => 
   assert.deepEqual(served, ['after']);
 });
 
-test('what is larger than a message of gRPC goes through in pieces, in order with its neighbours', async (t) => {
+test('what is larger than a message of gRPC goes through in pieces, in order with its clusterMembers', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const served: string[] = [];
   b!.transport.serve(({ id, input }) => {
@@ -190,18 +190,18 @@ test('what is too large for another node is refused, as an ask, as a reply and a
   await assert.rejects(a!.transport.ask(b!.member, someAsk({ id: 'large reply', query: true })), { code: 'payload_too_large' });
   // A command has had its effect: that must not be taken for a refusal.
   await assert.rejects(a!.transport.ask(b!.member, someAsk({ id: 'large reply' })), { code: 'reply_too_large' });
-  assert.equal(a!.transport.tell(b!.member, 'news', large), false);
+  assert.equal(a!.transport.notify(b!.member, 'news', large), false);
   assert.equal(await a!.transport.ask(b!.member, someAsk()), 'small');
 });
 
 test('a listener of news that throws takes nothing of the same batch along', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
-  b!.transport.onNews('bad', () => {
+  b!.transport.onNotification('bad', () => {
     throw new Error('defect');
   });
   b!.transport.serve(() => 'answered');
-  assert.equal(a!.transport.tell(b!.member, 'bad', 1), true);
-  assert.equal(a!.transport.tell(b!.member, 'nobody listens for this', 1), true);
+  assert.equal(a!.transport.notify(b!.member, 'bad', 1), true);
+  assert.equal(a!.transport.notify(b!.member, 'nobody listens for this', 1), true);
   assert.equal(await a!.transport.ask(b!.member, someAsk()), 'answered');
 });
 

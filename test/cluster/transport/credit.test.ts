@@ -33,7 +33,7 @@ test('a peer that takes nothing up fills the window, then the queue; then asks a
     assert.ok(i < 1_000);
   }
   assert.equal(refused.code, 'overloaded');
-  assert.equal(a.transport.tell(b.member, 'news', filler), false);
+  assert.equal(a.transport.notify(b.member, 'news', filler), false);
   const { bytesSent, creditStalls, refusedForRoom } = a.transport.counters;
   assert.ok(bytesSent >= bounds.windowBytes && bytesSent < bounds.windowBytes + 1_000, `${bytesSent} bytes were sent`);
   assert.ok(creditStalls > 0);

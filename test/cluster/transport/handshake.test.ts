@@ -48,7 +48,7 @@ test('a node with another SECRET_KEY is rejected and serves as little as it is s
   for (const { transport } of [ours, theirs]) transport.serve(() => assert.fail('served'));
   connectAll([ours, theirs]);
   await Promise.all([ours.hears('rejected'), theirs.hears('rejected')]);
-  assert.equal(ours.transport.tell(theirs.member, 'news', 1), false);
+  assert.equal(ours.transport.notify(theirs.member, 'news', 1), false);
   assert.deepEqual(
     [ours, theirs].map(({ transport }) => transport.counters.peersUp),
     [0, 0],
@@ -192,7 +192,7 @@ test('handshakes that do not go on are ended, and only so many are begun at a ti
 async function nodeAndStranger(t: TestContext, options = {}): Promise<{ node: TestNode; open: () => Wire }> {
   const node = await testNode(t, 'node', options);
   node.transport.serve(() => assert.fail('a stranger was served'));
-  node.transport.onNews('news', () => assert.fail('a stranger was heard'));
+  node.transport.onNotification('news', () => assert.fail('a stranger was heard'));
   const open = (): Wire => {
     const client = new ClusterService(`127.0.0.1:${node.member.port}`, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,

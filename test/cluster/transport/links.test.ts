@@ -153,7 +153,7 @@ test('a node that closes answers what it was asked, is asked no more, and then n
   const open = a.transport.ask(b.member, someAsk());
   await until(() => answers.length === 1);
   const closed = b.transport.close(10_000);
-  await until(() => a.transport.standings()[0]!.takesAsks === false);
+  await until(() => a.transport.peerStatuses()[0]!.takesAsks === false);
   await assert.rejects(a.transport.ask(b.member, someAsk()), { code: 'shard_not_owned' });
   answers[0]!();
   assert.equal(await open, 'answered');
@@ -194,8 +194,8 @@ test('closing waits for no answer longer than its grace', async (t) => {
 
 test('pings tell how long the other side takes to answer', async (t) => {
   const [a] = (await testCluster(t, ['a', 'b'], { silentAfterMs: 400 })) as [TestNode];
-  await until(() => a.transport.standings()[0]!.roundTripMs !== null);
-  assert.ok(a.transport.standings()[0]!.roundTripMs! > 0);
+  await until(() => a.transport.peerStatuses()[0]!.roundTripMs !== null);
+  assert.ok(a.transport.peerStatuses()[0]!.roundTripMs! > 0);
 });
 
 async function childNode(t: TestContext): Promise<{ child: ReturnType<typeof fork>; member: Member }> {

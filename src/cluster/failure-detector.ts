@@ -16,7 +16,7 @@ export type Renewals = {
   expel(incarnation: string, count: number): Promise<boolean>;
 };
 
-export type DeathWatchOptions = {
+export type FailureDetectorOptions = {
   membership: Renewals;
   /** Called when an incarnation is proven dead and put out. */
   onDead: (incarnation: string) => void;
@@ -26,12 +26,12 @@ export type DeathWatchOptions = {
 /** `broken`: its stream broke. `proving`: nobody answers in its place, and its renewals are watched. */
 type Suspicion = 'broken' | 'proving';
 
-export class DeathWatch {
+export class FailureDetector {
   private readonly suspects = new Map<string, Suspicion>();
   private stopped = false;
-  private readonly options: DeathWatchOptions;
+  private readonly options: FailureDetectorOptions;
 
-  constructor(options: DeathWatchOptions) {
+  constructor(options: FailureDetectorOptions) {
     this.options = options;
   }
 

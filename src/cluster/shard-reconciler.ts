@@ -22,7 +22,7 @@ import { claimable, type Situation, surplus } from './rebalance.ts';
 import { hasFallen, type ShardMap, type ShardRow } from './shard-map.ts';
 import { raiseEpochs, type ShardTable } from './shard-table.ts';
 
-export type Standing = {
+export type PlacementView = {
   /** Who should own each shard; null where nobody can. */
   plan: readonly (string | null)[];
   /** Nobody knows who lives now. */
@@ -33,13 +33,13 @@ export type Standing = {
   canTake: (incarnation: string) => boolean;
 };
 
-export type ShardKeeperOptions = {
+export type ShardReconcilerOptions = {
   self: string;
   table: ShardTable;
   map: ShardMap;
   log: Log;
   /** Null while this node is no member. */
-  standing: () => Standing | null;
+  placementView: () => PlacementView | null;
   /** Resolves when the view is as new as the call; rejects where it cannot be had. */
   refresh: () => Promise<void>;
   isProvenDead: (incarnation: string) => boolean;
@@ -51,7 +51,7 @@ export type ShardKeeperOptions = {
   sealing: (shards: number[]) => Promise<void>;
   lost: (shards: number[]) => void;
   /** The database has lost commits, and everything this node had was lost with `lost`. */
-  forgot: () => void;
+  rewound: () => void;
   /** A read lease and a little more. */
   waitOutMs: number;
   rereadMs: number;
@@ -60,7 +60,7 @@ export type ShardKeeperOptions = {
   pace: () => Pace;
 };
 
-export class ShardKeeper {
+export class ShardReconciler {
   readonly own = new OwnShards();
   readonly handoffs: Handoffs;
   /** Claims that got something, since the start. */
@@ -68,13 +68,13 @@ export class ShardKeeper {
   /** How often the database was found to have lost commits. */
   rewinds = 0;
   private readonly movement: MovementLog;
-  private readonly options: ShardKeeperOptions;
+  private readonly options: ShardReconcilerOptions;
   /** Lost by refusal: whoever else may have them, this node had reason to believe that they are its own. */
   private readonly refusedShards = new Set<number>();
   /** Offered in vain: this node has them again until the better owner recovers. */
   private readonly takenBack = new Set<number>();
   private readonly shunnedUntilMs = new Map<string, number>();
-  private settling: Promise<void> | null = null;
+  private reconciling: Promise<void> | null = null;
   private again = false;
   /** Grows when everything is lost at once. */
   private era = 0;
@@ -84,11 +84,11 @@ export class ShardKeeper {
   private lateUntilMs = -Infinity;
   private ended: 'no' | 'released' | 'abandoned' = 'no';
   private rereadTimer: NodeJS.Timeout | null = null;
-  private lastLookMs = -Infinity;
+  private lastReadMs = -Infinity;
   /** Of the map, right after the last look. Where it has changed since, the table is compared with all of it. */
-  private changesAtLook = -1;
+  private changesAtRead = -1;
 
-  constructor(options: ShardKeeperOptions) {
+  constructor(options: ShardReconcilerOptions) {
     this.options = options;
     const { table, log, sealing, lost, takeBackMs, pace } = options;
     this.movement = new MovementLog(log, () => this.own.held().length);
@@ -99,36 +99,36 @@ export class ShardKeeper {
       sealing,
       lost,
       released: (rows) => {
-        this.movement.gave(rows.length);
+        this.movement.releasedShards(rows.length);
         this.changed(rows);
       },
-      onRoom: () => void this.settle(),
+      onCapacity: () => void this.reconcile(),
       takeBackMs,
       pace,
     });
   }
 
   /** Takes every step that can be taken now. One round at a time; what happens meanwhile brings another. */
-  settle(): Promise<void> {
-    if (this.settling !== null) this.again = true;
-    this.settling ??= this.untilSettled().finally(() => (this.settling = null));
-    return this.settling;
+  reconcile(): Promise<void> {
+    if (this.reconciling !== null) this.again = true;
+    this.reconciling ??= this.reconcileUntilDone().finally(() => (this.reconciling = null));
+    return this.reconciling;
   }
 
   /** Reads the table and settles. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     this.takeBack();
     await this.readTable();
-    await this.settle();
+    await this.reconcile();
   }
 
   /** Reads the table soon: one read for everyone who finds that what is known is wrong. */
-  lookSoon(): void {
+  pollSoon(): void {
     if (this.rereadTimer !== null || this.ended !== 'no') return;
-    const waitMs = Math.max(0, this.lastLookMs + this.options.rereadMs - performance.now());
+    const waitMs = Math.max(0, this.lastReadMs + this.options.rereadMs - performance.now());
     this.rereadTimer = setTimeout(() => {
       this.rereadTimer = null;
-      this.look().catch((error) => this.options.log.warn({ err: error }, 'the table of shards could not be read'));
+      this.poll().catch((error) => this.options.log.warn({ err: error }, 'the table of shards could not be read'));
     }, waitMs);
     this.rereadTimer.unref();
   }
@@ -138,7 +138,7 @@ export class ShardKeeper {
     this.options.log.warn({ count: shards.length }, 'the database says that these shards are not ours under their epochs');
     for (const shard of shards) this.refusedShards.add(shard);
     this.lose(shards);
-    this.lookSoon();
+    this.pollSoon();
   }
 
   /** To be told of rows that changed hands: what another has by a later epoch is lost, whoever says so. */
@@ -160,15 +160,15 @@ export class ShardKeeper {
     const { epochs, verdict } = await this.options.table.own();
     const held = before.flatMap((epoch, shard) => (epoch === null || this.confirmableEpoch(shard) !== epoch ? [] : [shard]));
     const fell = held.some((shard) => (epochs.get(shard) ?? Infinity) < before[shard]!);
-    if (this.hasChanged(verdict)) this.forget('history');
-    else if (fell) this.forget('epochs');
+    if (this.hasChanged(verdict)) this.rewind('history');
+    else if (fell) this.rewind('epochs');
     // Another epoch of this owner's: another node has raised it, which knew more than was left of the history.
     else this.lose(held.filter((shard) => epochs.get(shard) !== before[shard]));
   }
 
   /** For the connection of the commits, before it is used. */
   async connected(client: pg.ClientBase): Promise<void> {
-    if (this.hasChanged(await this.options.table.history.compare(client))) this.forget('history');
+    if (this.hasChanged(await this.options.table.history.compare(client))) this.rewind('history');
   }
 
   /** After an unknown outcome of a commit, on its new connection; `pid` is the server process of the old one. */
@@ -180,7 +180,7 @@ export class ShardKeeper {
       }),
     );
     const rows = await raiseEpochs(client, this.options.self, [...before.keys()], pid);
-    if (rows.some((row) => row.before < before.get(row.shard)!)) return this.forget('epochs');
+    if (rows.some((row) => row.before < before.get(row.shard)!)) return this.rewind('epochs');
     for (const { shard, epoch, before: was } of rows) {
       if (was !== before.get(shard)) continue;
       this.own.raise(shard, epoch);
@@ -204,10 +204,10 @@ export class ShardKeeper {
       this.options.map.learn(rows);
       this.options.announce(rows);
     }
-    await this.settling;
+    await this.reconciling;
   }
 
-  private async untilSettled(): Promise<void> {
+  private async reconcileUntilDone(): Promise<void> {
     do {
       this.again = false;
       try {
@@ -219,24 +219,24 @@ export class ShardKeeper {
   }
 
   private async step(): Promise<void> {
-    const standing = this.options.standing();
-    if (standing === null || this.ended !== 'no' || this.mustRaise !== 'none') return;
-    const { free, orphaned } = claimable(this.situation(standing));
+    const view = this.options.placementView();
+    if (view === null || this.ended !== 'no' || this.mustRaise !== 'none') return;
+    const { free, orphaned } = claimable(this.situation(view));
     if (free.length > 0) await this.claim(free);
     if (orphaned.length > 0) await this.claimOrphaned();
-    const now = this.options.standing();
+    const now = this.options.placementView();
     if (now === null || this.ended !== 'no') return;
     const canTake = (to: string) => now.canTake(to) && !this.isShunned(to);
     const leaving = surplus(this.situation(now), canTake);
-    if (leaving.length > 0) this.handoffs.begin(leaving, (shard) => this.options.standing()?.plan[shard] ?? null);
+    if (leaving.length > 0) this.handoffs.begin(leaving, (shard) => this.options.placementView()?.plan[shard] ?? null);
   }
 
   /** K2. */
   private async claimOrphaned(): Promise<void> {
-    const { refresh, standing, table, isProvenDead } = this.options;
+    const { refresh, placementView, table, isProvenDead } = this.options;
     await refresh();
     const { era } = this;
-    const now = standing();
+    const now = placementView();
     if (now === null || this.mustRaise !== 'none') return;
     const { orphaned } = claimable(this.situation(now));
     if (orphaned.length === 0) return;
@@ -270,7 +270,7 @@ export class ShardKeeper {
     }
     if (rows.length > 0) {
       this.claims++;
-      this.movement.took(rows.length, later.length);
+      this.movement.claimedShards(rows.length, later.length);
     }
     const isOrphaned = (shard: number) => [null, self].every((own) => ownerBefore.get(shard) !== own) && !isMember(ownerBefore.get(shard)!);
     this.serve(atOnce, isOrphaned);
@@ -309,16 +309,16 @@ export class ShardKeeper {
   /** True where something has changed. */
   private async readTable(): Promise<boolean> {
     const { table, map, self } = this.options;
-    this.lastLookMs = performance.now();
+    this.lastReadMs = performance.now();
     const before = map.all();
     const { changes } = map;
-    const { rows, verdict } = await table.look({ unlessSame: this.changesAtLook === map.changes });
-    if (this.hasChanged(verdict)) this.forget('history');
-    else if (rows.some((row) => hasFallen(before[row.shard]!, row))) this.forget('epochs');
+    const { rows, verdict } = await table.read({ unlessSame: this.changesAtRead === map.changes });
+    if (this.hasChanged(verdict)) this.rewind('history');
+    else if (rows.some((row) => hasFallen(before[row.shard]!, row))) this.rewind('epochs');
     if (this.mustRaise !== 'none') return this.raise(this.mustRaise);
     const isUndisturbed = changes === map.changes;
     map.learn(rows);
-    this.changesAtLook = isUndisturbed ? map.changes : -1;
+    this.changesAtRead = isUndisturbed ? map.changes : -1;
     // Raised by another that knew a larger epoch of it: what is here is fenced off.
     this.lose(
       rows.flatMap(({ shard, epoch, owner }) => (owner === self && epoch > (this.confirmableEpoch(shard) ?? epoch) ? [shard] : [])),
@@ -332,8 +332,8 @@ export class ShardKeeper {
   }
 
   /** K6. Another history every node finds by itself. Epochs that fell are found by one, who raises all: so the others lose theirs as well. */
-  private forget(sign: 'history' | 'epochs'): void {
-    const { log, waitOutMs, forgot } = this.options;
+  private rewind(sign: 'history' | 'epochs'): void {
+    const { log, waitOutMs, rewound: forgot } = this.options;
     log.error(
       { sign, shards: this.own.held().length },
       'the database has lost what it had confirmed, as after a failover or a restored backup: this node forgets what it knew and claims anew',
@@ -346,7 +346,7 @@ export class ShardKeeper {
     this.handoffs.forget();
     this.loseAll();
     forgot();
-    this.lookSoon();
+    this.pollSoon();
   }
 
   /** K6. Others do the same; whoever knows the largest epoch raises last. */
@@ -385,7 +385,7 @@ export class ShardKeeper {
     return this.own.stateOf(shard) === 'releasing' ? null : this.own.heldEpochOf(shard);
   }
 
-  private situation({ plan, frozen, members }: Standing): Situation {
+  private situation({ plan, frozen, members }: PlacementView): Situation {
     const { self, map } = this.options;
     return {
       self,

@@ -7,7 +7,7 @@
  */
 import type { View } from './member.ts';
 
-export type KnownNodesOptions = {
+export type IncarnationLivenessOptions = {
   self: string;
   /** How many shards it owns, as far as is known. */
   shardsOf: (incarnation: string) => number;
@@ -16,29 +16,29 @@ export type KnownNodesOptions = {
   onGone: (incarnation: string) => void;
 };
 
-/** `unsure`: perhaps in a newer view. `out`: no member or isolated, and somebody may yet have to be told that it is gone. */
-type Absence = 'unsure' | 'out' | 'gone';
+/** `unconfirmed`: perhaps in a newer view. `out`: no member or isolated, and somebody may yet have to be told that it is gone. */
+type Absence = 'unconfirmed' | 'out' | 'gone';
 
 /** Of incarnations that are no members; the oldest are forgotten, and asked for again should somebody want to know. */
 const maxAbsent = 10_000;
 
-export class KnownNodes {
+export class IncarnationLiveness {
   private members: ReadonlySet<string> | null = null;
   private isolated: ReadonlySet<string> = new Set();
   private readonly absent = new Map<string, Absence>();
   private refreshing = false;
-  private readonly options: KnownNodesOptions;
+  private readonly options: IncarnationLivenessOptions;
 
-  constructor(options: KnownNodesOptions) {
+  constructor(options: IncarnationLivenessOptions) {
     this.options = options;
   }
 
   isAlive(incarnation: string): boolean {
     if (this.members === null || this.isAlwaysAlive(incarnation)) return true;
     const absence = this.absent.get(incarnation);
-    if (absence === undefined) this.mark(incarnation, 'unsure');
-    if (absence === undefined || absence === 'unsure') {
-      void this.makeSure();
+    if (absence === undefined) this.mark(incarnation, 'unconfirmed');
+    if (absence === undefined || absence === 'unconfirmed') {
+      void this.confirm();
       return true;
     }
     return this.options.shardsOf(incarnation) > 0;
@@ -69,13 +69,13 @@ export class KnownNodes {
   }
 
   /** K2. */
-  private async makeSure(): Promise<void> {
+  private async confirm(): Promise<void> {
     if (this.refreshing) return;
     this.refreshing = true;
-    const asked = [...this.absent].flatMap(([incarnation, absence]) => (absence === 'unsure' ? [incarnation] : []));
+    const asked = [...this.absent].flatMap(([incarnation, absence]) => (absence === 'unconfirmed' ? [incarnation] : []));
     try {
       await this.options.refresh();
-      for (const incarnation of asked) if (this.absent.get(incarnation) === 'unsure') this.absent.set(incarnation, 'out');
+      for (const incarnation of asked) if (this.absent.get(incarnation) === 'unconfirmed') this.absent.set(incarnation, 'out');
       this.announce();
     } catch {
       // Without an answer nobody is declared gone; whoever asks next tries again.

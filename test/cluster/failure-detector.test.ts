@@ -1,8 +1,8 @@
 /** What proves a death and what does not (D1), and who is gone for good (K1, K2). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { DeathWatch } from '../../src/cluster/death-watch.ts';
-import { KnownNodes } from '../../src/cluster/known-nodes.ts';
+import { FailureDetector } from '../../src/cluster/failure-detector.ts';
+import { IncarnationLiveness } from '../../src/cluster/incarnation-liveness.ts';
 import type { DownReason } from '../../src/cluster/peers.ts';
 import { silentLog } from '../../src/log.ts';
 
@@ -118,7 +118,7 @@ function watching() {
   const dead: string[] = [];
   const answers: boolean[] = [];
   let count = 6;
-  const watch = new DeathWatch({
+  const watch = new FailureDetector({
     membership: {
       renewals: () => ({ count }),
       refresh: async () => void (count = 7),
@@ -137,7 +137,7 @@ function nodes() {
   const gone: string[] = [];
   const shards = new Map<string, number>();
   let failing = false;
-  const known = new KnownNodes({
+  const known = new IncarnationLiveness({
     self: 'self',
     shardsOf: (incarnation) => shards.get(incarnation) ?? 0,
     refresh: async () => {

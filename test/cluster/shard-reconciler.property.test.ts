@@ -8,8 +8,8 @@ import { randomInt } from 'node:crypto';
 import test from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
-import { ShardKeeper } from '../../src/cluster/shard-keeper.ts';
 import { ShardMap, type ShardRow } from '../../src/cluster/shard-map.ts';
+import { ShardReconciler } from '../../src/cluster/shard-reconciler.ts';
 import { ShardTable } from '../../src/cluster/shard-table.ts';
 import { silentLog } from '../../src/log.ts';
 import { testDatabase } from '../support/database.ts';
@@ -22,7 +22,7 @@ const seed = Number(process.env.SEED ?? randomInt(2 ** 31));
 type Step =
   /** A node sees other plans and other members than the rest. */
   | { kind: 'view'; node: number; plan: number[]; members: boolean[] }
-  | { kind: 'settle' | 'look' | 'check' | 'renew' | 'lose all' | 'restart'; node: number }
+  | { kind: 'reconcile' | 'poll' | 'check' | 'renew' | 'lose all' | 'restart'; node: number }
   | { kind: 'refused'; node: number; shard: number }
   /** It tries to write to every shard under the epoch it believes in. */
   | { kind: 'commit'; node: number }
@@ -30,7 +30,7 @@ type Step =
   | { kind: 'copy' | 'fall'; node: number };
 
 const node = fc.nat(names.length - 1);
-const at = (kind: 'settle' | 'look' | 'check' | 'renew' | 'lose all' | 'restart' | 'commit' | 'copy' | 'fall') =>
+const at = (kind: 'reconcile' | 'poll' | 'check' | 'renew' | 'lose all' | 'restart' | 'commit' | 'copy' | 'fall') =>
   fc.record({ kind: fc.constant(kind), node }) as fc.Arbitrary<Step>;
 const view: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('view'),
@@ -39,7 +39,7 @@ const view: fc.Arbitrary<Step> = fc.record({
   members: fc.array(fc.boolean(), { minLength: names.length, maxLength: names.length }),
 });
 const refused: fc.Arbitrary<Step> = fc.record({ kind: fc.constant('refused'), node, shard: fc.constantFrom(...shards) });
-const together = fc.array(fc.oneof(view, view, at('settle'), at('look'), at('restart'), at('lose all'), at('commit'), refused), {
+const together = fc.array(fc.oneof(view, view, at('reconcile'), at('poll'), at('restart'), at('lose all'), at('commit'), refused), {
   minLength: 1,
   maxLength: 4,
 });
@@ -78,10 +78,10 @@ test(`claims, handoffs, losses and renewals in any order leave one owner for eac
   );
 });
 
-class Keeper {
+class ReconcilingNode {
   readonly map = new ShardMap();
   readonly table: ShardTable;
-  readonly keeper: ShardKeeper;
+  readonly reconciler: ShardReconciler;
   plan: (string | null)[] = [];
   members: string[] = [];
   /** Put out, and not back yet. */
@@ -95,12 +95,12 @@ class Keeper {
   constructor(world: World, owner: string) {
     this.owner = owner;
     this.table = new ShardTable({ databaseUrl: world.url, owner });
-    this.keeper = new ShardKeeper({
+    this.reconciler = new ShardReconciler({
       self: owner,
       table: this.table,
       map: this.map,
       log: silentLog,
-      standing: () => (this.out ? null : { plan: this.plan, frozen: false, members: this.members, canTake: () => true }),
+      placementView: () => (this.out ? null : { plan: this.plan, frozen: false, members: this.members, canTake: () => true }),
       refresh: async () => {},
       isProvenDead: () => true,
       isMember: (incarnation) => this.members.includes(incarnation),
@@ -112,7 +112,7 @@ class Keeper {
         }
       },
       sealing: async (sealed) => {
-        for (const shard of sealed) assert.equal(this.keeper.own.epochOf(shard), null, 'no turn is taken of a sealed shard');
+        for (const shard of sealed) assert.equal(this.reconciler.own.epochOf(shard), null, 'no turn is taken of a sealed shard');
         await new Promise((resolve) => setImmediate(resolve));
       },
       lost: (lost) => {
@@ -121,33 +121,33 @@ class Keeper {
           this.outlived.delete(shard);
         }
       },
-      forgot: () => assert.deepEqual([...this.inMemory], [], 'everything was lost before'),
+      rewound: () => assert.deepEqual([...this.inMemory], [], 'everything was lost before'),
       waitOutMs: 1,
       rereadMs: 1,
       takeBackMs: 50,
       shunMs: 200,
-      pace: () => ({ inMotion: 3, rests: true }),
+      pace: () => ({ inMotion: 3, pauses: true }),
     });
     this.map.onMoved = (rows) => {
-      this.keeper.overtaken(rows);
-      this.keeper.handoffs.moved(rows);
+      this.reconciler.overtaken(rows);
+      this.reconciler.handoffs.moved(rows);
     };
   }
 
   async close(release: boolean): Promise<void> {
-    await this.keeper.stop(release);
-    await this.keeper.settle();
+    await this.reconciler.stop(release);
+    await this.reconciler.reconcile();
     await this.table.close();
   }
 }
 
 class World {
   readonly url: string;
-  keepers: Keeper[] = [];
+  nodes: ReconcilingNode[] = [];
   private deaf = false;
   private copy: { rows: { shard: number; epoch: number; owner: string | null }[]; n: number } = { rows: [], n: 0 };
   /** Whose last words may still be on their way. */
-  private readonly ended: Keeper[] = [];
+  private readonly ended: ReconcilingNode[] = [];
   private lives = 0;
   private readonly pool: pg.Pool;
   private readonly drop: () => Promise<void>;
@@ -177,69 +177,70 @@ class World {
   /** @param deaf nobody hears the others' news */
   async reset(deaf: boolean): Promise<void> {
     this.deaf = deaf;
-    await Promise.all([...this.keepers, ...this.ended.splice(0)].map((keeper) => keeper.close(true)));
+    await Promise.all([...this.nodes, ...this.ended.splice(0)].map((node) => node.close(true)));
     await this.pool.query('truncate change, written');
     await this.makeCopy();
-    this.keepers = names.map((name) => this.fresh(name));
+    this.nodes = names.map((name) => this.fresh(name));
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.keepers, ...this.ended].map((keeper) => keeper.close(false)));
+    await Promise.all([...this.nodes, ...this.ended].map((node) => node.close(false)));
     await this.pool.end();
     await this.drop();
   }
 
-  announce(from: Keeper, rows: readonly ShardRow[]): void {
-    if (!this.deaf) for (const other of this.keepers) if (other !== from) setImmediate(() => other.map.learn(rows));
+  announce(from: ReconcilingNode, rows: readonly ShardRow[]): void {
+    if (!this.deaf) for (const other of this.nodes) if (other !== from) setImmediate(() => other.map.learn(rows));
   }
 
   /** Its steps at the same time. */
   async round(steps: Step[]): Promise<void> {
     await Promise.all(steps.map((each) => this.take(each)));
-    for (const { keeper, out } of this.keepers) if (out) assert.deepEqual(keeper.own.held(), [], 'a node that was put out owns nothing');
+    for (const { reconciler, out } of this.nodes)
+      if (out) assert.deepEqual(reconciler.own.held(), [], 'a node that was put out owns nothing');
     const [only] = steps;
     if (steps.length > 1 || (only!.kind !== 'check' && only!.kind !== 'renew')) return;
     // Handoffs go on by themselves, so only that it lost what is another's can be said.
-    const { keeper, owner } = this.keepers[only!.node]!;
-    const held = keeper.own.in('owned');
+    const { reconciler, owner } = this.nodes[only!.node]!;
+    const held = reconciler.own.in('owned');
     const { rows } = await this.pool.query('select shard from shard where shard = any($1) and owner is distinct from $2', [held, owner]);
-    const wrong = rows.filter(({ shard }) => keeper.own.stateOf(shard) === 'owned');
+    const wrong = rows.filter(({ shard }) => reconciler.own.stateOf(shard) === 'owned');
     assert.deepEqual(wrong, [], 'what the database denies is lost');
   }
 
   async take(step: Step): Promise<void> {
-    const at = this.keepers[step.node]!;
-    const { keeper } = at;
+    const at = this.nodes[step.node]!;
+    const { reconciler } = at;
     switch (step.kind) {
       case 'view':
         at.out = false;
-        at.plan = step.plan.map((n) => this.keepers[n]!.owner);
-        at.members = this.keepers.filter((other, n) => other === at || step.members[n]).map(({ owner }) => owner);
-        return keeper.settle();
-      case 'settle':
-        return keeper.settle();
-      case 'look':
-        return keeper.look();
+        at.plan = step.plan.map((n) => this.nodes[n]!.owner);
+        at.members = this.nodes.filter((other, n) => other === at || step.members[n]).map(({ owner }) => owner);
+        return reconciler.reconcile();
+      case 'reconcile':
+        return reconciler.reconcile();
+      case 'poll':
+        return reconciler.poll();
       case 'check':
-        return keeper.check();
+        return reconciler.check();
       case 'lose all':
         at.out = true;
-        keeper.loseAll();
+        reconciler.loseAll();
         // What was under way comes to its end.
-        return keeper.settle();
+        return reconciler.reconcile();
       case 'refused':
-        if (keeper.own.stateOf(step.shard) !== 'foreign') keeper.refused([step.shard]);
+        if (reconciler.own.stateOf(step.shard) !== 'foreign') reconciler.refused([step.shard]);
         return;
       case 'renew': {
         const client = new pg.Client({ connectionString: this.url });
         await client.connect();
-        await keeper.renew(client, keeper.own.held(), null).finally(() => client.end());
+        await reconciler.renew(client, reconciler.own.held(), null).finally(() => client.end());
         return;
       }
       case 'restart':
-        this.keepers[step.node] = this.fresh(names[step.node]!);
+        this.nodes[step.node] = this.fresh(names[step.node]!);
         this.ended.push(at);
-        return at.keeper.stop(false);
+        return at.reconciler.stop(false);
       case 'copy':
         return this.makeCopy();
       case 'fall':
@@ -260,8 +261,8 @@ class World {
     await this.alone(async (client) => {
       for (const { shard, epoch, owner } of this.copy.rows) {
         await client.query('update shard set epoch = $2, owner = $3 where shard = $1', [shard, epoch, owner]);
-        for (const { keeper, inMemory, outlived } of this.keepers)
-          if (inMemory.has(shard) && keeper.own.heldEpochOf(shard)! > epoch) outlived.add(shard);
+        for (const { reconciler, inMemory, outlived } of this.nodes)
+          if (inMemory.has(shard) && reconciler.own.heldEpochOf(shard)! > epoch) outlived.add(shard);
       }
       await client.query('delete from change where n > $1', [this.copy.n]);
       await client.query('delete from written where n > $1', [this.copy.n]);
@@ -282,35 +283,39 @@ class World {
 
   /** All agree on who should own what, and know who lives. */
   async converge(): Promise<void> {
-    const owners = this.keepers.map(({ owner }) => owner);
-    for (const keeper of this.keepers) {
-      keeper.plan = shards.map((shard) => owners[shard % owners.length]!);
-      keeper.members = owners;
-      keeper.out = false;
+    const owners = this.nodes.map(({ owner }) => owner);
+    for (const node of this.nodes) {
+      node.plan = shards.map((shard) => owners[shard % owners.length]!);
+      node.members = owners;
+      node.out = false;
     }
     await until(async () => {
-      await Promise.all(this.keepers.map(({ keeper }) => keeper.look()));
+      await Promise.all(this.nodes.map(({ reconciler }) => reconciler.poll()));
       const { rows } = await this.pool.query('select shard, epoch::float8, owner from shard where shard = any($1)', [shards]);
       return rows.every(({ shard, epoch, owner }) => {
-        const due = this.keepers[shard % owners.length]!;
-        return owner === due.owner && due.keeper.own.epochOf(shard) === epoch && due.inMemory.has(shard);
+        const due = this.nodes[shard % owners.length]!;
+        return owner === due.owner && due.reconciler.own.epochOf(shard) === epoch && due.inMemory.has(shard);
       });
     }, 'every shard to be where it should be').catch(async (error) => {
       const { rows } = await this.pool.query('select shard, epoch::float8, owner from shard where shard = any($1) order by shard', [
         shards,
       ]);
-      const believed = this.keepers.map(({ owner, map, keeper }) => ({
+      const believed = this.nodes.map(({ owner, map, reconciler }) => ({
         owner,
-        shards: shards.map((shard) => ({ ...map.row(shard), state: keeper.own.stateOf(shard), last: keeper.own.lastEpochOf(shard) })),
+        shards: shards.map((shard) => ({
+          ...map.row(shard),
+          state: reconciler.own.stateOf(shard),
+          last: reconciler.own.lastEpochOf(shard),
+        })),
       }));
       throw new Error(JSON.stringify({ rows, believed }), { cause: error });
     });
-    for (const { keeper, inMemory } of this.keepers)
-      assert.deepEqual([...inMemory].sort(), keeper.own.in('owned'), 'nothing else is in memory');
+    for (const { reconciler, inMemory } of this.nodes)
+      assert.deepEqual([...inMemory].sort(), reconciler.own.in('owned'), 'nothing else is in memory');
   }
 
   async judge(): Promise<void> {
-    for (const { outlived } of this.keepers) assert.deepEqual([...outlived], [], 'nothing stays in memory under a lost epoch');
+    for (const { outlived } of this.nodes) assert.deepEqual([...outlived], [], 'nothing stays in memory under a lost epoch');
     const { rows: changes } = await this.pool.query('select shard, epoch::float8, owner from change order by n');
     const last = new Map<number, number>();
     const ownerOf = new Map<string, string | null>();
@@ -328,13 +333,13 @@ class World {
     }
   }
 
-  private fresh(name: string): Keeper {
-    return new Keeper(this, `${name}/${++this.lives}`);
+  private fresh(name: string): ReconcilingNode {
+    return new ReconcilingNode(this, `${name}/${++this.lives}`);
   }
 
   /** As the group commit does: fenced by epoch and owner, in one statement. */
-  private async commit({ keeper, owner }: Keeper, shard: number): Promise<void> {
-    const epoch = keeper.own.fenceEpochOf(shard);
+  private async commit({ reconciler, owner }: ReconcilingNode, shard: number): Promise<void> {
+    const epoch = reconciler.own.fenceEpochOf(shard);
     if (epoch === null) return;
     await this.pool.query(
       `with owned as materialized (select shard from shard where shard = $1 and epoch = $2 and owner = $3 for share)

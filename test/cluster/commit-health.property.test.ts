@@ -2,28 +2,28 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { CommitWatch } from '../../src/cluster/commit-watch.ts';
+import { CommitHealth } from '../../src/cluster/commit-health.ts';
 
-/** Stretches of looks with and without an answer. */
-const stretches = fc.array(fc.record({ answers: fc.boolean(), looks: fc.integer({ min: 1, max: 30 }) }), { minLength: 1, maxLength: 8 });
+/** Stretches of samples with and without an answer. */
+const stretches = fc.array(fc.record({ answers: fc.boolean(), samples: fc.integer({ min: 1, max: 30 }) }), { minLength: 1, maxLength: 8 });
 
-/** Answers come between two looks; with `slowness` so many looks later. */
+/** Answers come between two samples; with `slowness` so many samples later. */
 async function played(
-  stretchesOf: readonly { answers: boolean; looks: number }[],
+  stretchesOf: readonly { answers: boolean; samples: number }[],
   slowness = 0,
 ): Promise<{ answered: boolean; can: boolean; steady: boolean }[]> {
   let answers = true;
   const tick = () => new Promise((resolve) => setImmediate(resolve));
   const ask = async () => {
-    for (let look = 0; look < slowness; look++) await tick();
+    for (let sample = 0; sample < slowness; sample++) await tick();
     return answers || Promise.reject(new Error('no answer'));
   };
-  const watch = new CommitWatch({ ask });
+  const watch = new CommitHealth({ probe: ask });
   const seen: { answered: boolean; can: boolean; steady: boolean }[] = [];
   for (const stretch of stretchesOf) {
     answers = stretch.answers;
-    for (let look = 0; look < stretch.looks; look++) {
-      watch.look();
+    for (let sample = 0; sample < stretch.samples; sample++) {
+      watch.sample();
       seen.push({ answered: answers, can: watch.canCommit, steady: watch.isSteady });
       await tick();
     }
@@ -31,7 +31,7 @@ async function played(
   return seen;
 }
 
-test('C1 a gap of less than eight looks changes nothing, a longer one is told, and trust comes back only with answers', async () => {
+test('C1 a gap of less than eight samples changes nothing, a longer one is told, and trust comes back only with answers', async () => {
   await fc.assert(
     fc.asyncProperty(stretches, async (chosen) => {
       const seen = await played(chosen);
@@ -48,10 +48,10 @@ test('C1 a gap of less than eight looks changes nothing, a longer one is told, a
 test('C2 after an outage a node is steady only when every other node of the same outage can commit again', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 4, max: 40 }), fc.integer({ min: 0, max: 3 }), async (outage, later) => {
-      const good = { answers: true, looks: 20 };
+      const good = { answers: true, samples: 20 };
       const [one, other] = await Promise.all([
-        played([good, { answers: false, looks: outage }, good]),
-        played([good, { answers: false, looks: outage + later }, good]),
+        played([good, { answers: false, samples: outage }, good]),
+        played([good, { answers: false, samples: outage + later }, good]),
       ]);
       for (let i = 20 + outage + later; i < one.length; i++)
         if (one[i]!.steady) assert.ok(other[i]!.can, 'it can before anything is taken from it');
@@ -59,10 +59,10 @@ test('C2 after an outage a node is steady only when every other node of the same
   );
 });
 
-test('C3 a database whose every answer takes up to three looks is trusted again all the same, and before another node is steady', async () => {
-  const good = { answers: true, looks: 20 };
+test('C3 a database whose every answer takes up to three samples is trusted again all the same, and before another node is steady', async () => {
+  const good = { answers: true, samples: 20 };
   for (const slowness of [0, 1, 2, 3]) {
-    const [quick, slow] = await Promise.all([0, slowness].map((each) => played([good, { answers: false, looks: 20 }, good], each)));
+    const [quick, slow] = await Promise.all([0, slowness].map((each) => played([good, { answers: false, samples: 20 }, good], each)));
     assert.equal(slow!.at(-1)!.can, true, `${slowness}`);
     for (let i = 40; i < quick!.length; i++) if (quick![i]!.steady) assert.ok(slow![i]!.can, `${slowness}`);
   }

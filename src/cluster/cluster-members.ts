@@ -1,11 +1,12 @@
 /** The members of the newest view as this node meets them: who should own what, who is reached, and how to tell them all. */
-import { defaultHearing, Hearing } from './hearing.ts';
+
 import { areLinked, isolatedOf } from './isolation.ts';
 import type { Member, View } from './member.ts';
 import type { Peers } from './peers.ts';
 import { planOf } from './placement-plan.ts';
+import { defaultReachability, ReachabilityDetector } from './reachability-detector.ts';
 
-export class Neighbours {
+export class ClusterMembers {
   viewNumber = 0;
   plan: readonly (string | null)[] = [];
   /** Members that are given no shards, as the others do not reach them. */
@@ -13,7 +14,7 @@ export class Neighbours {
   /** Members, and those that will be, to which a stream stands. */
   readonly reachable = new Set<string>();
   private members: ReadonlyMap<string, Member> = new Map();
-  private readonly hearing = new Hearing(defaultHearing);
+  private readonly detector = new ReachabilityDetector(defaultReachability);
   private readonly self: string;
   private readonly peers: Peers;
 
@@ -46,18 +47,18 @@ export class Neighbours {
   }
 
   /** One look at who is reached. Returns the members that this node does not hear where there is something new to report, else null. */
-  listen(): readonly string[] | null {
+  sampleReachability(): readonly string[] | null {
     const others = [...this.members.keys()].filter((incarnation) => incarnation !== this.self);
-    return this.hearing.look(others, (incarnation) => this.reachable.has(incarnation)) ? this.hearing.unheard : null;
+    return this.detector.sample(others, (incarnation) => this.reachable.has(incarnation)) ? this.detector.unreachable : null;
   }
 
   /** Members that are reached and, as far as is reported, reach `to`. */
-  between(to: Member): Member[] {
+  relaysTo(to: Member): Member[] {
     return this.all.filter((by) => this.reachable.has(by.incarnation) && areLinked(by, to));
   }
 
   /** Nobody answers for having heard it. */
-  tellAll(kind: string, payload: unknown): void {
-    for (const member of this.members.values()) if (member.incarnation !== this.self) this.peers.tell(member, kind, payload);
+  notifyAll(kind: string, payload: unknown): void {
+    for (const member of this.members.values()) if (member.incarnation !== this.self) this.peers.notify(member, kind, payload);
   }
 }

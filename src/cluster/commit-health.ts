@@ -1,0 +1,75 @@
+/**
+ * Whether this node can commit, as it tells the others: whether PostgreSQL answers it, and takes writes. Slow to doubt, a little slower to
+ * trust, and slower each time it was wrong, as with peers (`reachability-detector.ts`). It counts its own samples, so a process that stood still doubts nothing.
+ *
+ * C1 A node says that it cannot commit after `doubtAfter` samples in a row without an answer, and that it can after `trustAfter` with one.
+ * C2 It is steady only after answers without a gap for longer than it takes a node to trust again. Only a steady node takes shards from one
+ *    that cannot commit: where the database was away from all, each of them can commit again before another may take anything from it.
+ * C3 Where it is to be trusted again an answer that comes within a second counts for every sample that it took: a database that is slow, but
+ *    does answer, would otherwise never have enough samples with an answer in a row.
+ */
+import { ReachabilityDetector } from './reachability-detector.ts';
+
+export type CommitHealthOptions = {
+  /** Resolves with whether the database takes writes. Rejects where it does not answer. */
+  probe: () => Promise<boolean>;
+};
+
+/** At four samples a second: 2 s, 1 s, 40 s. */
+const patience = { doubtAfter: 8, trustAfter: 4, longestTrust: 160, mostReported: 1 };
+/** 1 s. */
+const gapAfter = 4;
+/** 3 s. */
+const steadyAfter = 12;
+const database = 'database';
+
+export class CommitHealth {
+  canCommit = true;
+  private readonly detector = new ReachabilityDetector(patience);
+  private answered = false;
+  private probing = false;
+  private unanswered = 0;
+  /** C3. Looks that the question now under way has taken, and that are not counted yet. */
+  private pending = 0;
+  private steadyFor = 0;
+  private readonly options: CommitHealthOptions;
+
+  constructor(options: CommitHealthOptions) {
+    this.options = options;
+  }
+
+  /** C2. */
+  get isSteady(): boolean {
+    return this.canCommit && this.steadyFor >= steadyAfter;
+  }
+
+  /** To be called at even intervals. True where there is something new to tell. */
+  sample(): boolean {
+    const hasAnswer = this.answered;
+    this.answered = false;
+    if (!hasAnswer && this.probing && !this.canCommit && this.pending < gapAfter - 1) {
+      this.pending++;
+      return false;
+    }
+    if (!this.probing) void this.probe();
+    let isNew = false;
+    for (let sample = hasAnswer ? this.pending : 0; sample >= 0; sample--)
+      isNew = this.detector.sample([database], () => hasAnswer) || isNew;
+    this.pending = 0;
+    this.canCommit = this.detector.unreachable.length === 0;
+    this.unanswered = hasAnswer ? 0 : this.unanswered + 1;
+    this.steadyFor = isNew || this.unanswered >= gapAfter ? 0 : this.steadyFor + 1;
+    return isNew;
+  }
+
+  private async probe(): Promise<void> {
+    this.probing = true;
+    try {
+      this.answered = await this.options.probe();
+    } catch {
+      // Counted by the samples.
+    } finally {
+      this.probing = false;
+    }
+  }
+}

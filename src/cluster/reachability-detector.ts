@@ -1,0 +1,61 @@
+/**
+ * Which members this node does not hear, as it reports them: slow to doubt and slower to trust, so that a link that flaps moves no shards to
+ * and fro. It counts its own samples, not time: a process that stood still heard nobody, and that says nothing of them.
+ *
+ * H1 Who is heard at one of any `doubtAfter` samples in a row is not reported.
+ * H2 Who was reported stays so until it was heard at each of `trustAfter` samples in a row; at twice as many where it was lost again soon, up
+ *    to `longestTrust`.
+ * H3 More than `mostReported` are not reported at all, so that a view stays small; of a node that hears nobody the others say it.
+ */
+
+export type ReachabilityOptions = { doubtAfter: number; trustAfter: number; longestTrust: number; mostReported: number };
+
+/** At four samples a second: 1.5 s, 5 s, 40 s. */
+export const defaultReachability: ReachabilityOptions = { doubtAfter: 6, trustAfter: 20, longestTrust: 160, mostReported: 64 };
+
+/** `samples`: in a row that spoke against what is reported. `trustAfter`: what it takes this time. `trustedFor`: samples since it was trusted. */
+type PeerSamples = { unreachable: boolean; contrary: number; trustAfter: number; trustedFor: number };
+
+export class ReachabilityDetector {
+  /** Incarnations to report, sorted. */
+  unreachable: readonly string[] = [];
+  private readonly peers = new Map<string, PeerSamples>();
+  private readonly options: ReachabilityOptions;
+
+  constructor(options: ReachabilityOptions) {
+    this.options = options;
+  }
+
+  /** One sample of all other members; who is no member any more is forgotten. True where there is something new to report. */
+  sample(members: readonly string[], isReached: (incarnation: string) => boolean): boolean {
+    const listed = new Set(members);
+    for (const incarnation of this.peers.keys()) if (!listed.has(incarnation)) this.peers.delete(incarnation);
+    for (const incarnation of members) this.count(this.samplesOf(incarnation), isReached(incarnation));
+    const all = members.filter((incarnation) => this.peers.get(incarnation)!.unreachable);
+    const unreachable = all.length > this.options.mostReported ? [] : all.sort();
+    const isNew = unreachable.join('\n') !== this.unreachable.join('\n');
+    this.unreachable = unreachable;
+    return isNew;
+  }
+
+  private samplesOf(incarnation: string): PeerSamples {
+    const { trustAfter, longestTrust } = this.options;
+    let peer = this.peers.get(incarnation);
+    if (peer === undefined) {
+      peer = { unreachable: false, contrary: 0, trustAfter, trustedFor: longestTrust };
+      this.peers.set(incarnation, peer);
+    }
+    return peer;
+  }
+
+  private count(peer: PeerSamples, isReached: boolean): void {
+    const { doubtAfter, trustAfter, longestTrust } = this.options;
+    if (!peer.unreachable) peer.trustedFor = Math.min(peer.trustedFor + 1, longestTrust);
+    peer.contrary = isReached === peer.unreachable ? peer.contrary + 1 : 0;
+    if (peer.contrary < (peer.unreachable ? peer.trustAfter : doubtAfter)) return;
+    peer.contrary = 0;
+    peer.unreachable = !peer.unreachable;
+    if (!peer.unreachable) peer.trustedFor = 0;
+    else peer.trustAfter = peer.trustedFor < longestTrust ? Math.min(2 * peer.trustAfter, longestTrust) : trustAfter;
+  }
+}

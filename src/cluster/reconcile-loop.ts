@@ -1,0 +1,74 @@
+/**
+ * What a node of a cluster looks for by itself, as news make things only quick: shards that have moved, peers that must look, and now and then
+ * whom it hears, which it reports. While somebody is isolated it looks for shards more often, as news of that one come nowhere.
+ */
+import type { Log } from '../log.ts';
+import type { ClusterMembers } from './cluster-members.ts';
+import type { CommitHealth } from './commit-health.ts';
+import type { Membership } from './membership.ts';
+import type { MessageRelay } from './message-relay.ts';
+import type { ShardReconciler } from './shard-reconciler.ts';
+
+export type ReconcileLoopOptions = {
+  reconciler: ShardReconciler;
+  relay: MessageRelay;
+  clusterMembers: ClusterMembers;
+  membership: Membership;
+  commits: CommitHealth;
+  log: Log;
+  shardPollMs: number;
+  reachabilitySampleMs: number;
+  commitProbeMs: number;
+};
+
+export class ReconcileLoop {
+  private timers: NodeJS.Timeout[] = [];
+  private polling = false;
+  private readonly options: ReconcileLoopOptions;
+
+  constructor(options: ReconcileLoopOptions) {
+    this.options = options;
+  }
+
+  start(): void {
+    const { shardPollMs: lookMs, reachabilitySampleMs: listenMs, commitProbeMs: commitLookMs } = this.options;
+    this.timers = [
+      setInterval(() => void this.pollShards(), lookMs),
+      setInterval(() => this.sampleReachability(), listenMs),
+      setInterval(() => this.checkDatabase(), commitLookMs),
+    ];
+  }
+
+  stop(): void {
+    for (const timer of this.timers) clearInterval(timer);
+  }
+
+  private async pollShards(): Promise<void> {
+    const { reconciler, relay, log } = this.options;
+    this.polling = true;
+    relay.retry();
+    try {
+      await reconciler.poll();
+    } catch (error) {
+      log.warn({ err: error }, 'the table of shards could not be read');
+    } finally {
+      this.polling = false;
+    }
+  }
+
+  private checkDatabase(): void {
+    const { commits, membership, log } = this.options;
+    if (!commits.sample()) return;
+    const { canCommit } = commits;
+    if (canCommit) log.info({}, 'this node can commit again');
+    else log.warn({}, 'this node cannot commit: PostgreSQL does not answer it, or takes no writes; its shards go to nodes that can');
+    void membership.reportCommits(canCommit);
+  }
+
+  private sampleReachability(): void {
+    const { clusterMembers, membership } = this.options;
+    const unreachable = clusterMembers.sampleReachability();
+    if (unreachable !== null) void membership.report(unreachable);
+    if (clusterMembers.isolated.size > 0 && !this.polling) void this.pollShards();
+  }
+}

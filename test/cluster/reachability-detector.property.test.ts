@@ -1,0 +1,66 @@
+/** What a node reports that it does not hear, for any way in which its links come and go. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { ReachabilityDetector } from '../../src/cluster/reachability-detector.ts';
+
+const options = { doubtAfter: 3, trustAfter: 5, longestTrust: 30, mostReported: 2 };
+
+test('H1 H2 a member is reported after so many samples in vain, and no longer after so many that heard it', () => {
+  const samples = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 40 })), { maxLength: 20 });
+  fc.assert(
+    fc.property(samples, (runs) => {
+      const detector = new ReachabilityDetector(options);
+      const seen: boolean[] = [];
+      let changes = 0;
+      for (const isReached of runs.flatMap(([heard, times]) => Array<boolean>(times).fill(heard))) {
+        const before = detector.unreachable.length > 0;
+        const isNew = detector.sample(['x'], () => isReached);
+        const after = detector.unreachable.length > 0;
+        seen.push(isReached);
+        assert.equal(isNew, before !== after);
+        if (isNew) changes++;
+        if (isNew && after) assert.ok(!seen.slice(-options.doubtAfter).includes(true), 'H1');
+        if (isNew && !after) assert.ok(!seen.slice(-options.trustAfter).includes(false), 'H2');
+        if (seen.length >= options.doubtAfter && !seen.slice(-options.doubtAfter).includes(true)) assert.ok(after);
+        if (seen.length >= options.longestTrust && !seen.slice(-options.longestTrust).includes(false)) assert.ok(!after);
+      }
+      assert.ok(changes <= 2 + (2 * seen.length) / (options.doubtAfter + options.trustAfter));
+    }),
+  );
+});
+
+test('H2 a link that flaps is trusted later each time, and as before when it has stood for long', () => {
+  const detector = new ReachabilityDetector(options);
+  const samplesUntil = (isReached: boolean) => {
+    for (let samples = 1; ; samples++) if (detector.sample(['x'], () => isReached)) return samples;
+  };
+  const flap = () => [samplesUntil(false), samplesUntil(true)];
+  assert.deepEqual([flap(), flap(), flap(), flap(), flap()], [3, 5, 3, 10, 3, 20, 3, 30, 3, 30].reduce(inPairs, []));
+  for (let samples = 0; samples < options.longestTrust; samples++)
+    assert.equal(
+      detector.sample(['x'], () => true),
+      false,
+    );
+  assert.deepEqual(flap(), [3, 5]);
+});
+
+test('H3 more than a few are not reported; who leaves is forgotten, with what was held against it', () => {
+  const detector = new ReachabilityDetector(options);
+  const sample = (members: string[]) => {
+    for (let samples = 0; samples < options.doubtAfter; samples++) detector.sample(members, (incarnation) => incarnation === 'heard');
+    return detector.unreachable;
+  };
+  assert.deepEqual(sample(['z', 'heard', 'y']), ['y', 'z']);
+  assert.deepEqual(sample(['z', 'heard', 'y', 'x']), []);
+  assert.deepEqual(sample(['heard', 'x']), ['x']);
+  assert.equal(
+    detector.sample(['heard'], () => true),
+    true,
+  );
+  assert.deepEqual(detector.unreachable, []);
+});
+
+function inPairs(pairs: number[][], samples: number, i: number): number[][] {
+  return i % 2 === 0 ? [...pairs, [samples]] : [...pairs.slice(0, -1), [pairs.at(-1)![0]!, samples]];
+}
