@@ -4,12 +4,13 @@ import { silentLog } from '../src/log.ts';
 import { Database } from '../src/storage/database.ts';
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
 import { sharedPostgresSettings } from '../test/support/postgres-settings.ts';
+import { productSchema } from '../test/support/product-schema.ts';
 
 /** Makes the cluster in this DATA_DIR; it does not run afterwards. */
 export async function preparePostgres(dataDir: string): Promise<void> {
   const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog, settings: sharedPostgresSettings });
   try {
-    const database = new Database(postgres.url);
+    const database = new Database(postgres.url, { schema: productSchema });
     await database.migrate();
     await database.close();
     await makeLoginsCheap(postgres.url);

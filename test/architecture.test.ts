@@ -64,7 +64,7 @@ test('imports go one way: edge, actors, cluster, storage, shared files; provider
 });
 
 test('domains use of each other what stands in contract.ts alone', () => {
-  const domainOf = (path: string) => (path.startsWith('src/domains/') ? path.split('/')[2] : undefined);
+  const domainOf = (path: string) => /^src\/domains\/([^/]+)\//.exec(path)?.[1];
   const wrong = sources.flatMap(({ path, imports }) => {
     const domain = domainOf(path);
     const others = imports.filter(({ target }) => domain !== undefined && ![undefined, domain].includes(domainOf(target)));

@@ -3,7 +3,7 @@ import { Database } from '../../src/storage/database.ts';
 import { CounterEntity } from '../support/counter.ts';
 import { serveCalls } from '../support/program.ts';
 
-const database = new Database(process.env.BENCH_DATABASE_URL!, { extraEntities: [CounterEntity] });
+const database = new Database(process.env.BENCH_DATABASE_URL!, { schema: { entities: [CounterEntity] } });
 const held = new Map<string, object>();
 
 serveCalls({

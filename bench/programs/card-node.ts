@@ -4,6 +4,7 @@ import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { cardActor } from '../../src/domains/commerce/card/card.ts';
 import { card, cardIdOf } from '../../src/domains/commerce/card/messages.ts';
+import { commerceSchema } from '../../src/domains/commerce/schema.ts';
 import { wallet } from '../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../src/domains/commerce/wallet/wallet.ts';
 import { idPrefixes, newId } from '../../src/ids.ts';
@@ -24,7 +25,7 @@ const cards = accounts.map((accountId) => cardIdOf(accountId, newId(idPrefixes.c
 const openedTogether = 50;
 const url = process.env.BENCH_DATABASE_URL!;
 const log = createLog('warn');
-const database = new Database(url, { extraEntities: [CounterEntity] });
+const database = new Database(url, { schema: { entities: [CounterEntity, ...commerceSchema.entities] } });
 const runtime = new Runtime({ database, placement: new SingleNode(url, 'bench', log), log });
 const { actors } = runtime;
 

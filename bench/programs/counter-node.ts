@@ -21,7 +21,7 @@ type Load = { inFlight: number; ms: number };
 const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`);
 const url = process.env.BENCH_DATABASE_URL!;
 const log = createLog('warn');
-const database = new Database(url, { extraEntities: [CounterEntity] });
+const database = new Database(url, { schema: { entities: [CounterEntity] } });
 const cluster = process.env.BENCH_REDIS_URL === undefined ? null : await joinLater(process.env.BENCH_REDIS_URL);
 const runtime = new Runtime({ database, placement: cluster?.node ?? new SingleNode(url, 'bench', log), log });
 const { actors } = runtime;

@@ -28,6 +28,7 @@ import { userActor } from '../domains/identity/user/user.ts';
 import { agentActor } from '../domains/tasks/agent/agent.ts';
 import { agentMail } from '../domains/tasks/agent/agent-mail.ts';
 import { agentEffects } from '../domains/tasks/agent/effects.ts';
+import type { AgentRow } from '../domains/tasks/agent/entity.ts';
 import { taskEffects } from '../domains/tasks/task/effects.ts';
 import { taskActor } from '../domains/tasks/task/task.ts';
 import { workspaceActor } from '../domains/workspaces/workspace/workspace.ts';
@@ -38,7 +39,6 @@ import type { Tokens } from '../edge/auth/tokens.ts';
 import type { Log } from '../log.ts';
 import type { AccountMode } from '../mode.ts';
 import { domainOf } from '../providers/mail/compose-mail.ts';
-import type { AgentRow } from '../storage/entities/work.ts';
 import type { Providers } from './providers.ts';
 import type { Stores } from './stores.ts';
 

@@ -1,9 +1,9 @@
 /** Invoices are drawn in the computing processes. */
 
+import type { InvoiceRow } from '../domains/accounts/account/invoice-entity.ts';
 import type { PrintedInvoice } from '../domains/billing/routes/invoice-pdf.ts';
 import { AppError } from '../errors.ts';
 import { type Compute, type Job, JobStopped } from '../providers/compute/port.ts';
-import type { InvoiceRow } from '../storage/entities/checkout.ts';
 
 const pdfJob: Job<{ invoice: PrintedInvoice; customer: string }, Uint8Array> = {
   name: 'invoice_pdf',

@@ -15,6 +15,7 @@ import { holdsContents, openPostgresFiles } from '../storage/postgres-files.ts';
 import { openS3Files, parseS3Url } from '../storage/s3-files.ts';
 import { resolveSecretKey } from '../storage/secret-key.ts';
 import { refusedFunctions } from '../storage/server-functions.ts';
+import { productSchema } from './domains.ts';
 import type { Stops } from './stops.ts';
 
 export type Stores = {
@@ -42,7 +43,7 @@ export async function openStores(config: Config, log: Log, stops: Stops): Promis
   const secretKey = await resolveSecretKey(config);
   const room = new DiskRoom({ dataDir: config.dataDir, reserveBytes: reserveOf(config), log, makeRoom: () => makeRoom(config, database) });
   const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, stops));
-  const database: Database = new Database(databaseUrl, config.redisUrl === null ? {} : poolsInCluster);
+  const database: Database = new Database(databaseUrl, { schema: productSchema, ...(config.redisUrl === null ? {} : poolsInCluster) });
   stops.push(() => database.close());
   const databaseClock = new DatabaseClock({ database, log });
   stops.push(() => databaseClock.stop());

@@ -5,7 +5,6 @@
 import { emailKey } from '../email.ts';
 import type { Plan } from '../plans.ts';
 import type { Database } from './database.ts';
-import type { AccountOverrideValues } from './entities/account.ts';
 
 /** Each thing that can be set and its column. */
 export const overrideColumns = {
@@ -24,7 +23,7 @@ export const overrideColumns = {
 } as const;
 export type OverrideName = keyof typeof overrideColumns;
 /** Null: the plan's own; -1: unlimited. */
-export type Overrides = AccountOverrideValues;
+export type Overrides = Readonly<{ plan: Plan | null } & Record<Exclude<OverrideName, 'plan'>, number | null>>;
 const names = Object.keys(overrideColumns) as OverrideName[];
 
 const none = overridesOf({});

@@ -11,34 +11,8 @@ import { migrationsName, refuseUnderRunningNodes } from './contraction.ts';
 import { diskFull, isServersFault, isSqlError, queryCanceled } from './database-errors.ts';
 import { storageFull } from './disk-room.ts';
 import * as entities from './entities/index.ts';
-import { FirstTables } from './migrations/0001-first-tables.ts';
-import { ClusterIdentity } from './migrations/0002-cluster-identity.ts';
-import { SharedStorage } from './migrations/0003-shared-storage.ts';
-import { AccountOverrides } from './migrations/0004-account-overrides.ts';
-import { Identity } from './migrations/0005-identity.ts';
-import { Accounts } from './migrations/0006-accounts.ts';
-import { Webhooks } from './migrations/0007-webhooks.ts';
-import { Money } from './migrations/0008-money.ts';
-import { Orders } from './migrations/0009-orders.ts';
-import { LastingKeys } from './migrations/0010-lasting-keys.ts';
-import { Payments } from './migrations/0011-payments.ts';
-import { Issuing } from './migrations/0012-issuing.ts';
-import { OneBreath } from './migrations/0013-one-breath.ts';
-import { Subscriptions } from './migrations/0014-subscriptions.ts';
-import { PaidDeposits } from './migrations/0015-paid-deposits.ts';
-import { FairEffects } from './migrations/0017-fair-effects.ts';
-import { Authority } from './migrations/0018-authority.ts';
-import { TestMode } from './migrations/0019-test-mode.ts';
-import { EmailVerification } from './migrations/0020-email-verification.ts';
-import { KeysOfAnAccount } from './migrations/0021-keys-of-an-account.ts';
-import { FilesOfOneName } from './migrations/0022-files-of-one-name.ts';
-import { WebhookChallenge } from './migrations/0023-webhook-challenge.ts';
-import { AccountStorageUse } from './migrations/0024-account-storage.ts';
-import { DeadLetters } from './migrations/0027-dead-letters.ts';
-import { MessageOrder } from './migrations/0029-message-order.ts';
-import { OldRows } from './migrations/0031-old-rows.ts';
-import { VacuumSettings } from './migrations/0032-vacuum-settings.ts';
-import { Recounts } from './migrations/0033-recounts.ts';
+import { firstMigrations } from './migrations/index.ts';
+import type { Schema } from './schema.ts';
 import { connectionNames, takeAdvisoryLock } from './server-functions.ts';
 import { requireSessions, SessionsLost } from './session-check.ts';
 import { type Table, tableOf } from './table.ts';
@@ -51,7 +25,8 @@ export type DatabaseOptions = {
   /** The same of lists and reports: so many always, and more while PostgreSQL has them (`useSpareConnections`). */
   listPoolSize?: number;
   applicationName?: string;
-  extraEntities?: EntitySchema<any>[];
+  /** Of the domains, beside the tables of the platform. */
+  schema?: Schema;
 };
 
 /** For each of many nodes on one database: enough for thousands of short statements a second. A node alone has the defaults. */
@@ -82,40 +57,11 @@ export class Database {
       clientUrl: url,
       entities: [
         ...(Object.values(entities) as EntitySchema<any>[]).filter((value) => typeof value === 'object'),
-        ...(options.extraEntities ?? []),
+        ...(options.schema?.entities ?? []),
       ],
       extensions: [Migrator],
       migrations: {
-        migrationsList: [
-          FirstTables,
-          ClusterIdentity,
-          SharedStorage,
-          AccountOverrides,
-          Identity,
-          Accounts,
-          Webhooks,
-          Money,
-          Orders,
-          LastingKeys,
-          Payments,
-          Issuing,
-          OneBreath,
-          Subscriptions,
-          PaidDeposits,
-          FairEffects,
-          Authority,
-          TestMode,
-          EmailVerification,
-          KeysOfAnAccount,
-          FilesOfOneName,
-          WebhookChallenge,
-          AccountStorageUse,
-          DeadLetters,
-          MessageOrder,
-          OldRows,
-          VacuumSettings,
-          Recounts,
-        ],
+        migrationsList: [...firstMigrations, ...(options.schema?.migrations ?? [])],
         snapshot: false,
         tableName: 'migration',
       },

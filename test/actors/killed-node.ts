@@ -6,7 +6,7 @@ import { Database } from '../../src/storage/database.ts';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 
 const [url, from] = [process.argv[2]!, Number(process.argv[3])];
-const database = new Database(url, { extraEntities: probeOptions.entities });
+const database = new Database(url, { schema: { entities: probeOptions.entities } });
 const runtime = new Runtime({ database, placement: new SingleNode(url, 'killed', silentLog), log: silentLog });
 runtime.register([probeActor]);
 effects.work = async ({ i }) => i;

@@ -6,7 +6,7 @@ import { Database } from '../../src/storage/database.ts';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 
 const [url, begin] = [process.argv[2]!, process.argv[3] === 'begin'];
-const database = new Database(url, { extraEntities: probeOptions.entities });
+const database = new Database(url, { schema: { entities: probeOptions.entities } });
 const runtime = new Runtime({ database, placement: new SingleNode(url, 'poisoned', silentLog), log: silentLog, suspectPauseMs: 100 });
 runtime.register([probeActor]);
 process.once('disconnect', () => process.exit());

@@ -205,7 +205,7 @@ test('N5 where the database has lost epochs the node forgets what it knew and cl
 
 /** Another node on the same database, with a note of connections of its that were cut. */
 async function beside(first: TestRuntime) {
-  const database = new Database(first.url, { extraEntities: probeOptions.entities });
+  const database = new Database(first.url, { schema: { entities: probeOptions.entities } });
   const cuts: string[] = [];
   const log = {
     ...silentLog,

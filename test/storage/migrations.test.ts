@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { Database } from '../../src/storage/database.ts';
-import * as entities from '../../src/storage/entities/index.ts';
+import * as ownEntities from '../../src/storage/entities/index.ts';
 import { testDatabase } from '../support/database.ts';
+import { productSchema } from '../support/product-schema.ts';
 import { until } from '../support/runtime.ts';
 
 async function databases(t: TestContext, count: number): Promise<Database[]> {
   const server = await testDatabase({ empty: true });
-  const all = Array.from({ length: count }, () => new Database(server.url));
+  const all = Array.from({ length: count }, () => new Database(server.url, { schema: productSchema }));
   t.after(async () => {
     for (const database of all) await database.close();
     await server.close();
@@ -99,7 +100,7 @@ async function differences(database: Database): Promise<string[]> {
       left join pg_index i on i.indrelid = c.oid and i.indisprimary where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`,
   });
   const found: string[] = [];
-  for (const entity of Object.values(entities).filter((value) => typeof value === 'object' && 'meta' in value)) {
+  for (const entity of [...Object.values(ownEntities).filter((value) => typeof value === 'object'), ...productSchema.entities]) {
     const { name: table, columns, primaryKey } = database.table(entity);
     const there = new Map(rows.filter((row) => row.table === table).map((row) => [row.name, row]));
     for (const { name, type, nullable } of columns) {

@@ -77,7 +77,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
   const links = new MemoryLinks();
   const nodes: TestNode[] = [];
   const lines: TestCluster['lines'] = [];
-  const firstDatabase = new Database(kept.url, { extraEntities: probeOptions.entities });
+  const firstDatabase = new Database(kept.url, { schema: { entities: probeOptions.entities } });
   await firstDatabase.migrate();
   await firstDatabase.close();
   for (const table of probeOptions.tables) await direct.query(table);
@@ -94,7 +94,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
       startedAtMs: Date.now(),
     };
     const log = logTo(lines, name);
-    const database = new Database(databaseUrl, { extraEntities: probeOptions.entities });
+    const database = new Database(databaseUrl, { schema: { entities: probeOptions.entities } });
     const shared = { shardCount, secretKeyDigest: 'a'.repeat(64), protocol: { lowest: 1, highest: 1 } };
     const { leaseMs, renewEveryMs } = options;
     const membership = new Membership({ redisUrl, clusterId: 'test', self, shared, leaseMs, renewEveryMs, log });

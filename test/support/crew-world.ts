@@ -7,13 +7,14 @@ import assert from 'node:assert/strict';
 import type { EffectOutcome } from '../../src/actors/define-actor.ts';
 import { missingScope } from '../../src/authority.ts';
 import { accountActor } from '../../src/domains/accounts/account/account.ts';
+import type { AccountRow } from '../../src/domains/accounts/account/entity.ts';
 import { agentActor } from '../../src/domains/tasks/agent/agent.ts';
+import type { AgentRow } from '../../src/domains/tasks/agent/entity.ts';
+import type { TaskConfig, TaskRow } from '../../src/domains/tasks/task/entity.ts';
 import { taskActor } from '../../src/domains/tasks/task/task.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
 import type { Toolbox } from '../../src/providers/tools/port.ts';
-import type { AccountRow } from '../../src/storage/entities/account.ts';
-import type { AgentRow, TaskConfig, TaskRow } from '../../src/storage/entities/work.ts';
 import { type RecordedEvent, RecordedTurn } from './turn-context.ts';
 
 const tools = [

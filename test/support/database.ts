@@ -38,7 +38,8 @@ function makeTemplate(server: string): Promise<void> {
     const unfinished = `${template}_unfinished`;
     await client.query(`drop database if exists ${unfinished} with (force)`);
     await client.query(`create database ${unfinished}`);
-    const database = new Database(urlOf(server, unfinished));
+    const { productSchema } = await import('./product-schema.ts');
+    const database = new Database(urlOf(server, unfinished), { schema: productSchema });
     await database.migrate();
     await database.close();
     await client.query(`alter database ${unfinished} rename to ${template}`);

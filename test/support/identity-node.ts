@@ -26,6 +26,7 @@ import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
 import { testDatabase } from './database.ts';
 import { startEdge, type TestEdge } from './http-edge.ts';
+import { productSchema } from './product-schema.ts';
 
 export const secretKey = 'a secret key of thirty-two characters or so';
 
@@ -96,7 +97,7 @@ export type IdentityDatabase = { database: Database; clock: HandClock; startRunt
 /** A migrated database, and runtimes on it that are stopped with the test. */
 export async function identityDatabase(t: TestContext): Promise<IdentityDatabase> {
   const server = await testDatabase();
-  const database = new Database(server.url);
+  const database = new Database(server.url, { schema: productSchema });
   await database.migrate();
   const clock = new HandClock();
   const started: Runtime[] = [];

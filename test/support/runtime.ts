@@ -9,6 +9,7 @@ import type { Log } from '../../src/log.ts';
 import type { EventDraft } from '../../src/storage/commit-unit.ts';
 import { Database } from '../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { productSchemaWith } from './product-schema.ts';
 
 export type TestRuntimeOptions = Partial<Omit<RuntimeOptions, 'database' | 'placement'>> & {
   /** Entities of the tested actors that the service itself does not have, and the SQL that makes their tables. */
@@ -54,7 +55,7 @@ export async function testRuntime(definitions: AnyActor[], options: TestRuntimeO
   const log = options.log ?? errorLog(errors);
 
   const begin = async (first: boolean) => {
-    const database = new Database(url, { extraEntities: entities });
+    const database = new Database(url, { schema: productSchemaWith(entities) });
     if (first) {
       if (given !== undefined) await database.migrate();
       for (const table of tables) await direct.query(table);

@@ -25,6 +25,7 @@ import type { Resolve } from '../../src/providers/outbound/resolve.ts';
 import { Database } from '../../src/storage/database.ts';
 import { Canary, type CanaryRow } from '../../src/storage/entities/runtime.ts';
 import { testDatabase } from './database.ts';
+import { productSchema } from './product-schema.ts';
 import { until } from './runtime.ts';
 
 export type CrierContract = { commands: { cry(input: { events: NewEvent[] }): null }; queries: Record<never, never> };
@@ -128,7 +129,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
   const server = await testDatabase();
   const clock = new MovedClock();
   const begin = async () => {
-    const database = new Database(server.url);
+    const database = new Database(server.url, { schema: productSchema });
     await database.migrate();
     const placement = new SingleNode(server.url, 'test', silentLog);
     const runtime = new Runtime({ database, placement, log: silentLog, clock, freezeStates: true });

@@ -15,6 +15,7 @@ import { storageEffects } from '../../src/domains/accounts/account-storage/count
 import { createAuthenticator } from '../../src/domains/identity/auth/authenticate.ts';
 import { createCookieSessions } from '../../src/domains/identity/auth/cookie-session.ts';
 import { deliverableRoutes } from '../../src/domains/tasks/routes/deliverables.ts';
+import { Deliverable } from '../../src/domains/tasks/task/entity.ts';
 import { type DeliveredFile, task } from '../../src/domains/tasks/task/messages.ts';
 import { createDownloadLinks } from '../../src/domains/workspaces/routes/download-link.ts';
 import { workspaceRoutes } from '../../src/domains/workspaces/routes/workspaces.ts';
@@ -28,13 +29,13 @@ import { createIdempotency } from '../../src/edge/idempotency.ts';
 import { derivedId, idPrefixes } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
-import { Deliverable } from '../../src/storage/entities/work.ts';
 import type { FileStore } from '../../src/storage/files.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
 import { testDatabase } from './database.ts';
 import { startEdge } from './http-edge.ts';
+import { productSchemaWith } from './product-schema.ts';
 import { settled } from './settled.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -72,7 +73,7 @@ export type WorkspaceNode = Awaited<ReturnType<typeof startWorkspaceNode>>;
 export async function startWorkspaceNode(t: TestContext) {
   const server = await testDatabase();
   const folder = await temporaryFolder();
-  const database = new Database(server.url, { extraEntities: [DeliveryTarget] });
+  const database = new Database(server.url, { schema: productSchemaWith([DeliveryTarget]) });
   await database.migrate();
   await database.pool.query('create table delivery_target (id text primary key, deliveries int not null)');
   const directory = join(folder.path, 'files');

@@ -1,5 +1,7 @@
 /** What other domains may use of accounts: an account, its plan, its limits and settings. */
 
+export type { AccountRow, WaitingFor } from './account/entity.ts';
+export { Invoice, type InvoiceLine, type InvoiceRow } from './account/invoice-entity.ts';
 export { account, type PlanChange, placeName } from './account/messages.ts';
 export { minutes, planOf, quoteFor, type Standing, standingOf } from './account/standing.ts';
 export { accountSettings, autoApproveSetting } from './account-settings/messages.ts';

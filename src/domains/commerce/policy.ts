@@ -1,5 +1,5 @@
 /** What commerce asks of an account. */
-import type { AccountRow } from '../../storage/entities/account.ts';
+import type { AccountRow } from '../accounts/contract.ts';
 import { planOf } from '../accounts/contract.ts';
 
 /** Virtual cards are issued, shown and used on the business plan alone. */

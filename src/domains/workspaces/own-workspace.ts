@@ -2,7 +2,7 @@
 import type { ActorSystem } from '../../actors/actor-system.ts';
 import type { Principal } from '../../edge/auth/principal.ts';
 import { ownedBy } from '../../edge/routes/ownership.ts';
-import type { WorkspaceRow } from '../../storage/entities/work.ts';
+import type { WorkspaceRow } from './workspace/entity.ts';
 import { workspace } from './workspace/messages.ts';
 
 /** The workspace, if it is the caller's. Rejects `not_found`. */

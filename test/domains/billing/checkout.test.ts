@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { checkoutActor, checkoutLifeMs } from '../../../src/domains/billing/checkout/checkout.ts';
+import type { CheckoutRow } from '../../../src/domains/billing/checkout/entity.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { CheckoutRow } from '../../../src/storage/entities/checkout.ts';
 import { RecordedTurn } from '../../support/turn-context.ts';
 
 const commands = checkoutActor({} as never, { takesPayments: true }).commands as any;

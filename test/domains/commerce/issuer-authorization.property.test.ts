@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import type { IssuerAuthorizationRow } from '../../../src/domains/commerce/issuer-authorization/entity.ts';
 import { issuerAuthorizationActor } from '../../../src/domains/commerce/issuer-authorization/issuer-authorization.ts';
 import { bookedMinor } from '../../../src/domains/commerce/issuer-authorization/settle.ts';
 import type { IssuerWord } from '../../../src/issuer-word.ts';
-import type { IssuerAuthorizationRow } from '../../../src/storage/entities/issuing.ts';
 import { type RecordedEffect, RecordedTurn } from '../../support/turn-context.ts';
 
 const amount = fc.integer({ min: 1, max: 1_000 });

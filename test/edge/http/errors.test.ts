@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Type from 'typebox';
+import { Task } from '../../../src/domains/tasks/task/entity.ts';
 import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
 import { AppError, type ErrorCode, errorCodes } from '../../../src/errors.ts';
 import { Database } from '../../../src/storage/database.ts';
-import { Task } from '../../../src/storage/entities/work.ts';
 import { testDatabase } from '../../support/database.ts';
 import { startEdge } from '../../support/http-edge.ts';
 

@@ -2,8 +2,8 @@
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { modes } from '../../../mode.ts';
-import { AccountSettings, type AccountSettingsRow } from '../../../storage/entities/identity.ts';
 import { wallet, walletIdOf } from '../../commerce/contract.ts';
+import { AccountSettings, type AccountSettingsRow } from './entity.ts';
 import { accountSettingsInputs } from './inputs.ts';
 import { type AccountSettingsContract, accountSettings, type Settings } from './messages.ts';
 

@@ -2,7 +2,7 @@
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
-import type { AccountSettingsRow } from '../../../storage/entities/identity.ts';
+import type { AccountSettingsRow } from './entity.ts';
 
 /** Amounts are minor units. */
 export type Settings = Readonly<Omit<AccountSettingsRow, 'id'>>;

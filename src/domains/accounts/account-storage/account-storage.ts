@@ -4,8 +4,8 @@
  */
 
 import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../../../actors/define-actor.ts';
-import { AccountStorage, type AccountStorageRow } from '../../../storage/entities/account.ts';
 import { countAgainMs, countEveryMs } from './count.ts';
+import { AccountStorage, type AccountStorageRow } from './entity.ts';
 import { accountStorageInputs } from './inputs.ts';
 import { type AccountStorageContract, accountStorage, type Reservation, type StorageUse } from './messages.ts';
 import { mustFit } from './room.ts';

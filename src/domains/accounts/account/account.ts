@@ -13,10 +13,10 @@ import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type Turn
 import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
 import { isUpgrade, type Plan, unlimited } from '../../../plans.ts';
-import { Account, type AccountRow, AgentUsage } from '../../../storage/entities/account.ts';
-import type { WaitingFor } from '../../../storage/entities/work.ts';
 import { emailAddress } from '../../identity/contract.ts';
 import { task } from '../../tasks/contract.ts';
+import type { WaitingFor } from './entity.ts';
+import { Account, type AccountRow, AgentUsage } from './entity.ts';
 import { accountInputs } from './inputs.ts';
 import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
 import { type AccountContract, type PlanChange, account as ref, taskOfPlace } from './messages.ts';

@@ -4,8 +4,8 @@ import type { TurnContext } from '../../../actors/define-actor.ts';
 import { isoTimestamp } from '../../../clock.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { toMajor } from '../../../money.ts';
-import type { AccountRow, Subscription } from '../../../storage/entities/account.ts';
-import { Invoice, type InvoiceRow } from '../../../storage/entities/checkout.ts';
+import type { AccountRow, Subscription } from './entity.ts';
+import { Invoice, type InvoiceRow } from './invoice-entity.ts';
 import type { AccountContract, ChangePlan, PeriodPaid } from './messages.ts';
 import { billFor, isOver, type Settled, settled, termLine, unused } from './subscription.ts';
 

@@ -2,7 +2,8 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { BillingPeriod, Plan } from '../../../plans.ts';
-import type { AccountOverrideValues, AccountRow } from '../../../storage/entities/account.ts';
+import type { Overrides } from '../../../storage/account-overrides.ts';
+import type { AccountRow } from './entity.ts';
 
 export type CreateAccount = { registrationId: string; claimedBy: string };
 
@@ -63,7 +64,7 @@ export type AccountContract = {
     planned(input: { taskId: string; tokens: number }): void;
     used(input: Usage): void;
     /** What an operator has set, and when; what is older than what is known changes nothing. */
-    limitsChanged(input: { overrides: AccountOverrideValues; changedAtMs: number }): void;
+    limitsChanged(input: { overrides: Overrides; changedAtMs: number }): void;
     /**
      * A better plan holds at once, and leaves an invoice; a lesser one, or another billing period, holds from the end of what is paid on. The plan
      * there is withdraws what was waiting. To be asked by an id: each time it is asked it takes effect.

@@ -3,7 +3,7 @@
  * was given meanwhile or not: who does not wait any more when leaving has been given one. So holders are counted, not kept.
  */
 import { unlimited } from '../../../plans.ts';
-import type { Places } from '../../../storage/entities/account.ts';
+import type { Places } from './entity.ts';
 
 export const noPlaces: Places = { held: 0, waiting: [] };
 

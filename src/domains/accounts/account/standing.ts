@@ -1,7 +1,6 @@
 /** How an account stands: what holds for it, and what it has used of it. */
 import { isUpgrade, limitsOf, type Plan, type PlanLimits, planLimits, unlimited } from '../../../plans.ts';
-import type { AccountRow } from '../../../storage/entities/account.ts';
-import type { WaitingFor } from '../../../storage/entities/work.ts';
+import type { AccountRow, WaitingFor } from './entity.ts';
 import { periodAt } from './period.ts';
 import { billFor, type Offer, planFrom, type Settled, settled } from './subscription.ts';
 

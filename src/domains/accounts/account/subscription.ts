@@ -5,8 +5,8 @@
 import { isoTimestamp } from '../../../clock.ts';
 import { shareMinor } from '../../../money.ts';
 import { type BillingPeriod, type Plan, planName, planPriceMinor } from '../../../plans.ts';
-import type { AccountRow, Subscription } from '../../../storage/entities/account.ts';
-import type { InvoiceLine } from '../../../storage/entities/checkout.ts';
+import type { AccountRow, Subscription } from './entity.ts';
+import type { InvoiceLine } from './invoice-entity.ts';
 import { periodAt, yearEndMs } from './period.ts';
 
 export type Offer = { plan: Plan; billingPeriod: BillingPeriod };

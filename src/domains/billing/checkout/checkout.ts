@@ -24,10 +24,10 @@ import {
 import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
 import { planPriceMinor } from '../../../plans.ts';
-import { Checkout, type CheckoutRow, type PlanCheckoutRow } from '../../../storage/entities/checkout.ts';
 import { transferOf, wallet } from '../../commerce/contract.ts';
 import { renewal } from '../renewal/messages.ts';
 import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+import { Checkout, type CheckoutRow, type PlanCheckoutRow } from './entity.ts';
 import { checkoutInputs } from './inputs.ts';
 import {
   type CheckoutContract,

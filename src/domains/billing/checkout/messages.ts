@@ -2,9 +2,9 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { PageStanding, Payer } from '../../../providers/payments/port.ts';
-import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
 import type { PlanChange } from '../../accounts/contract.ts';
 import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+import type { CheckoutRow } from './entity.ts';
 
 /** What processors take at once, in cents. What is more than due of a plan is kept as credit. */
 export const paymentBounds = { leastMinor: 50, mostMinor: 99_999_999 };

@@ -5,7 +5,7 @@ import { configured } from '../../../configured.ts';
 import { type Log, warned } from '../../../log.ts';
 import { planPriceMinor } from '../../../plans.ts';
 import { type PaymentProcessor, paymentCurrency, type RenewalStanding } from '../../../providers/payments/port.ts';
-import type { RenewalRow } from '../../../storage/entities/renewal.ts';
+import type { RenewalRow } from './entity.ts';
 import type { Arranged, RenewalContract } from './messages.ts';
 
 export type Arrange = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod' | 'payer' | 'arrangement'> & {

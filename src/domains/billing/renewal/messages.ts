@@ -2,8 +2,8 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Payer, RenewalStanding } from '../../../providers/payments/port.ts';
-import type { RenewalRow } from '../../../storage/entities/renewal.ts';
 import type { Arrange } from './effects.ts';
+import type { RenewalRow } from './entity.ts';
 
 export type BeginRenewal = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod'> & { payer: Payer; paidUntilMs: number };
 

@@ -12,9 +12,9 @@ import { NotYet } from '../../../actors/not-yet.ts';
 import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
 import type { PaidTerm, RenewalStanding } from '../../../providers/payments/port.ts';
-import { Renewal, type RenewalRow } from '../../../storage/entities/renewal.ts';
 import { account } from '../../accounts/contract.ts';
 import type { Arrange } from './effects.ts';
+import { Renewal, type RenewalRow } from './entity.ts';
 import { renewalInputs } from './inputs.ts';
 import { type BeginRenewal, type RenewalContract, renewal } from './messages.ts';
 

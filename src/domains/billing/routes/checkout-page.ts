@@ -3,7 +3,7 @@
 import type { HttpResponse } from '../../../edge/http/message.ts';
 import { escaped, page } from '../../../edge/routes/html-page.ts';
 import { type BillingPeriod, planName, planPriceMinor } from '../../../plans.ts';
-import type { CheckoutRow, PlanCheckoutRow } from '../../../storage/entities/checkout.ts';
+import type { CheckoutRow, PlanCheckoutRow } from '../checkout/entity.ts';
 import type { ContactRequest } from '../checkout/messages.ts';
 
 export type CheckoutPage = {

@@ -11,8 +11,8 @@ import { isWebAddress, webAddressRule } from '../../../edge/routes/web-address.t
 import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { billingPeriods, plans } from '../../../plans.ts';
-import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
 import { account, quoteFor } from '../../accounts/contract.ts';
+import type { CheckoutRow } from '../checkout/entity.ts';
 import { type ContactRequest, checkout } from '../checkout/messages.ts';
 import { checkoutPage, isExpired, noCheckoutPage } from './checkout-page.ts';
 

@@ -12,9 +12,8 @@ import { idPrefixes } from '../../../ids.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
-import type { CheckoutRow } from '../../../storage/entities/checkout.ts';
-import { LedgerEntry, type LedgerEntryRow } from '../../../storage/entities/money.ts';
-import { wallet, walletIdOf } from '../../commerce/contract.ts';
+import { LedgerEntry, type LedgerEntryRow, wallet, walletIdOf } from '../../commerce/contract.ts';
+import type { CheckoutRow } from '../checkout/entity.ts';
 import { checkout, paymentBounds } from '../checkout/messages.ts';
 import type { CheckoutPages } from './checkout.ts';
 

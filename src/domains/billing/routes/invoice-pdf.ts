@@ -1,7 +1,7 @@
 /** An invoice as a PDF of one page. The default export is a job for a computing process, where alone the library that draws it is loaded. */
 import { isoTimestamp } from '../../../clock.ts';
 import { planName } from '../../../plans.ts';
-import type { InvoiceRow } from '../../../storage/entities/checkout.ts';
+import type { InvoiceRow } from '../../accounts/contract.ts';
 
 /** What of an invoice is printed. */
 export type PrintedInvoice = Pick<

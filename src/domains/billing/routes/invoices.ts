@@ -10,7 +10,7 @@ import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { toMajor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
-import { Invoice, type InvoiceRow } from '../../../storage/entities/checkout.ts';
+import { Invoice, type InvoiceRow } from '../../accounts/contract.ts';
 import type { DownloadLinks } from '../../workspaces/contract.ts';
 
 const InvoiceView = Type.Object(

@@ -1,6 +1,6 @@
 /** What was decided on cards, as it stands among the records. */
 import type { Database } from '../../../storage/database.ts';
-import { CardAuthorization, type CardAuthorizationRow } from '../../../storage/entities/money.ts';
+import { CardAuthorization, type CardAuthorizationRow } from './entity.ts';
 
 /** null: none that has been decided. */
 export async function findAuthorization(database: Pick<Database, 'load' | 'table'>, id: string): Promise<CardAuthorizationRow | null> {

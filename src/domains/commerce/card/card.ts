@@ -11,9 +11,9 @@
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { toMajor } from '../../../money.ts';
-import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from '../../../storage/entities/money.ts';
 import { issuedCard } from '../issued-card/messages.ts';
 import { transferOf, wallet, walletIdOf } from '../wallet/messages.ts';
+import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from './entity.ts';
 import { cardInputs } from './inputs.ts';
 import { type Authorize, type CardContract, card, cardIdOf, type DeclineReason, type NewCard } from './messages.ts';
 import { reverse } from './reverse.ts';

@@ -4,7 +4,7 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
 import type { CardIssuer } from '../../../providers/issuing/port.ts';
 import type { Database } from '../../../storage/database.ts';
-import type { CardRow } from '../../../storage/entities/money.ts';
+import type { CardRow } from './entity.ts';
 import { card, type NewCard } from './messages.ts';
 
 export type IssueParts = { actors: Pick<ActorSystem, 'ask'>; database: Database; issuer: CardIssuer };

@@ -2,9 +2,9 @@
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import { idBeside } from '../../../cluster/address.ts';
-import type { CardReversalRow } from '../../../storage/entities/issuing.ts';
-import type { CardAuthorizationRow, CardRow } from '../../../storage/entities/money.ts';
+import type { CardReversalRow } from '../issuer-authorization/entity.ts';
 import { type PaymentRefusal, wallet } from '../wallet/messages.ts';
+import type { CardAuthorizationRow, CardRow } from './entity.ts';
 
 export type NewCard = Pick<CardRow, 'accountId' | 'mode' | 'name' | 'last4' | 'numberHash' | 'spendLimitMinor' | 'currency'> & {
   /** Where an issuer elsewhere has made it. */

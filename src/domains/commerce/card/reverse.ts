@@ -3,9 +3,9 @@
 import type { Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { toMajor } from '../../../money.ts';
-import { CardReversal, type CardReversalRow } from '../../../storage/entities/issuing.ts';
-import type { CardRow } from '../../../storage/entities/money.ts';
+import { CardReversal, type CardReversalRow } from '../issuer-authorization/entity.ts';
 import { wallet, walletIdOf } from '../wallet/messages.ts';
+import type { CardRow } from './entity.ts';
 import type { CardContract, Reversal } from './messages.ts';
 
 /** A card that its limit had frozen stays so until it is unfrozen. */

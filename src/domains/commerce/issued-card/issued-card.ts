@@ -13,9 +13,9 @@ import { configured } from '../../../configured.ts';
 import { AppError } from '../../../errors.ts';
 import { type Log, warned } from '../../../log.ts';
 import type { OutsideIssuer } from '../../../providers/issuing/port.ts';
-import { IssuedCard, type IssuedCardRow } from '../../../storage/entities/issuing.ts';
-import type { CardRow } from '../../../storage/entities/money.ts';
+import type { CardRow } from '../card/entity.ts';
 import { card } from '../card/messages.ts';
+import { IssuedCard, type IssuedCardRow } from './entity.ts';
 import { issuedCardInputs } from './inputs.ts';
 import { type CardAtIssuer, type IssuedByNow, type IssuedCardContract, issuedCard, type Making } from './messages.ts';
 

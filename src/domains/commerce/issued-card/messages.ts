@@ -1,8 +1,8 @@
 /** What can be asked of a card's counterpart at an issuer elsewhere. The key is the card's id. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
-import type { IssuedCardRow } from '../../../storage/entities/issuing.ts';
-import type { CardRow } from '../../../storage/entities/money.ts';
+import type { CardRow } from '../card/entity.ts';
+import type { IssuedCardRow } from './entity.ts';
 
 export type CardAtIssuer = Pick<IssuedCardRow, 'accountId' | 'name' | 'currency' | 'spendLimitMinor'>;
 export type IssuedByNow = { issuerCardId: string; last4: string; numberHash: string };

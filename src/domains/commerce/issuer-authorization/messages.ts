@@ -2,8 +2,8 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { IssuerWord } from '../../../issuer-word.ts';
-import type { IssuerAuthorizationRow } from '../../../storage/entities/issuing.ts';
 import type { DeclineReason } from '../card/messages.ts';
+import type { IssuerAuthorizationRow } from './entity.ts';
 
 export type CardAndMerchant = { cardId: string; accountId: string; merchant: string };
 export type Asked = CardAndMerchant & {

@@ -1,6 +1,6 @@
 /** What is booked of an authorization against what its issuer says of it. Pure rules. */
 import type { IssuerWord } from '../../../issuer-word.ts';
-import type { Charge, IssuerAuthorizationRow } from '../../../storage/entities/issuing.ts';
+import type { Charge, IssuerAuthorizationRow } from './entity.ts';
 
 /** A request is decided there within seconds; by then it is decided, whatever its history shows. */
 const undecidedForMs = 60_000;

@@ -2,8 +2,8 @@
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
-import type { PurchaseOrderRow } from '../../../storage/entities/order.ts';
 import type { PayerContract } from '../wallet/messages.ts';
+import type { PurchaseOrderRow } from './entity.ts';
 
 export type CreateOrder = {
   accountId: string;

@@ -11,8 +11,8 @@
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError, type Issue } from '../../../errors.ts';
 import { toMajor } from '../../../money.ts';
-import { PurchaseOrder, type PurchaseOrderRow } from '../../../storage/entities/order.ts';
 import { type Payment, type PaymentDecision, type PaymentRefusal, transferOf, wallet, walletIdOf } from '../wallet/messages.ts';
+import { PurchaseOrder, type PurchaseOrderRow } from './entity.ts';
 import { purchaseOrderInputs } from './inputs.ts';
 import { type CreateOrder, type PurchaseOrderContract, purchaseOrder } from './messages.ts';
 

@@ -14,8 +14,8 @@ import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { idPrefixes, newId } from '../../../ids.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
-import { PurchaseOrder, type PurchaseOrderRow } from '../../../storage/entities/order.ts';
 import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
+import { PurchaseOrder, type PurchaseOrderRow } from '../purchase-order/entity.ts';
 import { purchaseOrder } from '../purchase-order/messages.ts';
 
 const Time = Type.String({ format: 'date-time' });

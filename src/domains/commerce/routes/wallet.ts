@@ -11,8 +11,8 @@ import { idPrefixes } from '../../../ids.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
-import { LedgerEntry, type LedgerEntryRow } from '../../../storage/entities/money.ts';
 import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
+import { LedgerEntry, type LedgerEntryRow } from '../wallet/entity.ts';
 import { type SpendingLimits, wallet, walletIdOf } from '../wallet/messages.ts';
 
 export type WalletRouteParts = { actors: ActorSystem; database: Database; clock: Clock };

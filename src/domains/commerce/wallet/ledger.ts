@@ -1,7 +1,7 @@
 /** The one way into the ledger: a transfer between a wallet and one of the books around it in the same mode, as two entries that sum to zero. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
-import { type Book, LedgerEntry, type LedgerEntryRow } from '../../../storage/entities/money.ts';
+import { type Book, LedgerEntry, type LedgerEntryRow } from './entity.ts';
 import { type WalletContract, walletOwner } from './messages.ts';
 
 export type Transfer = {

@@ -2,7 +2,7 @@
 
 import { type ActorRef, actorRef, type Contract } from '../../../actors/define-actor.ts';
 import type { AccountMode } from '../../../mode.ts';
-import type { Payment, WalletRow } from '../../../storage/entities/money.ts';
+import type { Payment, WalletRow } from './entity.ts';
 
 export type { Payment };
 

@@ -4,7 +4,7 @@
  * A day never begins twice: neither a clock that goes back nor a time zone further west brings back what was spent, and a time zone further
  * east does not end the day: what was spent today counts for what is today there.
  */
-import type { WalletRow } from '../../../storage/entities/money.ts';
+import type { WalletRow } from './entity.ts';
 import { localDay, monthOf } from './local-day.ts';
 import type { PaymentRefusal } from './messages.ts';
 

@@ -3,8 +3,8 @@
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { shardOf } from '../../../cluster/address.ts';
 import { AppError } from '../../../errors.ts';
-import { ApiKey, type ApiKeyRow } from '../../../storage/entities/identity.ts';
 import { account } from '../../accounts/contract.ts';
+import { ApiKey, type ApiKeyRow } from './entity.ts';
 import { type ApiKeyContract, type ApiKeyFacts, apiKey, type CreateApiKey } from './messages.ts';
 
 const touchIntervalMs = 60_000;

@@ -11,14 +11,9 @@ import { defineActor, type Turn, type TurnContext } from '../../../actors/define
 import { backoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
-import {
-  EmailAddress,
-  type EmailAddressRow,
-  type UnfinishedMove,
-  type UnfinishedRegistration,
-} from '../../../storage/entities/identity.ts';
 import { account } from '../../accounts/contract.ts';
 import { user } from '../user/messages.ts';
+import { EmailAddress, type EmailAddressRow, type UnfinishedMove, type UnfinishedRegistration } from './entity.ts';
 import { emailAddressInputs } from './inputs.ts';
 import { type EmailAddressContract, emailAddress, type Holder, type Move, type Register } from './messages.ts';
 

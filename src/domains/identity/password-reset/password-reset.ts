@@ -4,8 +4,8 @@
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
-import { Throttle, type ThrottleRow } from '../../../storage/entities/identity.ts';
 import { emailAddress } from '../email-address/messages.ts';
+import { Throttle, type ThrottleRow } from '../throttle/entity.ts';
 import { countedTimes, waitS } from '../throttle/recent-times.ts';
 import { type PasswordResetContract, passwordReset } from './messages.ts';
 

@@ -12,7 +12,7 @@ import { PageOf, page } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import type { Database } from '../../../storage/database.ts';
-import { ApiKey } from '../../../storage/entities/identity.ts';
+import { ApiKey } from '../api-key/entity.ts';
 import { apiKey, keyIdOf } from '../api-key/messages.ts';
 import type { ApiKeySecrets, KeyMode } from '../auth/api-key-secret.ts';
 import type { Authenticator } from '../auth/authenticate.ts';

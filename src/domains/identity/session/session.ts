@@ -1,7 +1,7 @@
 /** A session: one login and the refresh tokens that follow from it, of which one at a time is alive. active → revoked, and never back. */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
-import { Session, type SessionRow } from '../../../storage/entities/identity.ts';
+import { Session, type SessionRow } from './entity.ts';
 import { type OpenSession, type SessionContract, type SessionOwner, session } from './messages.ts';
 
 export const refreshTokenLifeMs = 7 * 24 * 3_600_000;

@@ -1,5 +1,5 @@
 /** When something happened within a window, at most as often as is counted. */
-import type { ThrottleRow } from '../../../storage/entities/identity.ts';
+import type { ThrottleRow } from './entity.ts';
 
 type Window = { limit: number; windowMs: number };
 

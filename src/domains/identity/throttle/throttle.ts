@@ -5,7 +5,7 @@
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
-import { Throttle, type ThrottleRow } from '../../../storage/entities/identity.ts';
+import { Throttle, type ThrottleRow } from './entity.ts';
 import { throttleInputs } from './inputs.ts';
 import { type ThrottleContract, type ThrottleRule, throttle } from './messages.ts';
 import { countedTimes, waitS } from './recent-times.ts';

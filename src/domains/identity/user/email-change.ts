@@ -8,8 +8,8 @@
 
 import type { Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
-import type { UserRow } from '../../../storage/entities/identity.ts';
 import { emailAddress, emailAddressId } from '../email-address/messages.ts';
+import type { UserRow } from './entity.ts';
 import type { UserContract } from './messages.ts';
 import { mailNotice, openVerifications, verificationLifeMs, withVerification } from './verifications.ts';
 

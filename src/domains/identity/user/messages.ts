@@ -1,7 +1,7 @@
 /** What can be asked of a user. Secrets come as hashes or encrypted. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
-import type { SecondFactor } from '../../../storage/entities/identity.ts';
+import type { SecondFactor } from './entity.ts';
 import type { KeyRevocation } from './key-revocation.ts';
 import type { MailedReset } from './resets.ts';
 import type { VerificationMail } from './verifications.ts';

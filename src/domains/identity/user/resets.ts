@@ -6,10 +6,10 @@ import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { mailAgainAfterMs } from '../../../mail-retry.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
-import type { PasswordReset, UserRow } from '../../../storage/entities/identity.ts';
 import { emailAddressId } from '../email-address/messages.ts';
 import { throttle, throttleId } from '../throttle/messages.ts';
 import { withoutPendingEmail } from './email-change.ts';
+import type { PasswordReset, UserRow } from './entity.ts';
 import type { KeyRevocation, KeysRevoked } from './key-revocation.ts';
 import type { UserContract } from './messages.ts';
 

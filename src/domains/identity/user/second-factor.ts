@@ -5,7 +5,7 @@
 
 import type { Turn } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
-import type { SecondFactor, UserRow } from '../../../storage/entities/identity.ts';
+import type { SecondFactor, UserRow } from './entity.ts';
 import type { Proof } from './messages.ts';
 
 export function enroll(state: UserRow | null, { sealed }: { sealed: string }): Turn<UserRow, null> {

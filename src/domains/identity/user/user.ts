@@ -1,9 +1,9 @@
 /** A user: a person who signs in to an account. Holds a password's hash and never the password; hashing and checking are the edge's. */
 
 import { defineActor, type EffectDefinition, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
-import { User, type UserRow } from '../../../storage/entities/identity.ts';
 import { emailAddress } from '../email-address/messages.ts';
 import { dropPendingEmail, moveTo, update, verifyEmail } from './email-change.ts';
+import { User, type UserRow } from './entity.ts';
 import { userInputs } from './inputs.ts';
 import type { UserMails } from './mails.ts';
 import { type CreateUser, type Credentials, type UserContract, type UserProfile, user } from './messages.ts';

@@ -6,8 +6,8 @@ import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { mailAgainAfterMs } from '../../../mail-retry.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
-import type { UserRow, Verification } from '../../../storage/entities/identity.ts';
 import { emailAddressId } from '../email-address/messages.ts';
+import type { UserRow, Verification } from './entity.ts';
 import type { UserContract } from './messages.ts';
 
 export const verificationLifeMs = 24 * 3_600_000;

@@ -14,9 +14,9 @@ import {
 import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
 import type { Toolbox, ToolOutcome } from '../../../providers/tools/port.ts';
-import { Agent, type AgentRow } from '../../../storage/entities/work.ts';
 import { advance, callDone, end, record } from './advance.ts';
 import { decidable, decide, lossByGuidance, mustDirect, unknownDirector, withGuidance } from './direct.ts';
+import { Agent, type AgentRow } from './entity.ts';
 import { agentInputs } from './inputs.ts';
 import { type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';

@@ -12,9 +12,10 @@ import { missingScope } from '../../../authority.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import type { AgentType, Toolbox } from '../../../providers/tools/port.ts';
 import { type Granted, grantedByBoth } from '../../../scopes.ts';
-import type { AgentRow, Approval, PendingCall } from '../../../storage/entities/work.ts';
 import { withApproval } from '../task/approvals.ts';
+import type { Approval } from '../task/entity.ts';
 import { callDone } from './advance.ts';
+import type { AgentRow, PendingCall } from './entity.ts';
 import type { AgentContract, Approve, DirectedBy } from './messages.ts';
 import { emit, existing, narrowed, report } from './state.ts';
 

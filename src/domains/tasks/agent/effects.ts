@@ -9,7 +9,7 @@ import type { Compute } from '../../../providers/compute/port.ts';
 import type { Model, ModelMessage, ModelRequest, WithheldTool } from '../../../providers/model/port.ts';
 import type { AgentMail, AgentType, Purse, Toolbox, WorkspaceAccess } from '../../../providers/tools/port.ts';
 import type { Database } from '../../../storage/database.ts';
-import type { AgentRow } from '../../../storage/entities/work.ts';
+import type { AgentRow } from './entity.ts';
 import { type AgentContract, agent as agentRef } from './messages.ts';
 import { checkOutput } from './output.ts';
 

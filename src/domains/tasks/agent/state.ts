@@ -5,8 +5,8 @@ import { unrecordedScopes } from '../../../authority.ts';
 import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { grantedByBoth } from '../../../scopes.ts';
-import type { AgentRow, AgentStatus } from '../../../storage/entities/work.ts';
 import { type AgentReport, task } from '../task/messages.ts';
+import type { AgentRow, AgentStatus } from './entity.ts';
 import type { AgentAction, AgentContract, CreateAgent } from './messages.ts';
 
 export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRow {

@@ -9,7 +9,7 @@ import { answer } from '../../../edge/routes/answer.ts';
 import { mustDirect } from '../../../edge/routes/mode.ts';
 import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { invalidField } from '../../../errors.ts';
-import type { AgentRow } from '../../../storage/entities/work.ts';
+import type { AgentRow } from '../agent/entity.ts';
 import { agent, type DirectedBy } from '../agent/messages.ts';
 import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
 

@@ -8,9 +8,9 @@ import { answer } from '../../../edge/routes/answer.ts';
 import { PageQuery, totalCount } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
-import { Deliverable, type DeliverableRow, Task } from '../../../storage/entities/work.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import type { DownloadLinks } from '../../workspaces/contract.ts';
+import { Deliverable, type DeliverableRow, Task } from '../task/entity.ts';
 
 const DeliverableView = Type.Object(
   {

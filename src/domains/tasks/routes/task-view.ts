@@ -2,8 +2,9 @@
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import { taggedHeaders } from '../../../edge/http/conditional.ts';
-import { type AgentRow, type AgentSummary, type Approval, type TaskRow, taskStatuses } from '../../../storage/entities/work.ts';
+import type { AgentRow } from '../agent/entity.ts';
 import { hasEnded } from '../task/crew.ts';
+import { type AgentSummary, type Approval, type TaskRow, taskStatuses } from '../task/entity.ts';
 import { creditsSpent } from '../task/grants.ts';
 import { waitingView } from '../task/waiting.ts';
 

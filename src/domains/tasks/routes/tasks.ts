@@ -16,10 +16,10 @@ import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import type { Scope } from '../../../scopes.ts';
 import type { Database } from '../../../storage/database.ts';
-import { Task, type TaskConfig, type TaskRow } from '../../../storage/entities/work.ts';
 import { account } from '../../accounts/contract.ts';
 import { ownWorkspace } from '../../workspaces/contract.ts';
 import { schemaProblem } from '../agent/output-schema.ts';
+import { Task, type TaskConfig, type TaskRow } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
 

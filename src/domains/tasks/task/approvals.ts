@@ -1,5 +1,5 @@
 /** Approvals as an agent and its task both list them. */
-import type { Approval } from '../../../storage/entities/work.ts';
+import type { Approval } from './entity.ts';
 
 /** The list with an approval that is new or was decided. */
 export function withApproval(approvals: Approval[], changed: Approval): Approval[] {

@@ -3,8 +3,8 @@
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { type Granted, grantedByBoth } from '../../../scopes.ts';
-import type { AgentSummary, TaskRow } from '../../../storage/entities/work.ts';
 import { agent } from '../agent/messages.ts';
+import type { AgentSummary, TaskRow } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 import type { Plan } from './plan.ts';
 

@@ -8,9 +8,9 @@
  */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
-import type { Place, TaskRow, TurnRequest } from '../../../storage/entities/work.ts';
 import { account, placeName } from '../../accounts/contract.ts';
 import { agent } from '../agent/messages.ts';
+import type { Place, TaskRow, TurnRequest } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 
 /** 1 credit is 1,000 tokens. */

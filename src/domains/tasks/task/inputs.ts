@@ -2,7 +2,8 @@
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { Granted } from '../../../scopes.ts';
-import type { AgentStatus, Approval } from '../../../storage/entities/work.ts';
+import type { AgentStatus } from '../agent/entity.ts';
+import type { Approval } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 
 const text = Type.Union([Type.String(), Type.Null()]);

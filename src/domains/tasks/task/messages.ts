@@ -2,7 +2,9 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Granted } from '../../../scopes.ts';
-import type { AgentStatus, Approval, TaskConfig, TaskRow, TurnRequest, WaitingFor } from '../../../storage/entities/work.ts';
+import type { WaitingFor } from '../../accounts/contract.ts';
+import type { AgentStatus } from '../agent/entity.ts';
+import type { Approval, TaskConfig, TaskRow, TurnRequest } from './entity.ts';
 import type { Planned } from './plan.ts';
 
 export type CreateTask = {

@@ -6,12 +6,12 @@
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
-import { type AgentSummary, Deliverable, Task, type TaskRow } from '../../../storage/entities/work.ts';
 import { account } from '../../accounts/contract.ts';
 import { workspace } from '../../workspaces/contract.ts';
 import { agent } from '../agent/messages.ts';
 import { withApproval, withoutPending } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
+import { type AgentSummary, Deliverable, Task, type TaskRow } from './entity.ts';
 import { budgetIsSpent, changePlace, forget, grantTurns, knowsPlace, rest } from './grants.ts';
 import { taskInputs } from './inputs.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';

@@ -2,7 +2,8 @@
 
 import type { Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { isoTimestamp } from '../../../clock.ts';
-import type { TaskRow, WaitingFor } from '../../../storage/entities/work.ts';
+import type { WaitingFor } from '../../accounts/contract.ts';
+import type { TaskRow } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 import { emit } from './state.ts';
 

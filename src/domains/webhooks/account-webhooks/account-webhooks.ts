@@ -5,9 +5,9 @@
 
 import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
-import { AccountWebhooks, type AccountWebhooksRow } from '../../../storage/entities/webhook.ts';
 import { type CreateWebhook, webhook } from '../webhook/messages.ts';
 import { countAgainMs, countEveryMs } from './count.ts';
+import { AccountWebhooks, type AccountWebhooksRow } from './entity.ts';
 import { accountWebhooksInputs } from './inputs.ts';
 import { type AccountWebhooksContract, accountWebhooks, type CountedWebhooks, maxWebhooks, maxWebhooksToOrigin } from './messages.ts';
 

@@ -2,8 +2,8 @@
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import { modes } from '../../../mode.ts';
-import type { WebhookRow } from '../../../storage/entities/webhook.ts';
 import { eventIdOf } from '../webhook/courier.ts';
+import type { WebhookRow } from '../webhook/entity.ts';
 import { type DeliveryRecord, isDelivering } from '../webhook/messages.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });

@@ -9,9 +9,9 @@
 import type { FeedEvent, FeedHandle } from '../../../edge/stream/event-feed.ts';
 import { AppError } from '../../../errors.ts';
 import { approvalNeeded, chosenName, modeOfEvent } from '../../../event-types.ts';
-import type { WebhookRow } from '../../../storage/entities/webhook.ts';
 import { attempt, type Outcome, type Receiver } from './attempt.ts';
 import type { CouriersParts } from './couriers.ts';
+import type { WebhookRow } from './entity.ts';
 import { type Lane, type LaneMemory, Lanes, laneEvents } from './lanes.ts';
 import { challengeType, type DeliveryRecord, isDelivering, type Progress, webhook } from './messages.ts';
 import type { Slots } from './slots.ts';

@@ -5,8 +5,8 @@ import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../../..
 import { AppError } from '../../../errors.ts';
 import { mailAgainAfterMs } from '../../../mail-retry.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
-import type { WebhookRow } from '../../../storage/entities/webhook.ts';
 import { user } from '../../identity/contract.ts';
+import type { WebhookRow } from './entity.ts';
 import type { WebhookContract } from './messages.ts';
 
 export type Disabled = {

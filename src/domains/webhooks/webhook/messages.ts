@@ -2,8 +2,8 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
-import type { WebhookDeliveryRow, WebhookRow } from '../../../storage/entities/webhook.ts';
 import type { Disabled } from './disabled-notice.ts';
+import type { WebhookDeliveryRow, WebhookRow } from './entity.ts';
 import type { SavedLane } from './lanes.ts';
 
 export type CreateWebhook = {

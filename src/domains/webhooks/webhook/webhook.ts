@@ -10,9 +10,9 @@ import { defineActor, type EffectContext, type Turn, type TurnContext } from '..
 import { shardOf } from '../../../cluster/address.ts';
 import { AppError } from '../../../errors.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
-import { Webhook, WebhookDelivery, type WebhookRow } from '../../../storage/entities/webhook.ts';
 import { accountWebhooks } from '../account-webhooks/messages.ts';
 import { type Disabled, noted, tellAgain, tellUserEffect } from './disabled-notice.ts';
+import { Webhook, WebhookDelivery, type WebhookRow } from './entity.ts';
 import { webhookInputs } from './inputs.ts';
 import {
   type Challenge,

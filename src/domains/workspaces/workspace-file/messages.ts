@@ -2,7 +2,7 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import { derivedId, idPrefixes } from '../../../ids.ts';
-import type { WorkspaceFileRow } from '../../../storage/entities/work.ts';
+import type { WorkspaceFileRow } from './entity.ts';
 import type { Removal } from './workspace-file.ts';
 
 /** A content that is stored already and becomes the newest version. */

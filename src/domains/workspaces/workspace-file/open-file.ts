@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
-import type { WorkspaceFileRow } from '../../../storage/entities/work.ts';
 import type { FileStore } from '../../../storage/files.ts';
+import type { WorkspaceFileRow } from './entity.ts';
 import { workspaceFile, workspaceFileId } from './messages.ts';
 
 const maxTries = 3;

@@ -5,8 +5,8 @@ import { type Authority, missingScope, type Need, readingFiles, writingFiles } f
 import { AppError, errorCodes } from '../../../errors.ts';
 import { notAllowed, ToolError, type WorkspaceAccess } from '../../../providers/tools/port.ts';
 import type { Database } from '../../../storage/database.ts';
-import { WorkspaceFile } from '../../../storage/entities/work.ts';
 import type { FileStore } from '../../../storage/files.ts';
+import { WorkspaceFile } from './entity.ts';
 import { agentFileType } from './file-kind.ts';
 import { checkFileName } from './file-name.ts';
 import { openFile } from './open-file.ts';

@@ -14,11 +14,11 @@ import {
 import { AppError } from '../../../errors.ts';
 import { derivedId, idPrefixes } from '../../../ids.ts';
 import type { Database } from '../../../storage/database.ts';
-import { WorkspaceFile, type WorkspaceFileRow } from '../../../storage/entities/work.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { unneededContents } from '../../../storage/orphan-content.ts';
 import { accountStorage } from '../../accounts/contract.ts';
 import { task } from '../../tasks/contract.ts';
+import { WorkspaceFile, type WorkspaceFileRow } from './entity.ts';
 import { workspaceFileInputs } from './inputs.ts';
 import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContract, workspaceFile } from './messages.ts';
 

@@ -1,7 +1,7 @@
 /** What can be asked of a workspace name. */
 
 import { actorRef } from '../../../actors/define-actor.ts';
-import type { WorkspaceRow } from '../../../storage/entities/work.ts';
+import type { WorkspaceRow } from '../workspace/entity.ts';
 
 export type CreateNamedWorkspace = { workspaceId: string; accountId: string; name: string; description: string | null };
 

@@ -5,8 +5,9 @@
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
-import { WorkspaceName, type WorkspaceNameRow, type WorkspaceRow } from '../../../storage/entities/work.ts';
+import type { WorkspaceRow } from '../workspace/entity.ts';
 import { workspace } from '../workspace/messages.ts';
+import { WorkspaceName, type WorkspaceNameRow } from './entity.ts';
 import { workspaceNameInputs } from './inputs.ts';
 import { type CreateNamedWorkspace, type WorkspaceNameContract, workspaceName } from './messages.ts';
 

@@ -1,7 +1,7 @@
 /** What can be asked of a workspace and told to it. */
 
 import { actorRef } from '../../../actors/define-actor.ts';
-import type { WorkspaceRow } from '../../../storage/entities/work.ts';
+import type { WorkspaceRow } from './entity.ts';
 
 export type CreateWorkspace = {
   accountId: string;

@@ -1,8 +1,8 @@
 /** A workspace is a container of files that agents share across tasks. Its files are actors of their own. */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
-import { Workspace, type WorkspaceRow } from '../../../storage/entities/work.ts';
 import { workspaceName } from '../workspace-name/messages.ts';
+import { Workspace, type WorkspaceRow } from './entity.ts';
 import { workspaceInputs } from './inputs.ts';
 import { type CreateWorkspace, type WorkspaceContract, workspace } from './messages.ts';
 

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
+import type { AccountRow } from '../../../../src/domains/accounts/account/entity.ts';
 import { placeName } from '../../../../src/domains/accounts/account/messages.ts';
 import { limitIsReached, standingOf } from '../../../../src/domains/accounts/account/standing.ts';
-import type { AccountRow } from '../../../../src/storage/entities/account.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
 const actor = accountActor({ startedTasks: null as never });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
+import type { AccountRow } from '../../../../src/domains/accounts/account/entity.ts';
+import type { InvoiceRow } from '../../../../src/domains/accounts/account/invoice-entity.ts';
 import { quoteFor, standingOf } from '../../../../src/domains/accounts/account/standing.ts';
 import type { BillingPeriod, Plan } from '../../../../src/plans.ts';
-import type { AccountRow } from '../../../../src/storage/entities/account.ts';
-import type { InvoiceRow } from '../../../../src/storage/entities/checkout.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
 const actor = accountActor({ startedTasks: null as never });

@@ -4,12 +4,12 @@ import test from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
 import { cardActor } from '../../../../src/domains/commerce/card/card.ts';
+import type { CardAuthorizationRow } from '../../../../src/domains/commerce/card/entity.ts';
 import { card, cardIdOf } from '../../../../src/domains/commerce/card/messages.ts';
 import { wallet, walletIdOf } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { idPrefixes, newId } from '../../../../src/ids.ts';
 import { type Mode, modes } from '../../../../src/mode.ts';
-import type { CardAuthorizationRow } from '../../../../src/storage/entities/money.ts';
 import { checkLedger } from '../../../../src/storage/ledger-check.ts';
 import { type TestRuntime, testRuntime, until } from '../../../support/runtime.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { PurchaseOrderRow } from '../../../../src/domains/commerce/purchase-order/entity.ts';
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
+import type { WalletRow } from '../../../../src/domains/commerce/wallet/entity.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { AppError } from '../../../../src/errors.ts';
-import type { WalletRow } from '../../../../src/storage/entities/money.ts';
-import type { PurchaseOrderRow } from '../../../../src/storage/entities/order.ts';
 import { type RecordedMessage, RecordedTurn } from '../../../support/turn-context.ts';
 
 const accountId = 'acct_1';

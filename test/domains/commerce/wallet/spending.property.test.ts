@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import type { WalletRow } from '../../../../src/domains/commerce/wallet/entity.ts';
 import { localDay } from '../../../../src/domains/commerce/wallet/local-day.ts';
 import { inTimezone, limitReached, onDayOf, spend, unspend } from '../../../../src/domains/commerce/wallet/spending.ts';
-import type { WalletRow } from '../../../../src/storage/entities/money.ts';
 
 const zones = [
   'UTC',

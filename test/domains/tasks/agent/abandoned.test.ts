@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { abandonedBecause } from '../../../../src/actors/abandoned-effect.ts';
 import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
+import type { AgentRow } from '../../../../src/domains/tasks/agent/entity.ts';
 import { newAgent } from '../../../../src/domains/tasks/agent/state.ts';
-import type { AgentRow } from '../../../../src/storage/entities/work.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
 const abandoned = { effectId: 'eff_1', outcome: { kind: 'failed', message: abandonedBecause, abandoned: true }, tookMs: 0 } as const;

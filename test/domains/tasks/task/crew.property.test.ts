@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import type { TaskConfig } from '../../../../src/domains/tasks/task/entity.ts';
 import type { ModelReply } from '../../../../src/providers/model/port.ts';
-import type { TaskConfig } from '../../../../src/storage/entities/work.ts';
 import { ended, World } from '../../../support/crew-world.ts';
 import { somebody } from '../../../support/memory-workspace.ts';
 

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
+import type { WaitingFor } from '../../../../src/domains/accounts/account/entity.ts';
+import type { TaskRow } from '../../../../src/domains/tasks/task/entity.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
 import { waitingView } from '../../../../src/domains/tasks/task/waiting.ts';
-import type { TaskRow, WaitingFor } from '../../../../src/storage/entities/work.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
 const account = accountActor({ startedTasks: null as never }).commands as Record<string, (...of: any[]) => any>;

@@ -1,10 +1,8 @@
-/** Checkouts and invoices. Amounts are minor units (cents) of USD. */
+/** Checkouts: what somebody is about to pay. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { BillingPeriod, Plan } from '../../plans.ts';
-import { epochMs, json } from '../column-types.ts';
-
-/** What an amount is made of: the lines sum to it. */
-export type InvoiceLine = { description: string; amountMinor: number };
+import type { BillingPeriod, Plan } from '../../../plans.ts';
+import { epochMs, json } from '../../../storage/column-types.ts';
+import type { InvoiceLine } from '../../accounts/contract.ts';
 
 /**
  * `paying`: it is paid, and the plan is about to change. `contacted`: somebody asked for an offer. With a payment processor also: `opening`,
@@ -57,24 +55,3 @@ export const Checkout = defineEntity({
 export type CheckoutRow = InferEntity<typeof Checkout> &
   ({ plan: Plan; billingPeriod: BillingPeriod } | { plan: null; billingPeriod: null });
 export type PlanCheckoutRow = CheckoutRow & { plan: Plan };
-
-/** Belongs to its account. Never changed. */
-export const Invoice = defineEntity({
-  name: 'Invoice',
-  tableName: 'invoice',
-  properties: {
-    id: p.text().primary(),
-    accountId: p.text(),
-    /** What was paid, once: a checkout, a period of the account, or what the payment processor calls it. */
-    paymentId: p.text(),
-    plan: p.text().$type<Plan>(),
-    billingPeriod: p.text().$type<BillingPeriod>(),
-    amountMinor: p.bigint('number'),
-    lines: json<InvoiceLine[]>(),
-    status: p.text().$type<'paid' | 'open' | 'void'>(),
-    periodStart: epochMs(),
-    periodEnd: epochMs(),
-    createdAt: epochMs(),
-  },
-});
-export type InvoiceRow = InferEntity<typeof Invoice>;

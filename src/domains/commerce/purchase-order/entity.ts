@@ -1,7 +1,7 @@
 /** Purchase orders. Amounts are minor units (cents). */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Mode } from '../../mode.ts';
-import { epochMs } from '../column-types.ts';
+import type { Mode } from '../../../mode.ts';
+import { epochMs } from '../../../storage/column-types.ts';
 
 export type PurchaseOrderStatus = 'pending' | 'approved' | 'complete' | 'rejected';
 

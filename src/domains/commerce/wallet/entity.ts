@@ -1,7 +1,7 @@
-/** Wallets, the ledger behind them, and cards. Amounts are minor units (cents). */
+/** An account's money: its wallet, what it holds, and the ledger. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Mode } from '../../mode.ts';
-import { epochMs, json } from '../column-types.ts';
+import type { Mode } from '../../../mode.ts';
+import { epochMs, json } from '../../../storage/column-types.ts';
 
 /** Whose money it is, or where it came from or went. `wallet` is the account's own; the others count what has passed through them. */
 export type Book = 'wallet' | 'deposits' | 'cards' | 'orders';
@@ -87,43 +87,3 @@ export const WalletHold = defineEntity({
     resolvedAt: epochMs().strictNullable(),
   },
 });
-
-export const Card = defineEntity({
-  name: 'Card',
-  tableName: 'card',
-  properties: {
-    id: p.text().primary(),
-    accountId: p.text(),
-    mode: p.text().$type<Mode>(),
-    name: p.text(),
-    last4: p.text(),
-    /** Keyed; the number itself is kept nowhere. */
-    numberHash: p.text().hidden(),
-    /** Its id at the issuer elsewhere that made it, and is told what becomes of it; null: there is none. */
-    issuerCardId: p.text().strictNullable(),
-    spendLimitMinor: p.bigint('number'),
-    spentMinor: p.bigint('number'),
-    currency: p.text(),
-    status: p.text().$type<'active' | 'frozen' | 'cancelled'>(),
-    createdAt: epochMs(),
-  },
-});
-export type CardRow = InferEntity<typeof Card>;
-
-export const CardAuthorization = defineEntity({
-  name: 'CardAuthorization',
-  tableName: 'card_authorization',
-  readonly: true,
-  properties: {
-    id: p.text().primary(),
-    cardId: p.text(),
-    accountId: p.text(),
-    mode: p.text().$type<Mode>(),
-    amountMinor: p.bigint('number'),
-    merchant: p.text(),
-    status: p.text().$type<'approved' | 'declined'>(),
-    declineReason: p.text().strictNullable(),
-    createdAt: epochMs(),
-  },
-});
-export type CardAuthorizationRow = InferEntity<typeof CardAuthorization>;

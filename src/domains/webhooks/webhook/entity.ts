@@ -1,7 +1,7 @@
-/** Webhooks and what became of their deliveries. */
+/** Webhooks and their deliveries. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Mode } from '../../mode.ts';
-import { epochMs, json } from '../column-types.ts';
+import type { Mode } from '../../../mode.ts';
+import { epochMs, json } from '../../../storage/column-types.ts';
 
 export const Webhook = defineEntity({
   name: 'Webhook',
@@ -38,19 +38,6 @@ export const Webhook = defineEntity({
   },
 });
 export type WebhookRow = InferEntity<typeof Webhook>;
-
-/** The webhooks of one account, deleted ones left out. */
-export const AccountWebhooks = defineEntity({
-  name: 'AccountWebhooks',
-  tableName: 'account_webhooks',
-  properties: {
-    id: p.text().primary(),
-    entries: json<{ id: string; origin: string }[]>(),
-    /** When it was last held against the webhooks; null: never. */
-    countedAt: epochMs().strictNullable(),
-  },
-});
-export type AccountWebhooksRow = InferEntity<typeof AccountWebhooks>;
 
 /** The last try of delivering one event to one webhook. */
 export const WebhookDelivery = defineEntity({

@@ -1,7 +1,8 @@
 /** What a customer has, uses and pays for, and what operators have set otherwise. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { BillingPeriod, Plan } from '../../plans.ts';
-import { epochMs, json } from '../column-types.ts';
+import type { BillingPeriod, Plan } from '../../../plans.ts';
+import type { Overrides } from '../../../storage/account-overrides.ts';
+import { epochMs, json } from '../../../storage/column-types.ts';
 
 /** How many hold a place, and who waits for one, first come first served. */
 export type Places = { held: number; waiting: string[] };
@@ -51,7 +52,7 @@ export const Account = defineEntity({
     /** API keys that have not been revoked. */
     apiKeys: p.integer(),
     /** What an operator has set, as far as it is known here; null: nothing ever. */
-    overrides: json<AccountOverrideValues>().strictNullable(),
+    overrides: json<Overrides>().strictNullable(),
     overridesChangedAt: epochMs().strictNullable(),
   },
 });
@@ -79,38 +80,6 @@ export const AccountOverride = defineEntity({
   },
 });
 export type AccountOverrideRow = InferEntity<typeof AccountOverride>;
-export type AccountOverrideValues = Readonly<
-  Pick<
-    AccountOverrideRow,
-    | 'plan'
-    | 'requestsPerMinute'
-    | 'concurrentRequests'
-    | 'websockets'
-    | 'tasksLimit'
-    | 'credits'
-    | 'agentMinutes'
-    | 'concurrentTasks'
-    | 'concurrentAgents'
-    | 'apiKeys'
-    | 'storageBytes'
-    | 'storageFiles'
-  >
->;
-
-/** What an account stores: files of its workspaces, and room that is kept for contents on their way into one. */
-export const AccountStorage = defineEntity({
-  name: 'AccountStorage',
-  tableName: 'account_storage',
-  properties: {
-    id: p.text().primary(),
-    bytes: p.bigint('number'),
-    files: p.bigint('number'),
-    reserved: json<{ contentKey: string; fileId: string; bytes: number; files: number; untilMs: number }[]>(),
-    /** When it was last held against the files; null: never. */
-    countedAt: epochMs().strictNullable(),
-  },
-});
-export type AccountStorageRow = InferEntity<typeof AccountStorage>;
 
 /** What an agent has worked in a billing period: one row an agent and period. */
 export const AgentUsage = defineEntity({
@@ -125,3 +94,10 @@ export const AgentUsage = defineEntity({
     workedMs: p.bigint('number'),
   },
 });
+/**
+ * What keeps a task waiting: the plan lets no more tasks or agents work at once (`allowed` is how many), or what it allows in a billing
+ * period is used up until `resetsAtMs`.
+ */
+export type WaitingFor =
+  | { kind: 'concurrency'; of: 'tasks' | 'agents'; allowed: number }
+  | { kind: 'plan_limit'; of: 'tasks' | 'agent_minutes' | 'credits'; allowed: number; resetsAtMs: number };

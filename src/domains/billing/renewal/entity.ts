@@ -1,8 +1,8 @@
 /** What a payment processor charges for the terms after the first. Amounts are minor units (cents) of USD. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { BillingPeriod, Plan } from '../../plans.ts';
-import { epochMs, json } from '../column-types.ts';
-import type { Payer } from './checkout.ts';
+import type { BillingPeriod, Plan } from '../../../plans.ts';
+import { epochMs, json } from '../../../storage/column-types.ts';
+import type { Payer } from '../checkout/entity.ts';
 
 /**
  * `arranging`: the processor is told what to charge. `renewing`: it charges each term. `stopping`: it is told to charge nothing more; `ending`:

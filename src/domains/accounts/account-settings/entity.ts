@@ -1,0 +1,21 @@
+/** An account's settings. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { json } from '../../../storage/column-types.ts';
+
+/** What the people of an account have chosen. The id is the account's. */
+export const AccountSettings = defineEntity({
+  name: 'AccountSettings',
+  tableName: 'account_settings',
+  properties: {
+    id: p.text().primary(),
+    autoApproveThresholdMinor: p.bigint('number'),
+    /** The same for orders of test mode. */
+    testAutoApproveThresholdMinor: p.bigint('number'),
+    liveTradingEnabled: p.boolean(),
+    maxPositionSizeMinor: p.bigint('number'),
+    dailyLossLimitMinor: p.bigint('number'),
+    redirectUris: json<string[]>(),
+    timezone: p.text(),
+  },
+});
+export type AccountSettingsRow = InferEntity<typeof AccountSettings>;

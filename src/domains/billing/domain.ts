@@ -1,0 +1,4 @@
+import { defineDomain } from '../domain.ts';
+import { billingSchema } from './schema.ts';
+
+export const billing = defineDomain({ name: 'billing', schema: billingSchema });

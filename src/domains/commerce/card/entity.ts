@@ -1,0 +1,44 @@
+/** Cards and their authorizations. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Mode } from '../../../mode.ts';
+import { epochMs } from '../../../storage/column-types.ts';
+
+export const Card = defineEntity({
+  name: 'Card',
+  tableName: 'card',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    mode: p.text().$type<Mode>(),
+    name: p.text(),
+    last4: p.text(),
+    /** Keyed; the number itself is kept nowhere. */
+    numberHash: p.text().hidden(),
+    /** Its id at the issuer elsewhere that made it, and is told what becomes of it; null: there is none. */
+    issuerCardId: p.text().strictNullable(),
+    spendLimitMinor: p.bigint('number'),
+    spentMinor: p.bigint('number'),
+    currency: p.text(),
+    status: p.text().$type<'active' | 'frozen' | 'cancelled'>(),
+    createdAt: epochMs(),
+  },
+});
+export type CardRow = InferEntity<typeof Card>;
+
+export const CardAuthorization = defineEntity({
+  name: 'CardAuthorization',
+  tableName: 'card_authorization',
+  readonly: true,
+  properties: {
+    id: p.text().primary(),
+    cardId: p.text(),
+    accountId: p.text(),
+    mode: p.text().$type<Mode>(),
+    amountMinor: p.bigint('number'),
+    merchant: p.text(),
+    status: p.text().$type<'approved' | 'declined'>(),
+    declineReason: p.text().strictNullable(),
+    createdAt: epochMs(),
+  },
+});
+export type CardAuthorizationRow = InferEntity<typeof CardAuthorization>;

@@ -1,0 +1,17 @@
+/** What was counted of wrong attempts. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { epochMs, json } from '../../../storage/column-types.ts';
+
+/** When one thing happened lately that may not happen too often, e.g. a wrong password for one address. */
+export const Throttle = defineEntity({
+  name: 'Throttle',
+  tableName: 'throttle',
+  properties: {
+    id: p.text().primary(),
+    /** Milliseconds since 1970, oldest first. */
+    times: json<number[]>(),
+    /** From then on the row says nothing any more. */
+    forgetAt: epochMs(),
+  },
+});
+export type ThrottleRow = InferEntity<typeof Throttle>;

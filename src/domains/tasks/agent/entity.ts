@@ -1,0 +1,92 @@
+/** Agents with each step of their conversation. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Granted } from '../../../scopes.ts';
+import { epochMs, json } from '../../../storage/column-types.ts';
+import type { Approval } from '../task/entity.ts';
+
+export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete' | 'error' | 'paused' | 'cancelled';
+/**
+ * What an agent does next, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
+ * the task's grant of it), `modelling`, `calling` (tools), `queued` (for the task's leave to go on calling), `closing` (it has its closing
+ * words, and checks its output), `ended`.
+ */
+export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'queued' | 'closing' | 'ended';
+/** Whether an agent may start something: `stopping` means only what is in flight may end. */
+export type AgentPlace = 'none' | 'held' | 'stopping';
+/** A tool call of the step an agent is in. */
+export type PendingCall = {
+  id: string;
+  name: string;
+  arguments: unknown;
+  approvalId: string | null;
+  /** Whoever approved it changed the arguments: the result says so. */
+  edited?: boolean;
+};
+
+export const Agent = defineEntity({
+  name: 'Agent',
+  tableName: 'agent',
+  properties: {
+    id: p.text().primary(),
+    taskId: p.text(),
+    accountId: p.text(),
+    workspaceId: p.text(),
+    type: p.text(),
+    title: p.text(),
+    prompt: p.text(),
+    autonomyLevel: p.integer(),
+    mode: p.text().$type<'live' | 'test'>(),
+    /** Those of its task, or fewer; null: all. */
+    scopes: json<Granted>().strictNullable(),
+    ownsWorkspace: p.boolean(),
+    /** Where guidance waits: what all who gave it may do. From the turn that hears it the agent may do no more. */
+    guideScopes: json<Granted>().strictNullable(),
+    model: p.text().strictNullable(),
+    outputSchema: json<object>().strictNullable(),
+    status: p.text().$type<AgentStatus>(),
+    currentTool: p.text().strictNullable(),
+    progress: p.integer(),
+    /** How many model turns have been asked for. */
+    turn: p.integer(),
+    phase: p.text().$type<AgentPhase>(),
+    /** The effect that runs for this phase. */
+    effectId: p.text().strictNullable(),
+    place: p.text().$type<AgentPlace>(),
+    /** How long its model turns and tool calls have taken, and how much of it the task was told. */
+    workedMs: p.bigint('number'),
+    reportedMs: p.bigint('number'),
+    /** Tool calls of the last model turn that have no result yet; the first is the one at work. */
+    calls: json<PendingCall[]>(),
+    /** What people said since the last model turn. */
+    guidance: json<string[]>(),
+    approvals: json<Approval[]>(),
+    /** Model turns in a row that brought nothing usable. */
+    badTurns: p.integer(),
+    /** The tool calls of the last turn, and how many turns in a row have asked for just these. */
+    repeated: json<{ calls: string; times: number }>(),
+    /** Entries in the agent's history. */
+    steps: p.integer(),
+    /** How often the closing words came without a valid output.json. */
+    outputRefusals: p.integer(),
+    tokensUsed: p.integer(),
+    costMillicents: p.bigint('number'),
+    modelUsed: p.text().strictNullable(),
+    result: p.text().strictNullable(),
+    error: p.text().strictNullable(),
+    createdAt: epochMs(),
+    updatedAt: epochMs(),
+  },
+});
+export type AgentRow = InferEntity<typeof Agent>;
+
+/** One entry of an agent's conversation, stored once: what a person said, what the model answered, what a tool gave. */
+export const AgentStep = defineEntity({
+  name: 'AgentStep',
+  tableName: 'agent_step',
+  properties: {
+    agentId: p.text().primary(),
+    step: p.integer().primary(),
+    entry: json<unknown>(),
+    createdAt: epochMs(),
+  },
+});

@@ -1,0 +1,4 @@
+import { defineDomain } from '../domain.ts';
+import { tasksSchema } from './schema.ts';
+
+export const tasks = defineDomain({ name: 'tasks', schema: tasksSchema });

@@ -1,0 +1,127 @@
+/** Tasks: their configuration, what they know of their agents, approvals and deliverables. */
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Granted } from '../../../scopes.ts';
+import { epochMs, json } from '../../../storage/column-types.ts';
+import type { WaitingFor } from '../../accounts/contract.ts';
+import type { AgentStatus } from '../agent/entity.ts';
+
+export const taskStatuses = ['pending', 'planning', 'running', 'paused', 'complete', 'failed', 'cancelled'] as const;
+export type TaskStatus = (typeof taskStatuses)[number];
+/** `expired`: the agent ended before anybody decided. */
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired';
+
+/** `counting`: the account has been told of the last model turn, and has not said that it has counted it. */
+/** `lacking`: the account has said that it cannot give the place now, as so many agents are at work as its plan allows at once. */
+export type Place = { name: string; held: boolean; counting: boolean; lacking?: number };
+/** What an agent asks its task for: a model turn, or to go on with its tool calls. */
+export type TurnRequest = { agentId: string; wants: 'turn' | 'calls' };
+
+/** `config` of a task as the caller gave it, defaults filled in. */
+export type TaskConfig = {
+  max_agents: number;
+  autonomy_level: number;
+  auto_deploy: boolean;
+  deploy_target: string | null;
+  model?: string;
+  max_credits?: number;
+  output_schema?: object;
+};
+
+/** What the task knows of one of its agents; the agent itself is the authority. */
+export type AgentSummary = {
+  id: string;
+  type: string;
+  title: string;
+  prompt: string;
+  status: AgentStatus;
+  currentTool: string | null;
+  progress: number;
+  tokensUsed: number;
+  model: string | null;
+  result: string | null;
+  error: string | null;
+  /** Agents that must have ended before this one begins. */
+  after: string[];
+  begun: boolean;
+  /** It writes the task's output.json: without it the task has failed. */
+  owesOutput: boolean;
+  /** The agent and the tool call that asked for this one. */
+  delegatedBy: { agentId: string; callId: string } | null;
+};
+
+export type Approval = {
+  id: string;
+  agentId: string;
+  action: string;
+  arguments: unknown;
+  status: ApprovalStatus;
+  reason: string | null;
+  createdAt: number;
+  decidedAt: number | null;
+  /** The user or key that decided. These three are missing in approvals of earlier versions. */
+  decidedBy?: string | null;
+  decidedVia?: 'session' | 'api_key' | null;
+  /** What the call was made with instead of `arguments`. */
+  editedArguments?: object | null;
+};
+
+export const Task = defineEntity({
+  name: 'Task',
+  tableName: 'task',
+  properties: {
+    id: p.text().primary(),
+    accountId: p.text(),
+    userId: p.text(),
+    mode: p.text().$type<'live' | 'test'>(),
+    /** Of the key that made it; null: a session made it, which holds all. */
+    scopes: json<Granted>().strictNullable(),
+    /** Its workspace was made for it. */
+    ownsWorkspace: p.boolean(),
+    status: p.text().$type<TaskStatus>(),
+    pauseReason: p.text().strictNullable(),
+    prompt: p.text(),
+    config: json<TaskConfig>(),
+    workspaceId: p.text(),
+    agents: json<AgentSummary[]>(),
+    approvals: json<Approval[]>(),
+    /** The effect that plans, while it runs. */
+    planEffectId: p.text().strictNullable(),
+    /** Agents whose model turn was granted and has not come back. */
+    granted: json<string[]>(),
+    /** Agents that wait for a grant, first come first served. */
+    waiting: json<TurnRequest[]>(),
+    /** Places at work asked of the account, by agent; and how many have been asked for so far, which numbers them. */
+    places: json<Record<string, Place>>(),
+    placesAsked: p.integer(),
+    /** A limit of the account's plan is reached: nothing is started. */
+    limitReached: p.boolean(),
+    /** Why nothing of it is at work, where the account's plan is the reason. */
+    waitingFor: json<WaitingFor>().strictNullable(),
+    deliverables: json<string[]>(),
+    tokensUsed: p.integer(),
+    costMillicents: p.bigint('number'),
+    error: p.text().strictNullable(),
+    createdAt: epochMs(),
+    updatedAt: epochMs(),
+    completedAt: epochMs().strictNullable(),
+  },
+});
+export type TaskRow = InferEntity<typeof Task>;
+
+/** A file a task has delivered: the content it had when the agent last wrote it, whatever the workspace holds later. */
+export const Deliverable = defineEntity({
+  name: 'Deliverable',
+  tableName: 'deliverable',
+  properties: {
+    id: p.text().primary(),
+    taskId: p.text(),
+    accountId: p.text(),
+    name: p.text(),
+    type: p.text(),
+    sizeBytes: p.bigint('number'),
+    sha256: p.text(),
+    contentKey: p.text(),
+    createdAt: epochMs(),
+  },
+});
+export type DeliverableRow = InferEntity<typeof Deliverable>;
