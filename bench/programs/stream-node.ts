@@ -8,6 +8,7 @@ import { createServer } from '../../src/edge/http/server.ts';
 import { Stream } from '../../src/edge/stream/stream.ts';
 import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { createLog } from '../../src/log.ts';
+import { eventCatalogue } from '../../src/node/event-catalogue.ts';
 import { Database } from '../../src/storage/database.ts';
 import { CounterEntity, counter, counterActor, createCounterTable } from '../support/counter.ts';
 import { machineMs } from '../support/machine-clock.ts';
@@ -52,7 +53,7 @@ serveCalls({
       maxHeaderBytes: 16_384,
       accessLog: false,
     });
-    const stream = new Stream({ hub, database, authenticate: principalOf, standing: () => true, retentionDays: 7, log });
+    const stream = new Stream({ hub, eventCatalogue, database, authenticate: principalOf, standing: () => true, retentionDays: 7, log });
     server.webSocket('/ws', stream, { maxMessageBytes: 65_536, maxBufferedBytes: 1_048_576, idleTimeoutS: 120 });
     return (await server.listen('127.0.0.1', 0)).port;
   },

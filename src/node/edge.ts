@@ -43,6 +43,7 @@ import type { PaymentProcessor } from '../providers/payments/port.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
+import { eventCatalogue } from './event-catalogue.ts';
 import { openIdentity } from './identity.ts';
 import { invoicePdf } from './invoice-pdf.ts';
 import type { Issuing } from './issuing.ts';
@@ -138,6 +139,7 @@ export async function openEdge({
   placement.onLostCommits(() => hub.startOver());
   const stream = new Stream({
     hub,
+    eventCatalogue,
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
     admitRefusedToken: (clientAddress) => limits.requests.admitRefusedToken(clientAddress),
@@ -164,7 +166,7 @@ export async function openEdge({
     const pages = createEmbeddedPayments(secretKey, acceptedKeys);
     // In the order of the API reference.
     const routes = [
-      ...taskRoutes({ actors, database }),
+      ...taskRoutes({ actors, database, eventCatalogue }),
       ...deliverableRoutes({ database, files, links }),
       ...agentRoutes({ actors }),
       ...workspaceRoutes({ actors, database, files, links }),
@@ -172,6 +174,7 @@ export async function openEdge({
       ...webhookRoutes({
         actors,
         database,
+        eventCatalogue,
         secrets: webhookSecrets(secretKey, acceptedKeys),
         checkUrl: (url) => deliveries.check(url),
         clock,

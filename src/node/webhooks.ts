@@ -16,6 +16,7 @@ import type { MailProvider } from '../providers/mail/port.ts';
 import type { Outbound } from '../providers/outbound/port.ts';
 import type { Database } from '../storage/database.ts';
 import { Secrets } from '../storage/secrets.ts';
+import { eventCatalogue } from './event-catalogue.ts';
 
 export type WebhookParts = {
   runtime: Runtime;
@@ -37,7 +38,7 @@ export function openWebhooks({ runtime, placement, database, hub, outbound, mail
   const secrets = webhookSecrets(secretKey, acceptedKeys);
   const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
   const feed = new AccountFeed({ hub, database, log });
-  const couriers = new Couriers({ actors, database, placement, feed, outbound, keyOf, clock: systemClock, log });
+  const couriers = new Couriers({ actors, database, placement, feed, eventCatalogue, outbound, keyOf, clock: systemClock, log });
   runtime.register([
     accountWebhooksActor(accountWebhooksEffects({ database })),
     webhookActor({ actors, mail, changed: (id) => couriers.changed(id) }),

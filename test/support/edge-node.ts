@@ -11,6 +11,7 @@ import { EventRelay } from '../../src/edge/stream/event-relay.ts';
 import { Stream } from '../../src/edge/stream/stream.ts';
 import { type CommittedEvent, StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { silentLog } from '../../src/log.ts';
+import { eventCatalogue } from '../../src/node/event-catalogue.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { PeerNetwork } from './linked-peers.ts';
 import { StreamClient } from './stream-client.ts';
@@ -85,7 +86,15 @@ export class EdgeNode {
   static async start(member: Member, peers: Peers, { database, lookEveryMs, compression }: EdgeNodeOptions): Promise<EdgeNode> {
     const hub = new StreamHub(database, silentLog);
     const relay = new EventRelay({ peers, hub, database, log: silentLog, lookEveryMs });
-    const stream = new Stream({ hub, database, authenticate: principalOf, standing: () => true, retentionDays: 7, log: silentLog });
+    const stream = new Stream({
+      hub,
+      eventCatalogue,
+      database,
+      authenticate: principalOf,
+      standing: () => true,
+      retentionDays: 7,
+      log: silentLog,
+    });
     const server = await createServer({
       handler: () => ({ status: 404, headers: null, body: null }),
       log: silentLog,

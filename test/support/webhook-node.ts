@@ -18,6 +18,7 @@ import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { AppError } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
+import { eventCatalogue } from '../../src/node/event-catalogue.ts';
 import { webhookSecrets } from '../../src/node/webhooks.ts';
 import type { Mail } from '../../src/providers/mail/port.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
@@ -93,7 +94,7 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
   const { actors } = runtime;
   const feed = new AccountFeed({ hub, database, log: silentLog });
   const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
-  const couriers = new Couriers({ actors, database, placement, feed, outbound, keyOf, clock, log: silentLog, timeoutMs });
+  const couriers = new Couriers({ actors, database, placement, feed, eventCatalogue, outbound, keyOf, clock, log: silentLog, timeoutMs });
   /** Whose couriers hear of no change. */
   const muted = new Set<string>();
   runtime.register([

@@ -5,6 +5,7 @@ import type { Database } from '../../storage/database.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Connection, WebSocketHandlers } from '../http/web-socket.ts';
 import { type ConnectionLease, type ConnectionLimits, unlimitedConnections } from '../limits/connection-limits.ts';
+import type { EventCatalogue } from './event-catalogue.ts';
 import { filterFor, isTopic } from './filter.ts';
 import { oldestKeptSeq } from './oldest-event.ts';
 import type { StreamHub } from './stream-hub.ts';
@@ -15,6 +16,7 @@ export const closeCodes = { badMessage: 4400, badToken: 4401, authTimeout: 4408,
 
 export type StreamParts = {
   hub: StreamHub;
+  eventCatalogue: EventCatalogue;
   database: Database;
   authenticate(token: string): Principal | null | Promise<Principal | null>;
   /** Counts a refused token against the client's address; false: its address has had too many. Default: counts nothing. */
@@ -136,7 +138,7 @@ export class Stream implements WebSocketHandlers<Client> {
     const subscriber = hub.subscribe(this.readerOf(socket), principal.accountId);
     socket.data.subscriber = subscriber;
     socket.data.principal = principal;
-    subscriber.filter = filterFor(principal, []);
+    subscriber.filter = filterFor(this.parts.eventCatalogue, principal, []);
     const newest = await this.newestSeq(principal.accountId);
     const resumed = from !== undefined && (await this.canResume(principal.accountId, from, newest));
     if (isClosed(socket)) return;
@@ -178,7 +180,7 @@ export class Stream implements WebSocketHandlers<Client> {
     if (!Array.isArray(topics) || topics.length > maxTopics || !topics.every(isTopic)) {
       return end(socket, closeCodes.badMessage, `topics is a list of at most ${maxTopics} like "task:task_…" or "type:approval.*"`);
     }
-    socket.data.subscriber!.filter = filterFor(socket.data.principal!, topics);
+    socket.data.subscriber!.filter = filterFor(this.parts.eventCatalogue, socket.data.principal!, topics);
     socket.send(JSON.stringify({ type: 'subscribed', topics }));
   }
 

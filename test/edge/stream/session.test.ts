@@ -6,6 +6,7 @@ import { createServer } from '../../../src/edge/http/server.ts';
 import { Stream } from '../../../src/edge/stream/stream.ts';
 import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
 import { silentLog } from '../../../src/log.ts';
+import { eventCatalogue } from '../../../src/node/event-catalogue.ts';
 import { startIdentityNode } from '../../support/identity-node.ts';
 import { StreamClient } from '../../support/stream-client.ts';
 
@@ -16,6 +17,7 @@ test('a stream lives as long as its session: that its token has expired does not
   const stream = new Stream({
     admitRefusedToken: async (clientAddress) => clientAddress === '127.0.0.1' && ++refusals <= 2,
     hub: new StreamHub(database, silentLog),
+    eventCatalogue,
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
     standing: (principal) => authenticator.standing(principal),

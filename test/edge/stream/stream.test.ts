@@ -8,6 +8,7 @@ import type { Connection } from '../../../src/edge/http/web-socket.ts';
 import { Stream } from '../../../src/edge/stream/stream.ts';
 import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
 import { silentLog } from '../../../src/log.ts';
+import { eventCatalogue } from '../../../src/node/event-catalogue.ts';
 import type { EventDraft } from '../../../src/storage/commit-unit.ts';
 import { ProbeEntity, type ProbeState, probeOptions } from '../../support/probe-actor.ts';
 import { type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
@@ -70,7 +71,14 @@ before(async () => {
     accessLog: false,
   });
   const { database } = runtime;
-  const parts = { database, authenticate, standing: (one: Principal) => !revoked.has(one.id), retentionDays: 7, log: silentLog };
+  const parts = {
+    database,
+    eventCatalogue,
+    authenticate,
+    standing: (one: Principal) => !revoked.has(one.id),
+    retentionDays: 7,
+    log: silentLog,
+  };
   hub = new StreamHub(database, silentLog);
   const read: typeof database.read = async (query) => {
     const found = await database.read(query);

@@ -11,7 +11,7 @@ import { answer } from '../../../edge/routes/answer.ts';
 import { mustDirect } from '../../../edge/routes/mode.ts';
 import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf } from '../../../edge/routes/page.ts';
-import { unreadableTypes } from '../../../edge/stream/filter.ts';
+import type { EventCatalogue } from '../../../edge/stream/event-catalogue.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import type { Scope } from '../../../scopes.ts';
@@ -62,9 +62,9 @@ const EventSchema = Type.Object(
   { title: 'Event' },
 );
 
-export type TaskRouteParts = { actors: ActorSystem; database: Database };
+export type TaskRouteParts = { actors: ActorSystem; database: Database; eventCatalogue: EventCatalogue };
 
-export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
+export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts): AnyRoute[] {
   return [
     route({
       method: 'POST',
@@ -162,7 +162,7 @@ export function taskRoutes({ actors, database }: TaskRouteParts): AnyRoute[] {
       async handler({ params, query, principal }) {
         const { after = 0, limit = 20 } = query;
         own(await actors.query(task, params.id, 'get', null), principal);
-        const hidden = unreadableTypes(principal);
+        const hidden = eventCatalogue.unreadableTypes(principal);
         const [{ rows }, counted] = await database.list(principal.accountId, () =>
           Promise.all([
             database.read({

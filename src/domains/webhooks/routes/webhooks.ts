@@ -9,9 +9,8 @@ import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
-import { readScope } from '../../../edge/stream/filter.ts';
+import type { EventCatalogue } from '../../../edge/stream/event-catalogue.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import { isEventName, typesNamed } from '../../../event-types.ts';
 import { idPrefixes } from '../../../ids.ts';
 import type { Database } from '../../../storage/database.ts';
 import { accountWebhooks, maxWebhooks } from '../account-webhooks/messages.ts';
@@ -24,6 +23,7 @@ export type WebhookSecrets = { seal(secret: string, webhookId: string): string; 
 export type WebhookRoutesOptions = {
   actors: ActorSystem;
   database: Database;
+  eventCatalogue: EventCatalogue;
   secrets: WebhookSecrets;
   /** Throws an `AppError` for an address that may not be sent to. */
   checkUrl(url: string): void;
@@ -39,7 +39,7 @@ const Events = Type.Array(Type.String({ maxLength: 64 }), {
 });
 const shared = { scope: 'any', errors: [403], extension: true } as const;
 
-export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: WebhookRoutesOptions): AnyRoute[] {
+export function webhookRoutes({ actors, database, eventCatalogue, secrets, checkUrl, clock }: WebhookRoutesOptions): AnyRoute[] {
   const create = route({
     method: 'POST',
     path: base,
@@ -278,6 +278,24 @@ export function webhookRoutes({ actors, database, secrets, checkUrl, clock }: We
     const { webhookId: _, ...record } = found;
     return record as DeliveryRecord;
   }
+
+  /** Each once; refuses what names no event. */
+  function readEvents(given: readonly string[]): string[] {
+    for (const [i, name] of given.entries())
+      if (!eventCatalogue.isEventName(name))
+        throw invalidField(['body', 'events', String(i)], 'There is no event of this name', 'value_error', name);
+    return [...new Set(given)];
+  }
+
+  function scopesOf(events: readonly string[]): string[] {
+    const scopes = events.flatMap((name) => eventCatalogue.typesNamed(name)).map((type) => eventCatalogue.readScope(type));
+    return [...new Set(scopes)].filter((scope) => scope !== null);
+  }
+
+  function mustRead(principal: Principal, events: readonly string[]): void {
+    const lacking = lackingScope(principal, scopesOf(events));
+    if (lacking !== undefined) throw new AppError('forbidden', `This key does not have the scope ${lacking}, which reads these events`);
+  }
 }
 
 /** A person looks after those of both modes. */
@@ -287,21 +305,4 @@ function isOfMode({ kind, mode }: Principal, row: WebhookRow): boolean {
 
 function sinceOf({ status, activeSince }: WebhookRow): number | null {
   return status === 'active' ? activeSince : null;
-}
-
-/** Each once; refuses what names no event. */
-function readEvents(given: readonly string[]): string[] {
-  for (const [i, name] of given.entries())
-    if (!isEventName(name)) throw invalidField(['body', 'events', String(i)], 'There is no event of this name', 'value_error', name);
-  return [...new Set(given)];
-}
-
-function scopesOf(events: readonly string[]): string[] {
-  const scopes = events.flatMap(typesNamed).map(readScope);
-  return [...new Set(scopes)].filter((scope) => scope !== null);
-}
-
-function mustRead(principal: Principal, events: readonly string[]): void {
-  const lacking = lackingScope(principal, scopesOf(events));
-  if (lacking !== undefined) throw new AppError('forbidden', `This key does not have the scope ${lacking}, which reads these events`);
 }

@@ -8,7 +8,6 @@
 
 import type { FeedEvent, FeedHandle } from '../../../edge/stream/event-feed.ts';
 import { AppError } from '../../../errors.ts';
-import { approvalNeeded, chosenName, modeOfEvent } from '../../../event-types.ts';
 import { attempt, type Outcome, type Receiver } from './attempt.ts';
 import type { CouriersParts } from './couriers.ts';
 import type { WebhookRow } from './entity.ts';
@@ -155,8 +154,9 @@ export class Courier {
 
   private isWanted = (event: FeedEvent): boolean => {
     const { events, mode: own } = this.row!;
-    const mode = modeOfEvent(event);
-    return chosenName(events, event.type) !== null && (mode === null || mode === own);
+    const { eventCatalogue } = this.parts;
+    const mode = eventCatalogue.modeOf(event);
+    return eventCatalogue.chosenName(events, event.type) !== null && (mode === null || mode === own);
   };
 
   private take(event: FeedEvent): void {
@@ -262,8 +262,9 @@ export class Courier {
   }
 
   private async send({ id, type, envelope }: FeedEvent): Promise<Outcome> {
-    const isRenamed = chosenName(this.row!.events, type) === approvalNeeded;
-    const body = isRenamed ? JSON.stringify({ ...JSON.parse(envelope), type: approvalNeeded }) : envelope;
+    // Null for what a person asked for.
+    const chosen = this.parts.eventCatalogue.chosenName(this.row!.events, type) ?? type;
+    const body = chosen === type ? envelope : JSON.stringify({ ...JSON.parse(envelope), type: chosen });
     const { oldSecretExpiresAt } = this.row!;
     if (this.receiver.keys.length > 1 && oldSecretExpiresAt! <= this.parts.clock.nowMs()) this.readReceiver(this.row!);
     const { outbound, clock, timeoutMs = defaultTimeoutMs } = this.parts;

@@ -5,6 +5,7 @@ import type { Clock } from '../../../clock.ts';
 import { shardOf } from '../../../cluster/address.ts';
 import type { Placement } from '../../../cluster/placement.ts';
 import { CountBy } from '../../../counts.ts';
+import type { EventCatalogue } from '../../../edge/stream/event-catalogue.ts';
 import type { EventFeed } from '../../../edge/stream/event-feed.ts';
 import type { Log } from '../../../log.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
@@ -20,6 +21,7 @@ export type CouriersOptions = {
   database: Pick<Database, 'read'>;
   placement: Placement;
   feed: EventFeed;
+  eventCatalogue: EventCatalogue;
   outbound: Outbound;
   /** The signing key in an encrypted secret of this webhook. */
   keyOf(secret: string, webhookId: string): Buffer;

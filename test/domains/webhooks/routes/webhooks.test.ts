@@ -5,8 +5,8 @@ import { Webhook } from 'standardwebhooks';
 import { webhookRoutes } from '../../../../src/domains/webhooks/routes/webhooks.ts';
 import type { Principal } from '../../../../src/edge/auth/principal.ts';
 import { createIdempotency } from '../../../../src/edge/idempotency.ts';
-import { eventTypes } from '../../../../src/event-types.ts';
 import { silentLog } from '../../../../src/log.ts';
+import { eventCatalogue } from '../../../../src/node/event-catalogue.ts';
 import { IdempotencyKeys } from '../../../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../../../src/storage/secrets.ts';
 import { startEdge } from '../../../support/http-edge.ts';
@@ -33,10 +33,13 @@ const principals: Record<string, Principal> = {
 async function startWebhookEdge(t: TestContext) {
   const node = await startWebhookNode(t);
   const { actors, database, clock, outbound } = node;
-  const edge = await startEdge(webhookRoutes({ actors, database, secrets, clock, checkUrl: (url) => outbound.check(url) }), {
-    authenticate: (request) => principals[request.header('authorization').slice('Bearer '.length)] ?? null,
-    around: createIdempotency({ keys: new IdempotencyKeys(database, clock), secrets: new Secrets('x'.repeat(32)), log: silentLog }),
-  });
+  const edge = await startEdge(
+    webhookRoutes({ actors, database, eventCatalogue, secrets, clock, checkUrl: (url) => outbound.check(url) }),
+    {
+      authenticate: (request) => principals[request.header('authorization').slice('Bearer '.length)] ?? null,
+      around: createIdempotency({ keys: new IdempotencyKeys(database, clock), secrets: new Secrets('x'.repeat(32)), log: silentLog }),
+    },
+  );
   t.after(() => edge.server.close(1_000));
   const call = async (method: string, path: string, body?: unknown, token = 'ann', headers: Record<string, string> = {}) => {
     const response = await fetch(`${edge.url}/v1/api-keys/webhooks${path}`, {
@@ -143,7 +146,7 @@ test('addresses that may not be reached and events that do not exist are refused
   const url = 'https://example.com/x';
   for (const events of [[], ['task'], ['tasks.*'], ['task.created '], ['task.exploded'], ['**'], [1]])
     assert.equal((await call('POST', '', { url, events })).status, 422, JSON.stringify(events));
-  assert.equal((await call('POST', '', { url, events: eventTypes })).status, 201);
+  assert.equal((await call('POST', '', { url, events: eventCatalogue.types })).status, 201);
 });
 
 test('for a day after its rotation the old secret verifies too, then only the new one; a repeated request rotates once', async (t) => {

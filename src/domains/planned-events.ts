@@ -1,0 +1,13 @@
+/**
+ * Events of domains that are not built yet: streams and webhooks take subscriptions to them already, so that callers need not change when
+ * the domains come. A family moves to its domain's `events.ts` when the domain is built.
+ */
+import type { EventFamilies } from '../edge/stream/event-catalogue.ts';
+
+export const plannedEvents: EventFamilies = {
+  integration: { names: ['connected', 'error', 'disconnected'], scope: 'integrations.read' },
+  deployment: { names: ['building', 'deploying', 'live', 'failed'], scope: 'workspaces.read' },
+  trade: { names: ['submitted', 'filled', 'cancelled', 'rejected', 'expired'], scope: 'trading.read' },
+  trading: { names: ['blocked'], scope: 'trading.read' },
+  backtest: { names: ['completed'], scope: 'trading.read' },
+};
