@@ -44,7 +44,7 @@ const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
   },
   { packages: /^@grpc\//, where: /^src\/cluster\/transport\//, typesWhere: /^src\/cluster\/transport\// },
   { packages: /^ioredis$/, where: /^src\/cluster\/redis-connection\.ts$/, typesWhere: /^src\/cluster\/redis-connection\.ts$/ },
-  { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/tools\//, typesWhere: /^src\/providers\/tools\// },
+  { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/sandbox\//, typesWhere: /^src\/providers\/sandbox\// },
 ];
 
 const longestFileLines = 400;

@@ -15,7 +15,7 @@ import { renewalEffects } from '../domains/billing/renewal/effects.ts';
 import { renewalActor } from '../domains/billing/renewal/renewal.ts';
 import { cardActor } from '../domains/commerce/card/card.ts';
 import { purchaseOrderActor } from '../domains/commerce/purchase-order/purchase-order.ts';
-import { purseOf } from '../domains/commerce/purchase-order/purse.ts';
+import { purseOf } from '../domains/commerce/tools/purse.ts';
 import { walletActor } from '../domains/commerce/wallet/wallet.ts';
 import { apiKeyActor } from '../domains/identity/api-key/api-key.ts';
 import { emailAddressActor } from '../domains/identity/email-address/email-address.ts';

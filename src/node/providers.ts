@@ -2,6 +2,10 @@
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { createCatalogue } from '../domains/tasks/tools/catalogue.ts';
+import { observedToolbox, ToolStats } from '../domains/tasks/tools/observed.ts';
+import type { Toolbox } from '../domains/tasks/tools/port.ts';
+import { createProfileTable } from '../domains/tasks/tools/profile-table.ts';
 import type { Log } from '../log.ts';
 import { ComputePool } from '../providers/compute/pool.ts';
 import { createEmbeddedMail } from '../providers/mail/embedded.ts';
@@ -15,12 +19,8 @@ import { createOutbound, type Outbound } from '../providers/outbound/outbound.ts
 import { observedPayments, PaymentStats } from '../providers/payments/observed.ts';
 import type { PaymentProcessor } from '../providers/payments/port.ts';
 import { createStripePayments } from '../providers/payments/stripe.ts';
+import { createSandboxPool, type SandboxPool } from '../providers/sandbox/pool.ts';
 import { createStripeClient } from '../providers/stripe/client.ts';
-import { createCatalogue } from '../providers/tools/catalogue.ts';
-import { observedToolbox, ToolStats } from '../providers/tools/observed.ts';
-import type { Toolbox } from '../providers/tools/port.ts';
-import { createProfileTable } from '../providers/tools/profile-table.ts';
-import { createSandboxPool, type SandboxPool } from '../providers/tools/sandbox/pool.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Stops } from './stops.ts';
 

@@ -12,9 +12,9 @@ import { agentActor } from '../../src/domains/tasks/agent/agent.ts';
 import type { AgentRow } from '../../src/domains/tasks/agent/entity.ts';
 import type { TaskConfig, TaskRow } from '../../src/domains/tasks/task/entity.ts';
 import { taskActor } from '../../src/domains/tasks/task/task.ts';
+import type { Toolbox } from '../../src/domains/tasks/tools/port.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
-import type { Toolbox } from '../../src/providers/tools/port.ts';
 import { type RecordedEvent, RecordedTurn } from './turn-context.ts';
 
 const tools = [

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Authority } from '../../src/authority.ts';
 import type { DirectedBy } from '../../src/domains/tasks/agent/messages.ts';
-import { type Purse, type ToolContext, ToolError, type WorkspaceAccess } from '../../src/providers/tools/port.ts';
+import { type Purse, type ToolContext, ToolError, type WorkspaceAccess } from '../../src/domains/tasks/tools/port.ts';
 
 export type MemoryWorkspace = WorkspaceAccess & {
   files: Map<string, { content: Uint8Array; version: number }>;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
+import { ToolError } from '../../../src/domains/tasks/tools/port.ts';
 import { ComputePool } from '../../../src/providers/compute/pool.ts';
 import type { Job } from '../../../src/providers/compute/port.ts';
-import { ToolError } from '../../../src/providers/tools/port.ts';
 import type { Deed } from './jobs/hostile.ts';
 
 const pool = new ComputePool({ processes: 2, heapMb: 48, maxWaitingOfAccount: 4, maxWaiting: 6 });

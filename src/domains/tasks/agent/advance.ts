@@ -7,10 +7,10 @@
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { idPrefixes } from '../../../ids.ts';
 import type { ModelMessage } from '../../../providers/model/port.ts';
-import type { AgentType, Toolbox, ToolOutcome } from '../../../providers/tools/port.ts';
 import { withApproval, withoutPending } from '../task/approvals.ts';
 import type { Approval } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
+import type { AgentType, Toolbox, ToolOutcome } from '../tools/port.ts';
 import type { AgentRow, PendingCall } from './entity.ts';
 import { AgentStep } from './entity.ts';
 import type { AgentContract } from './messages.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../actors/define-actor.ts';
 import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
-import type { Toolbox, ToolOutcome } from '../../../providers/tools/port.ts';
+import type { Toolbox, ToolOutcome } from '../tools/port.ts';
 import { advance, callDone, end, record } from './advance.ts';
 import { decidable, decide, lossByGuidance, mustDirect, unknownDirector, withGuidance } from './direct.ts';
 import { Agent, type AgentRow } from './entity.ts';

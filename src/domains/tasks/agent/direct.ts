@@ -10,10 +10,10 @@
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { missingScope } from '../../../authority.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import type { AgentType, Toolbox } from '../../../providers/tools/port.ts';
 import { type Granted, grantedByBoth } from '../../../scopes.ts';
 import { withApproval } from '../task/approvals.ts';
 import type { Approval } from '../task/entity.ts';
+import type { AgentType, Toolbox } from '../tools/port.ts';
 import { callDone } from './advance.ts';
 import type { AgentRow, PendingCall } from './entity.ts';
 import type { AgentContract, Approve, DirectedBy } from './messages.ts';

@@ -2,9 +2,9 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { ModelReply } from '../../../providers/model/port.ts';
-import type { ToolOutcome } from '../../../providers/tools/port.ts';
 import type { Granted } from '../../../scopes.ts';
 import type { Approval } from '../task/entity.ts';
+import type { ToolOutcome } from '../tools/port.ts';
 import type { AgentRow, AgentStatus } from './entity.ts';
 
 export type CreateAgent = {

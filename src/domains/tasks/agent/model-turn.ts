@@ -3,7 +3,7 @@
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { missingScope } from '../../../authority.ts';
 import type { ModelReply, ToolCall } from '../../../providers/model/port.ts';
-import { type AgentType, notAllowed, type Toolbox } from '../../../providers/tools/port.ts';
+import { type AgentType, notAllowed, type Toolbox } from '../tools/port.ts';
 import { callDone, end, record } from './advance.ts';
 import type { AgentRow, PendingCall } from './entity.ts';
 import type { AgentContract } from './messages.ts';

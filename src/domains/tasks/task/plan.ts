@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import { insideFence } from '../../../fence.ts';
 import type { ModelReply, ModelRequest } from '../../../providers/model/port.ts';
-import { agentTypes } from '../../../providers/tools/port.ts';
+import { agentTypes } from '../tools/port.ts';
 
 export const PlanSchema = Type.Object({
   agents: Type.Array(

@@ -1,8 +1,8 @@
 /** Figures asked for by name: taken from the profile where it has them, else computed in the sandbox. */
 
-import { nameTokens } from '../../tools/table/column-role.ts';
-import type { JoinProfile } from '../../tools/table/join.ts';
-import type { ColumnProfile, Figures, TableProfile } from '../../tools/table/table-profile.ts';
+import { nameTokens } from '../../table/column-role.ts';
+import type { JoinProfile } from '../../table/join.ts';
+import type { ColumnProfile, Figures, TableProfile } from '../../table/table-profile.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
 import { addsUp, exact, mainMeasure, markdownTable, measures, round, safe } from './figure.ts';
 import { groupedFigureCode } from './grouped-figure-code.ts';

@@ -1,5 +1,5 @@
 /** One chart as a standalone SVG: a line over time or bars by group, whichever tells more. Readable in light and dark viewers; all text escaped. */
-import type { TableProfile } from '../../tools/table/table-profile.ts';
+import type { TableProfile } from '../../table/table-profile.ts';
 import { addsUp, exact, keyFigure, mainMeasure, round } from './figure.ts';
 
 export type Chart = { kind: 'line' | 'bar'; title: string; points: { label: string; value: number }[] };

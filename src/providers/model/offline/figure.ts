@@ -1,7 +1,7 @@
 /** Figures as a report writes them, and which columns of a profile they are worth writing about. */
-export { countOf, exact, listed, percent, round } from '../../tools/table/figure-text.ts';
+export { countOf, exact, listed, percent, round } from '../../table/figure-text.ts';
 
-import type { ColumnProfile, Figures, TableProfile } from '../../tools/table/table-profile.ts';
+import type { ColumnProfile, Figures, TableProfile } from '../../table/table-profile.ts';
 
 const moneyName =
   /amount|revenue|sales|turnover|total|umsatz|betrag|profit|cost|kosten|spend|spent|brutto|gross|netto|volume|donation|spende|freight|income|einnahme|honorar|(?:^|[ _(])(?:eur|usd|gbp|chf)(?:$|[ _)])|€|\$|£/i;

@@ -1,5 +1,5 @@
 /** How figures move over time: the best and the worst period, from the first to the last, the largest steps, and the same by longer periods. */
-import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, keyFigure, mainMeasure, percent, round, safe } from './figure.ts';
 
 const mostOtherTrends = 3;

@@ -1,5 +1,5 @@
 /** What stands out in a profile, in plain sentences. Every figure is the profile's own or a plain share or difference of two of them. */
-import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
 import { trend } from './findings-trend.ts';
 

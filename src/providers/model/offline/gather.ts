@@ -1,7 +1,7 @@
 /** What to read before anything is written: tables are profiled, texts read page by page, addresses fetched, a question searched. Bounded in files and pages. */
-import type { JoinProfile } from '../../tools/table/join.ts';
-import { looksLikeTable } from '../../tools/table/looks-like-table.ts';
-import type { TableProfile } from '../../tools/table/table-profile.ts';
+import type { JoinProfile } from '../../table/join.ts';
+import { looksLikeTable } from '../../table/looks-like-table.ts';
+import type { TableProfile } from '../../table/table-profile.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
 import { fileNamesIn, findMentions, tellMissing } from './file-mentions.ts';
 import { boundsIn } from './limits.ts';

@@ -1,7 +1,7 @@
 /** "between 2 and 8 °C", "the limit is 6 kW": which values of a column are beyond what the task names, told only where the profile's figures prove it. */
-import { nameTokens } from '../../tools/table/column-role.ts';
-import type { Beyond } from '../../tools/table/remarks-missing.ts';
-import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import { nameTokens } from '../../table/column-role.ts';
+import type { Beyond } from '../../table/remarks-missing.ts';
+import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { countOf, exact, listed, percent, safe } from './figure.ts';
 import type { Answer } from './report.ts';
 

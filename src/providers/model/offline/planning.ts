@@ -1,5 +1,5 @@
 /** The plan of a task by rules: one agent for nearly everything, and a second one that sends the mail, after the first. */
-import type { AgentType } from '../../tools/port.ts';
+import type { AgentType } from '../../../domains/tasks/tools/port.ts';
 import { parseArithmetic } from './arithmetic.ts';
 import { findMentions } from './file-mentions.ts';
 import { findUrls, parseOrders, withoutMailOrders } from './orders.ts';

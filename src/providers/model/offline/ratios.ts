@@ -1,6 +1,6 @@
 /** "rent per m²", "Kosten je Kilometer": which column of a table is asked for by which other one. */
-import { nameTokens } from '../../tools/table/column-role.ts';
-import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import { nameTokens } from '../../table/column-role.ts';
+import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, mainMeasure, measures } from './figure.ts';
 import { readTokens } from './prompt-tokens.ts';
 

@@ -1,6 +1,6 @@
 /** The Markdown report of an analysis: what was read, what stands out, what was asked, and the figures of each file. All figures are the profiles' own. */
-import type { JoinProfile } from '../../tools/table/join.ts';
-import type { ColumnProfile, TableProfile } from '../../tools/table/table-profile.ts';
+import type { JoinProfile } from '../../table/join.ts';
+import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, mainMeasure, markdownTable, measures, percent, round, safe } from './figure.ts';
 import { findings } from './findings.ts';
 import type { TextSummary } from './summary.ts';

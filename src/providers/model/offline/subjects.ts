@@ -1,6 +1,6 @@
 /** What a question is about, held against the columns: a subject that no column speaks of cannot be answered from the file, and the report says so. */
-import { nameTokens } from '../../tools/table/column-role.ts';
-import type { TableProfile } from '../../tools/table/table-profile.ts';
+import { nameTokens } from '../../table/column-role.ts';
+import type { TableProfile } from '../../table/table-profile.ts';
 import { endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
 /** `grouping`: a word of everyday talk, asked for only where it is asked by it: "which product", "per customer". */

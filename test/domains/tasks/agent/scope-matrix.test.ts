@@ -8,11 +8,11 @@ import { type Authority, missingScope, unrecordedScopes } from '../../../../src/
 import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
 import type { AgentRow } from '../../../../src/domains/tasks/agent/entity.ts';
 import type { DirectedBy } from '../../../../src/domains/tasks/agent/messages.ts';
+import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
+import { type AgentType, agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
+import { profileTableTool } from '../../../../src/domains/tasks/tools/profile-table.ts';
 import { AppError } from '../../../../src/errors.ts';
 import type { ToolCall } from '../../../../src/providers/model/port.ts';
-import { createCatalogue } from '../../../../src/providers/tools/catalogue.ts';
-import { type AgentType, agentTypes } from '../../../../src/providers/tools/port.ts';
-import { profileTableTool } from '../../../../src/providers/tools/profile-table.ts';
 import { type Granted, scopes } from '../../../../src/scopes.ts';
 import { scopeByContract } from '../../../contract/scopes.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';

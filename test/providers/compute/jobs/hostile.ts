@@ -1,8 +1,8 @@
 /** Jobs that break every rule, for the tests of the computing processes. */
 
+import { ToolError } from '../../../../src/domains/tasks/tools/port.ts';
 import { AppError } from '../../../../src/errors.ts';
 import type { JobFunction } from '../../../../src/providers/compute/port.ts';
-import { ToolError } from '../../../../src/providers/tools/port.ts';
 
 const deeds = {
   echo: (value: unknown) => value,

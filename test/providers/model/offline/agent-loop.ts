@@ -1,14 +1,14 @@
 /** A small agent loop: the offline model with the service's real tools over a workspace in memory. Approval is a function; mails land in an array. */
 import assert from 'node:assert/strict';
 import type { Authority } from '../../../../src/authority.ts';
+import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
+import type { AgentMail, AgentType } from '../../../../src/domains/tasks/tools/port.ts';
+import { profileTableTool } from '../../../../src/domains/tasks/tools/profile-table.ts';
+import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { offlineModel } from '../../../../src/providers/model/embedded.ts';
 import type { ModelMessage } from '../../../../src/providers/model/port.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
-import { createCatalogue } from '../../../../src/providers/tools/catalogue.ts';
-import type { AgentMail, AgentType } from '../../../../src/providers/tools/port.ts';
-import { profileTableTool } from '../../../../src/providers/tools/profile-table.ts';
-import { runTool } from '../../../../src/providers/tools/run-tool.ts';
-import type { SandboxPool } from '../../../../src/providers/tools/sandbox/pool.ts';
+import type { SandboxPool } from '../../../../src/providers/sandbox/pool.ts';
 import { everything, type MemoryWorkspace, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 
 export type LoopOptions = {

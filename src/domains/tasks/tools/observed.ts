@@ -1,0 +1,38 @@
+/** A toolbox whose calls are counted and traced; it does as the one it stands for. */
+import { CountBy, Distribution } from '../../../counts.ts';
+import type { Tracer } from '../../../tracing.ts';
+import type { Toolbox } from './port.ts';
+
+export class ToolStats {
+  readonly calls = new CountBy(['tool', 'outcome']);
+  readonly durationS = new Distribution([0.001, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160]);
+}
+
+/** @param tracer null: nothing is traced */
+export function observedToolbox(toolbox: Toolbox, stats: ToolStats, tracer: Tracer | null): Toolbox {
+  return {
+    instructionsFor: (type) => toolbox.instructionsFor(type),
+    offersFor: (type, authority) => toolbox.offersFor(type, authority),
+    withheldFrom: (type, authority) => toolbox.withheldFrom(type, authority),
+    find: (type, name) => toolbox.find(type, name),
+    isRepeatable: (name) => toolbox.isRepeatable(name),
+    check: (name, sent) => toolbox.check(name, sent),
+    async run(name, args, context, onDefect) {
+      const attributes = { 'troupe.tool': name, 'troupe.task_id': context.taskId, 'troupe.agent_id': context.agentId };
+      const span = tracer?.startSpan(`tool ${name}`, tracer.current(), attributes);
+      const begunAtMs = performance.now();
+      try {
+        const outcome = await toolbox.run(name, args, context, onDefect);
+        stats.calls.add([name, outcome.isError ? 'failed' : 'done']);
+        span?.end(outcome.isError ? 'failed' : null);
+        return outcome;
+      } catch (error) {
+        stats.calls.add([name, 'aborted']);
+        span?.end(error);
+        throw error;
+      } finally {
+        stats.durationS.note((performance.now() - begunAtMs) / 1_000);
+      }
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** Tools: what an agent can do. Each tool is one file that exports one `Tool`; `catalogue.ts` says which agent type gets which. */
+import type { TObject } from 'typebox';
+import type { Authority, Need } from '../../../authority.ts';
+import type { ToolOffer, WithheldTool } from '../../../providers/model/port.ts';
+
+export const agentTypes = ['researcher', 'builder', 'analyst', 'trader', 'email', 'social'] as const;
+export type AgentType = (typeof agentTypes)[number];
+
+/** The task's workspace as tools see it. Paths are plain file names; a bad name or a missing file is a `ToolError`. */
+export interface WorkspaceAccess {
+  list(): Promise<{ name: string; type: string; sizeBytes: number }[]>;
+  /** A stream of the file's bytes; never the whole file in memory. */
+  open(name: string): Promise<{ stream: NodeJS.ReadableStream; sizeBytes: number; type: string }>;
+  /** Writes the file whole, as a new version when the name is there already; it becomes a deliverable of the task. */
+  write(name: string, content: string | Uint8Array): Promise<{ name: string; sizeBytes: number; version: number }>;
+}
+
+/** What an agent may spend of its account's money, and how it is told. Amounts are minor units (cents); each takes effect once for one tool call. */
+export interface Purse {
+  /** `pending` until a person approves it, unless it approves itself; `paymentError` says why it is not paid or not approved. */
+  order(order: {
+    description: string;
+    amountMinor: number;
+    vendor: string;
+  }): Promise<{ id: string; status: string; paymentError: string | null }>;
+  /** A `ToolError` where the account has no such card, or its plan no cards. `declineReason` is null where it is approved. */
+  charge(charge: { cardId: string; amountMinor: number; merchant: string }): Promise<{ id: string; declineReason: string | null }>;
+}
+
+/** Mails to people, on behalf of the agent's account. */
+export interface AgentMail {
+  /** Says where the mail went. A `ToolError` where the account may not send it; else rejects as `MailProvider.send` does. */
+  send(mail: { to: string; subject: string; text: string }): Promise<{ detail: string }>;
+}
+
+export type ToolContext = {
+  accountId: string;
+  taskId: string;
+  agentId: string;
+  /** The same for every try of this call: the idempotency key where the other side has them. */
+  callId: string;
+  /** What the agent may do; `mode` says whose money it spends. */
+  authority: Authority;
+  /** Aborted on cancel and when the tool's time is up. */
+  signal: AbortSignal;
+  workspace: WorkspaceAccess;
+  purse: Purse;
+  mail: AgentMail;
+};
+
+/** A failure the agent is told about in plain words and may work around. Any other error is a defect and is reported as such. */
+export class ToolError extends Error {
+  override name = 'ToolError';
+}
+
+export type Tool = {
+  name: string;
+  /** Written for the model: what it does, when to use it, what comes back. */
+  description: string;
+  parameters: TObject;
+  /** What the task must be allowed for this tool, and whoever approves a call of it: the scope that the same act needs over REST. */
+  need: Need;
+  /** Sends something to a person, spends, trades or deploys: asks for approval below autonomy 100. */
+  highConsequence: boolean;
+  /** Doing it again after a crash, with the same `callId`, does no harm. When false, an interrupted call is not repeated: the agent is told that its outcome is unknown. */
+  repeatable: boolean;
+  timeoutMs: number;
+  /** `args` fit `parameters`. The result is JSON; it is cut to `maxResultBytes` before it is recorded. */
+  run(args: any, context: ToolContext): Promise<unknown>;
+};
+
+/** Longest recorded result of a tool call. Tools page or summarise what is longer. */
+export const maxResultBytes = 64 * 1024;
+
+/** What became of a call, as it is recorded and told to the model. */
+export type ToolOutcome = { result: unknown; isError: boolean };
+
+/** All that agents know of tools: what each type is told and offered, and how a call is checked and run. */
+export interface Toolbox {
+  /** The system instructions of an agent type. */
+  instructionsFor(type: AgentType): string;
+  /** Tools as a model is offered them, `delegate` and `finish` included, in a fixed order: those of the type that the authority allows. */
+  offersFor(type: AgentType, authority: Authority): ToolOffer[];
+  /** The other tools of the type, each with the scope that is missing for it. */
+  withheldFrom(type: AgentType, authority: Authority): WithheldTool[];
+  /** Whether agents of this type have the tool, what a call of it needs, and whether it asks for approval. */
+  find(type: AgentType, name: string): { name: string; need: Need; highConsequence: boolean } | undefined;
+  /** Whether a call of the tool may simply be made again after a crash. */
+  isRepeatable(name: string): boolean;
+  /** Arguments that fit the tool's schema, or what is wrong with them in words a model can act on. */
+  check(name: string, sent: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
+  /** Runs a call, unless `context.authority` does not allow it; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` hears of those that are nobody's fault but ours. */
+  run(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
+}
+
+/** What an agent is told of a call that it may not make. */
+export function notAllowed(tool: string, scope: string): string {
+  return `${tool} is not allowed here: it needs the scope ${scope}, which was not granted. Nothing was done. Do not try to reach the same in another way; say in your result what was not done, and why.`;
+}

@@ -1,0 +1,102 @@
+/** profile_table: what is in a CSV or JSON file, in figures the agent can rely on. */
+import Type from 'typebox';
+import { readingFiles } from '../../../authority.ts';
+import { inlineCompute } from '../../../providers/compute/inline.ts';
+import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
+import type { JoinProfile } from '../../../providers/table/join.ts';
+import type { Bounds } from '../../../providers/table/remarks-missing.ts';
+import type { TableProfile } from '../../../providers/table/table-profile.ts';
+import { maxResultBytes, type Tool, ToolError } from './port.ts';
+
+/** Room for what surrounds the result where it is recorded. */
+const envelopeBytes = 1024;
+
+const profileJob: Job<{ name: string; maxBytes: number; bounds?: Bounds }, TableProfile> = {
+  name: 'profile_table',
+  module: new URL('../../../providers/table/profile-job.ts', import.meta.url),
+  timeMs: 100_000,
+};
+
+const joinJob: Job<{ left: string; right: string; last?: string }, JoinProfile> = {
+  name: 'join_tables',
+  module: new URL('../../../providers/table/join-job.ts', import.meta.url),
+  timeMs: 100_000,
+};
+
+type Arguments = Omit<Bounds, 'ratio'> & {
+  path: string;
+  compare_with?: string;
+  extended_by?: string;
+  ratio_of?: string;
+  ratio_per?: string;
+};
+
+export const createProfileTable = (compute: Compute): Tool => ({
+  name: 'profile_table',
+  description:
+    'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding) or JSON (array, {"data": […]}, JSON lines), of any size. Returns rows, ' +
+    'and for each column type, missing and distinct values; for numbers exact sum, mean, median, extremes, quartiles and outliers with row numbers ' +
+    '(1 is the first row below the header); for text the most frequent values; figures by group, a trend over time, correlations, and warnings about ' +
+    'what is odd in the file. Use it before reading a table as text. With `compare_with` it joins two tables on their common key instead: keys that are ' +
+    'missing on either side, keys that repeat, and figures that only both give (quantity × price, budget − spent, a measure by a group of the other). With ' +
+    '`extended_by` as well, it gives the figures of the first by the columns of a third table that only the second has a common key with.',
+  parameters: Type.Object({
+    path: Type.String({ minLength: 1, maxLength: 255, description: 'File name in the workspace' }),
+    compare_with: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Another table in the workspace, to be joined with this one' }),
+    ),
+    above: Type.Optional(Type.Number({ description: 'Name the rows in which a number is larger than this' })),
+    below: Type.Optional(Type.Number({ description: 'Name the rows in which a number is smaller than this' })),
+    ratio_of: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'With ratio_per: a column of numbers, such as rent' }),
+    ),
+    ratio_per: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'The column that ratio_of is divided by, such as square metres' }),
+    ),
+    extended_by: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'A third table, which has a common key with the second only' }),
+    ),
+  }),
+  need: readingFiles,
+  highConsequence: false,
+  repeatable: true,
+  timeoutMs: 120_000,
+  async run(
+    { path, compare_with: other, extended_by: last, above, below, ratio_of: of, ratio_per: per }: Arguments,
+    { workspace, accountId, signal },
+  ) {
+    if (last !== undefined && other === undefined)
+      throw new ToolError('extended_by needs compare_with: the table that leads to the third.');
+    const open = async (name: string) => (await workspace.open(name)).stream;
+    const work =
+      other === undefined
+        ? compute.run(
+            profileJob,
+            {
+              name: path,
+              maxBytes: maxResultBytes - envelopeBytes,
+              bounds: { above, below, ...(of === undefined || per === undefined ? {} : { ratio: { of, per } }) },
+            },
+            { account: accountId, signal, open: () => open(path) },
+          )
+        : compute.run(
+            joinJob,
+            { left: path, right: other, last },
+            { account: accountId, signal, open: inTurn(open, [path, other, ...(last === undefined ? [] : [last])]) },
+          );
+    return (work as Promise<TableProfile | JoinProfile>).catch((error: unknown) => {
+      if (!(error instanceof JobStopped)) throw error;
+      const what = error.reason === 'time' ? `${profileJob.timeMs / 1000} s` : 'the memory that it may use';
+      throw new ToolError(`${path} could not be profiled: it takes more than ${what}.`, { cause: error });
+    });
+  },
+});
+
+/** Opens the first name when it is called first, the next one after that. */
+function inTurn(open: (name: string) => Promise<NodeJS.ReadableStream>, names: readonly string[]): () => Promise<NodeJS.ReadableStream> {
+  let at = 0;
+  return () => open(names[Math.min(at++, names.length - 1)]!);
+}
+
+/** In the caller's own thread. */
+export const profileTableTool = createProfileTable(inlineCompute);

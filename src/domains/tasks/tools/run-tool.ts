@@ -1,0 +1,98 @@
+/**
+ * Runs one tool call the same way for every tool: time limit, abort, bounded result, failures told in words that help the agent. Where this
+ * service is too busy, a call that may be repeated is tried again inside its own time.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { elapsedBackoffMs } from '../../../backoff.ts';
+import { AppError, errorCodes } from '../../../errors.ts';
+import { checkArguments } from './check-arguments.ts';
+import { fitResult } from './fit-result.ts';
+import { maxResultBytes, type Tool, type ToolContext, ToolError, type ToolOutcome } from './port.ts';
+
+/**
+ * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`, when
+ * the caller aborts (whatever the tool still does then is nobody's concern), and with `draining` when this node stops: the call
+ * is for another node to make.
+ *
+ * @param onDefect told of an error that is neither a `ToolError` nor a refusal (`AppError`), for the log; the agent hears only that the tool failed
+ */
+export async function runTool(
+  tool: Tool,
+  sentArguments: unknown,
+  context: ToolContext,
+  onDefect: (error: unknown) => void,
+): Promise<ToolOutcome> {
+  context.signal.throwIfAborted();
+  const checked = checkArguments(tool, sentArguments);
+  if (!checked.ok) return failure(checked.message);
+
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new ToolError(tooLate(tool))), tool.timeoutMs);
+  const signal = AbortSignal.any([context.signal, late.signal]);
+  try {
+    const result = await unlessAborted(signal, () => untilNotBusy(tool, signal, () => tool.run(checked.args, { ...context, signal })));
+    return { result: fitResult(result, maxResultBytes), isError: false };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof AppError && error.code === 'draining') throw error;
+    if (late.signal.aborted) return failure(tooLate(tool));
+    if (error instanceof ToolError || isRefusal(error)) return failure(error.message);
+    onDefect(error);
+    const failed = `${tool.name} failed unexpectedly. The details are in the service's log.`;
+    return failure(tool.repeatable ? `${failed} Try another way.` : `${failed} ${mayBeDone}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Tries again, with growing pauses, while the service is too busy for a call that may be repeated. */
+async function untilNotBusy(tool: Tool, signal: AbortSignal, run: () => Promise<unknown>): Promise<unknown> {
+  const beganAtMs = performance.now();
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!tool.repeatable || !isBusy(error) || signal.aborted) throw error;
+      const triedForMs = performance.now() - beganAtMs;
+      const pauseMs = elapsedBackoffMs(triedForMs, shortestPauseMs, longestPauseMs);
+      // No time for another try: what kept it from running is told, not that it was slow.
+      if (triedForMs + pauseMs >= tool.timeoutMs) throw error;
+      await pause(pauseMs, undefined, { signal });
+    }
+  }
+}
+
+/** Said on purpose, in words for callers. */
+function isRefusal(error: unknown): error is AppError {
+  return error instanceof AppError && errorCodes[error.code].public;
+}
+
+/** It was not done, and may be later: too much work here, or a part of the service that does not answer. */
+function isBusy(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'overloaded' || error.code === 'mailbox_full' || error.code === 'unavailable');
+}
+
+const mayBeDone = 'It is not known whether it took effect; do not simply repeat it.';
+const shortestPauseMs = 200;
+const longestPauseMs = 5_000;
+
+/** Settles with the work or at once with the abort, for tools that do not listen to their signal. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function tooLate(tool: Tool): string {
+  const stopped = `${tool.name} took longer than ${tool.timeoutMs / 1000} s and was stopped.`;
+  return tool.repeatable ? stopped : `${stopped} ${mayBeDone}`;
+}
+
+function failure(message: string): ToolOutcome {
+  return { result: fitResult({ error: message }, maxResultBytes), isError: true };
+}

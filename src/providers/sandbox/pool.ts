@@ -1,0 +1,178 @@
+/**
+ * Runs code in sandbox processes, each used once. A spare waits started, so that a run begins in milliseconds; at most `maxRunning`
+ * run at a time, of one account at most `maxRunningEach`, and waiting accounts take turns. Owns every process it starts: after `close`
+ * none is left.
+ */
+import { mkdir } from 'node:fs/promises';
+import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { AppError } from '../../errors.ts';
+import { FairGate } from '../../fair-queue.ts';
+import { type SandboxProcess, startSandboxProcess } from './process.ts';
+import { type FileCall, maxLineChars, type ParentLine, type SandboxOutcome, sandboxLimits } from './protocol.ts';
+
+export type SandboxResult = SandboxOutcome & { stdout: string };
+/** What the code's three functions do. The message of a `ToolError` is what the code sees; any other error ends the run with it. */
+export type SandboxFiles = (call: FileCall) => Promise<unknown>;
+
+export type SandboxPool = {
+  /**
+   * Runs `code` of an account in a process of its own, which is gone when this settles. Failures of the code are in the result; rejects
+   * with `overloaded` when too many wait or no place has become free in time, `unavailable` when no process can be started, and with the
+   * signal's reason when it is aborted.
+   */
+  run(accountId: string, code: string, files: SandboxFiles, signal: AbortSignal): Promise<SandboxResult>;
+  /** Kills what runs and waits; resolves when every process is gone. */
+  close(): Promise<void>;
+  /** Process ids of the children alive now. */
+  pids(): number[];
+  /** For metrics. */
+  readonly load: { running: number; waiting: number; turnedAway: number };
+};
+
+export type SandboxPoolOptions = {
+  /** An empty folder for the children to stand in; made when it is missing. */
+  directory: string;
+  maxRunning?: number;
+  /** Of one account. Default: one place fewer than there are, so that another account finds one. */
+  maxRunningEach?: number;
+  maxWaiting?: number;
+  maxWaitingEach?: number;
+  maxWaitMs?: number;
+  /** Life of an unused spare. */
+  spareIdleMs?: number;
+  timeMs?: number;
+};
+
+export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
+  const { directory, maxRunning = 2, spareIdleMs = 60_000, timeMs = sandboxLimits.timeMs } = options;
+  const { maxRunningEach = Math.max(1, maxRunning - 1), maxWaiting = 256, maxWaitingEach = 64, maxWaitMs = 100_000 } = options;
+  const gate = new FairGate({ maxRunning, maxRunningEach, maxWaiting, maxWaitingEach, maxWaitMs, full: tooMuchCode, retryAfterS: 5 });
+  const alive = new Set<SandboxProcess>();
+  const closing = new AbortController();
+  let spare: { process: SandboxProcess; idle: NodeJS.Timeout } | null = null;
+
+  async function start(): Promise<SandboxProcess> {
+    try {
+      await mkdir(directory, { recursive: true });
+      closing.signal.throwIfAborted();
+      const process = startSandboxProcess(directory);
+      alive.add(process);
+      void process.gone.then(() => alive.delete(process));
+      return process;
+    } catch (cause) {
+      closing.signal.throwIfAborted();
+      throw unavailable(cause);
+    }
+  }
+
+  async function keepSpare(): Promise<void> {
+    if (spare || closing.signal.aborted) return;
+    const process = await start();
+    if (spare) return void (await process.kill());
+    const mine = { process, idle: setTimeout(drop, spareIdleMs).unref() };
+    spare = mine;
+    void process.gone.then(drop);
+    function drop() {
+      clearTimeout(mine.idle);
+      if (spare !== mine) return;
+      spare = null;
+      return process.kill();
+    }
+  }
+
+  function takeSpare(): SandboxProcess | null {
+    const taken = spare;
+    if (!taken) return null;
+    clearTimeout(taken.idle);
+    spare = null;
+    return taken.process;
+  }
+
+  return {
+    async run(accountId, code, files, callerSignal) {
+      const signal = AbortSignal.any([callerSignal, closing.signal]);
+      const leave = await gate.enter(accountId, signal);
+      try {
+        const process = takeSpare() ?? (await start());
+        // Started now, while this run computes: the next one finds it ready. A spare that cannot start is reported by the run that needs it.
+        if (gate.size.running < maxRunning || gate.size.waiting > 0) keepSpare().catch(() => {});
+        return await converse(process, code, files, signal, timeMs);
+      } finally {
+        leave();
+        keepSpare().catch(() => {});
+      }
+    },
+    async close() {
+      closing.abort(new AppError('draining', 'The service is stopping'));
+      await Promise.all([...alive].map((process) => process.kill()));
+    },
+    pids: () => [...alive].map((process) => process.pid),
+    get load() {
+      return { ...gate.size, turnedAway: gate.turnedAway };
+    },
+  };
+}
+
+async function converse(
+  process: SandboxProcess,
+  code: string,
+  files: SandboxFiles,
+  signal: AbortSignal,
+  timeMs: number,
+): Promise<SandboxResult> {
+  let timedOut = false;
+  const onAbort = () => void process.kill();
+  signal.addEventListener('abort', onAbort, { once: true });
+  let timer: NodeJS.Timeout | undefined;
+  let stdout = '';
+  try {
+    if (signal.aborted) onAbort();
+    await process.ready.catch((cause: unknown) => {
+      signal.throwIfAborted();
+      throw unavailable(cause);
+    });
+    // The engine stops itself at `timeMs` and says where; whatever does not is killed a little later.
+    timer = setTimeout(() => {
+      timedOut = true;
+      void process.kill();
+    }, timeMs + 500);
+    process.say({ op: 'run', code, timeMs });
+    for (;;) {
+      const line = await process.next();
+      signal.throwIfAborted();
+      if (line === null) return { stdout: cut(stdout), result: null, error: timedOut ? stopped(timeMs) : crashed };
+      if (line.op === 'done') return { stdout: cut(stdout), result: line.result ?? null, error: line.error };
+      if (line.op === 'print') {
+        if (stdout.length <= sandboxLimits.stdoutChars) stdout += line.text;
+        continue;
+      }
+      const answer = await answerTo(line, files);
+      process.say(answer);
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    await process.kill();
+  }
+}
+
+async function answerTo(call: FileCall, files: SandboxFiles): Promise<ParentLine> {
+  try {
+    const value = await files(call);
+    const tooLong = typeof value === 'string' && JSON.stringify(value).length > maxLineChars;
+    return tooLong ? { ok: false, message: 'the file is too large to be read whole' } : { ok: true, value };
+  } catch (error) {
+    if (error instanceof ToolError) return { ok: false, message: error.message };
+    throw error;
+  }
+}
+
+const tooMuchCode = 'Too much code is waiting to run; try again later';
+const unavailable = (cause: unknown) => new AppError('unavailable', 'The sandbox cannot run code now', { cause });
+const crashed = 'stopped: the code needed more memory or processor time than it may use';
+const stopped = (timeMs: number) => `stopped: the time limit of ${timeMs / 1000} s was reached`;
+
+function cut(stdout: string): string {
+  if (stdout.length <= sandboxLimits.stdoutChars) return stdout;
+  return `${stdout.slice(0, sandboxLimits.stdoutChars)}\n[output cut at ${sandboxLimits.stdoutChars} characters]`;
+}

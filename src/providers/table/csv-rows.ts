@@ -1,0 +1,66 @@
+/** Streams the rows of a CSV file. Memory is bounded by the longest row it accepts, whatever the file's size. */
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { CsvError, parse } from 'csv-parse';
+import { ToolError } from '../../domains/tasks/tools/port.ts';
+import type { Delimiter } from './dialect.ts';
+import { type Encoding, utf8Stream } from './encoding.ts';
+import { paced } from './paced.ts';
+
+export type CsvForm = { encoding: Encoding; delimiter: Delimiter /** False reads quotes as ordinary characters. */; quotes: boolean };
+
+const longestRowChars = 4 * 1024 * 1024;
+
+/** A quote that is opened and never closed; read the file again with `quotes: false`. */
+export class UnclosedQuote extends ToolError {
+  /** Where in the file the row with the quote begins, roughly: the number of rows read before it. */
+  readonly rowsBefore: number;
+  constructor(rowsBefore: number) {
+    super(`A quote opened after row ${rowsBefore} is never closed.`);
+    this.rowsBefore = rowsBefore;
+  }
+}
+
+/**
+ * Calls `onRow` with each row that is not empty, in order. Rejects with `UnclosedQuote`, with `ToolError` when a row is longer than 4 MiB, and with
+ * what the source or `onRow` throws.
+ */
+export async function eachCsvRow(source: Readable, form: CsvForm, onRow: (row: string[]) => void, signal?: AbortSignal): Promise<void> {
+  let rows = 0;
+  const parser = parse({
+    bom: true,
+    delimiter: form.delimiter,
+    quote: form.quotes ? '"' : null,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    max_record_size: longestRowChars,
+    // Rows are taken here and never queued in the stream.
+    on_record: (row: string[]) => {
+      rows++;
+      onRow(row);
+      return null;
+    },
+  });
+  parser.resume();
+  const ended = finished(parser, signal === undefined ? {} : { signal });
+  const passOn = (error?: Error | null) => {
+    if (error) parser.destroy(error);
+  };
+  if (form.encoding === 'utf-8') pipeline(paced(source, signal), parser, passOn);
+  else pipeline(paced(source, signal), utf8Stream(form.encoding), parser, passOn);
+  try {
+    await ended;
+  } catch (error) {
+    source.destroy();
+    if (error instanceof CsvError) {
+      if (form.quotes && (error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE')) throw new UnclosedQuote(rows);
+      if (error.code === 'CSV_MAX_RECORD_SIZE')
+        throw new ToolError(`Row ${rows + 1} is longer than ${longestRowChars} characters; this is no table that can be read.`);
+      throw new ToolError(`The file could not be read as CSV after row ${rows}: ${error.message}`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+/** Two or three tables joined, away from the event loop. The caller's source gives the tables in their order, one each time it is opened. */
+import { Readable } from 'node:stream';
+import { ToolError } from '../../domains/tasks/tools/port.ts';
+import type { JobFunction } from '../compute/port.ts';
+import { type JoinProfile, joinChain, joinTables } from './join.ts';
+
+/** All tables are held in memory as they are. */
+const mostBytes = 16 * 1024 * 1024;
+
+const job: JobFunction<{ left: string; right: string; last?: string }, JoinProfile> = async ({ left, right, last }, { open, signal }) => {
+  const [first, second] = [await readAll(await open(), left), await readAll(await open(), right)];
+  const third = last === undefined ? null : await readAll(await open(), last);
+  const again = (bytes: Buffer) => async () => Readable.from([bytes]);
+  if (third !== null)
+    return joinChain({ name: left, open: again(first) }, { name: right, open: again(second) }, { name: last!, open: again(third) }, signal);
+  return joinTables({ name: left, open: again(first) }, { name: right, open: again(second) }, signal);
+};
+export default job;
+
+async function readAll(source: Readable, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    const chunk = Buffer.isBuffer(piece) ? piece : Buffer.from(piece);
+    size += chunk.length;
+    if (size > mostBytes) throw new ToolError(`${name} is larger than ${mostBytes / 2 ** 20} MiB; tables that long are not compared.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,197 @@
+/** Two tables with a common key, joined: who is missing on either side, which keys repeat, and the figures that only both together give. */
+import type { Readable } from 'node:stream';
+import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { cellText } from './cell.ts';
+import { ColumnsInMemory } from './columns-in-memory.ts';
+import { countOf, exact, listed, rowList } from './figure-text.ts';
+import { chainFigures, joinFigures } from './join-figures.ts';
+import { findKey, type JoinKey, type JoinSide, uniqueness } from './join-key.ts';
+import { readRows } from './profile.ts';
+import type { Remark } from './table-profile.ts';
+import { openTables } from './table-source.ts';
+
+export type JoinProfile = {
+  left: string;
+  right: string;
+  /** Null where the tables have no common key; then there is nothing else. */
+  key: { left: string; right: string } | null;
+  common_keys: number;
+  only_left: { count: number; keys: string[] };
+  only_right: { count: number; keys: string[] };
+  remarks: Remark[];
+};
+
+const keysShown = 20;
+const longestKey = 60;
+const repeatsShown = 6;
+
+type Opener = () => Promise<Readable>;
+
+/** Throws `ToolError` when one of the files is no table, or too long to be compared in memory. */
+export async function joinTables(
+  left: { name: string; open: Opener },
+  right: { name: string; open: Opener },
+  signal?: AbortSignal,
+): Promise<JoinProfile> {
+  const [a, b] = [await sideOf(left, signal), await sideOf(right, signal)];
+  const nothing: JoinProfile = {
+    left: left.name,
+    right: right.name,
+    key: null,
+    common_keys: 0,
+    only_left: { count: 0, keys: [] },
+    only_right: { count: 0, keys: [] },
+    remarks: [],
+  };
+  const key = a.table.count === 0 || b.table.count === 0 ? null : findKey(a, b);
+  if (key === null) return nothing;
+  const onlyLeft = missingIn(key.leftRows, key.rightRows, a, key.left);
+  const onlyRight = missingIn(key.rightRows, key.leftRows, b, key.right);
+  const common = key.leftRows.size - onlyLeft.length;
+  const names = { left: key.left.map(({ name }) => name).join(' + '), right: key.right.map(({ name }) => name).join(' + ') };
+  const same = names.left === names.right ? names.left : `${names.left} = ${names.right}`;
+  const remarks: Remark[] = [
+    {
+      kind: 'join',
+      text: `${a.name} and ${b.name} are joined on ${same}: ${exact(common)} of ${countOf(key.leftRows.size, 'key')} of ${a.name} ${common === 1 ? 'is' : 'are'} in ${b.name}, which has ${countOf(key.rightRows.size, 'key')}.`,
+    },
+    ...onlySide(onlyLeft, a.name, b.name, names.left),
+    ...onlySide(onlyRight, b.name, a.name, names.right),
+    ...(onlyLeft.length + onlyRight.length === 0 ? [{ kind: 'join', text: `No key is missing on either side.` }] : []),
+    ...repeats(key.leftRows, key.rightRows, a, key.left),
+    ...repeats(key.rightRows, key.leftRows, b, key.right),
+    ...writtenOtherwise(key, a, b),
+    ...joinFigures(key, a, b),
+  ];
+  return {
+    ...nothing,
+    key: names,
+    common_keys: common,
+    only_left: { count: onlyLeft.length, keys: onlyLeft.slice(0, keysShown) },
+    only_right: { count: onlyRight.length, keys: onlyRight.slice(0, keysShown) },
+    remarks,
+  };
+}
+
+/**
+ * What the first table gives by the columns of a third one that only the second leads to: stock × price by the supplier's country. Only these figures are
+ * told; `key` is null where the three are no chain.
+ */
+export async function joinChain(
+  left: { name: string; open: Opener },
+  middle: { name: string; open: Opener },
+  last: { name: string; open: Opener },
+  signal?: AbortSignal,
+): Promise<JoinProfile> {
+  const [a, b, c] = [await sideOf(left, signal), await sideOf(middle, signal), await sideOf(last, signal)];
+  const nothing: JoinProfile = {
+    left: left.name,
+    right: `${middle.name} with ${last.name}`,
+    key: null,
+    common_keys: 0,
+    only_left: { count: 0, keys: [] },
+    only_right: { count: 0, keys: [] },
+    remarks: [],
+  };
+  if ([a, b, c].some(({ table }) => table.count === 0)) return nothing;
+  const onward = findKey(b, c);
+  if (onward === null || uniqueness(onward.rightRows) < 1) return nothing;
+  const extended = extend(b, onward, c);
+  const key = findKey(a, { name: b.name, table: b.table });
+  if (key === null) return nothing;
+  const added = new Set(extended.table.plans.slice(b.table.plans.length));
+  const names = { left: key.left.map(({ name }) => name).join(' + '), right: key.right.map(({ name }) => name).join(' + ') };
+  return { ...nothing, key: names, remarks: chainFigures(key, a, extended, added) };
+}
+
+/** The rows of a table with the cells that the other table has for them beside their own. */
+function extend(side: JoinSide, key: JoinKey, other: JoinSide): JoinSide {
+  const width = Math.max(...side.table.rows.cells.map((cells) => cells.length), ...side.table.plans.map(({ index }) => index + 1));
+  const partner = new Map<number, number>();
+  for (const [folded, rows] of key.leftRows) {
+    const found = key.rightRows.get(folded)?.[0];
+    if (found !== undefined) for (const at of rows) partner.set(at, found);
+  }
+  const cells = side.table.rows.cells.map((own, at) => {
+    const found = partner.get(at);
+    const padded = [...own, ...Array<null>(width - own.length).fill(null)];
+    return found === undefined ? padded : [...padded, ...other.table.rows.cells[found]!];
+  });
+  const plans = other.table.plans.filter((plan) => !key.right.includes(plan)).map((plan) => ({ ...plan, index: plan.index + width }));
+  return {
+    name: `${side.name} with ${other.name}`,
+    table: new ColumnsInMemory({ cells, numbers: side.table.rows.numbers }, [...side.table.plans, ...plans]),
+  };
+}
+
+async function sideOf({ name, open }: { name: string; open: Opener }, signal?: AbortSignal): Promise<JoinSide> {
+  const [first] = await openTables(open, name, signal);
+  const memory = await readRows(first!.source, signal);
+  if (memory === null) throw new ToolError(`${name} is too long to be compared row by row; use code_exec.`);
+  return { name, table: new ColumnsInMemory(memory.rows, memory.survey.columns) };
+}
+
+/** Keys as they are written, of the rows that have no partner. */
+function missingIn(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { table }: JoinSide, plans: JoinKey['left']): string[] {
+  const keys: string[] = [];
+  for (const [key, rows] of own) {
+    if (other.has(key)) continue;
+    const written = plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, longestKey)).join(' / ');
+    const label = table.labelPlan !== undefined && !plans.includes(table.labelPlan) ? table.label(rows[0]!) : '';
+    keys.push(label === '' || label === written ? written : `${written} (${label})`);
+  }
+  return keys;
+}
+
+function onlySide(keys: string[], here: string, there: string, column: string): Remark[] {
+  if (keys.length === 0) return [];
+  return [
+    {
+      kind: 'join_only',
+      text: `Only in ${here}, not in ${there}: ${countOf(keys.length, column === '' ? 'key' : 'key')} (${listed(keys.slice(0, keysShown), keysShown)}${keys.length > keysShown ? ' and more' : ''}).`,
+    },
+  ];
+}
+
+/** Keys that come more than once on a side where they should not. */
+function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, table }: JoinSide, plans: JoinKey['left']): Remark[] {
+  if (uniqueness(own) < (uniqueness(other) === 1 ? 0.7 : 0.6)) return [];
+  const twice = [...own].filter(([, rows]) => rows.length > 1);
+  if (twice.length === 0) return [];
+  const each = twice
+    .slice(0, repeatsShown)
+    .map(
+      ([, rows]) =>
+        `${plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, longestKey)).join(' / ')} occurs ${rows.length} times (${rowList(rows.map((at) => table.row(at)))})`,
+    );
+  return [
+    {
+      kind: 'join_repeats',
+      text: `In ${name} ${listed(each)}${twice.length > repeatsShown ? ` and ${twice.length - repeatsShown} more keys repeat` : ''}.`,
+    },
+  ];
+}
+
+/** Keys that meet only because case, blanks or zeros in front are ignored. */
+function writtenOtherwise(key: JoinKey, a: JoinSide, b: JoinSide): Remark[] {
+  if (key.left[0]!.reads === 'date') return [];
+  const pairs: string[] = [];
+  let count = 0;
+  for (const [folded, rows] of key.leftRows) {
+    const others = key.rightRows.get(folded);
+    if (others === undefined) continue;
+    const mine = a.table.texts(key.left[0]!)[rows[0]!]!;
+    const different = others.map((at) => b.table.texts(key.right[0]!)[at]!).find((text) => text !== mine);
+    if (different === undefined) continue;
+    count++;
+    if (pairs.length < 4) pairs.push(`'${cellText(mine, longestKey)}' and '${cellText(different, longestKey)}'`);
+  }
+  if (count === 0) return [];
+  const what = key.zerosIgnored ? 'case, blanks and zeros in front' : 'case and blanks';
+  return [
+    {
+      kind: 'join_written',
+      text: `${countOf(count, 'key')} ${count === 1 ? 'is' : 'are'} written differently in the two files and taken as the same, ignoring ${what}: ${listed(pairs, 4)}.`,
+    },
+  ];
+}

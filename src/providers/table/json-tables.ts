@@ -1,0 +1,203 @@
+/**
+ * The tables within a JSON value: lists of records, wherever they stand. A record's objects become columns by path; its lists become tables of their own,
+ * each entry beside the texts and dates of the record that it belongs to (never its numbers, which would count twice).
+ */
+import { ToolError } from '../../domains/tasks/tools/port.ts';
+import type { Cell } from './cell.ts';
+import { nameTokens } from './column-role.ts';
+
+export type JsonTable = {
+  /** Where the list stands, '' for the outermost. */
+  path: string;
+  names: string[];
+  rows: Cell[][];
+  /** Columns that entries have from the record around them. */
+  inherited: string[];
+  notes: string[];
+};
+
+const deepestPath = 6;
+const mostTables = 8;
+const mostCells = 5_000_000;
+const mostContext = 8;
+const mostNotedFields = 8;
+const contextIds = new Set('id key no nr number code sku'.split(' '));
+
+/** Null where the value is no list of records and holds none. */
+export function tablesInJson(value: unknown): JsonTable[] | null {
+  const lists = listsOf(value);
+  if (lists === null) return null;
+  const tables: JsonTable[] = [];
+  for (const { path, records, notes } of lists) {
+    if (tables.length >= mostTables) break;
+    addTables(
+      tables,
+      path,
+      records.map((record) => ({ context: [], record })),
+      notes,
+      0,
+    );
+  }
+  return tables;
+}
+
+type Entry = { context: [string, Cell][]; record: unknown };
+type List = { path: string; records: unknown[]; notes: string[] };
+
+function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: string[], depth: number): void {
+  const names: string[] = [];
+  const positions = new Map<string, number>();
+  const lists = new Map<string, Entry[]>();
+  const rows: Cell[][] = [];
+  const empty: [Cell[], string][] = [];
+  let cellsUsed = 0;
+  const place = (cells: Cell[], name: string, value: Cell) => {
+    let at = positions.get(name);
+    if (at === undefined) {
+      at = names.push(name) - 1;
+      positions.set(name, at);
+    }
+    cellsUsed += Math.max(0, at + 1 - cells.length);
+    if (cellsUsed > mostCells) throw new ToolError('The records have too many different fields; this is no table that can be read.');
+    while (cells.length <= at) cells.push(null);
+    cells[at] = value;
+  };
+  for (const { context, record } of entries) {
+    const cells: Cell[] = [];
+    const own: [string, Cell][] = [];
+    const found: [string, unknown[]][] = [];
+    for (const [name, value] of context) place(cells, name, value);
+    const taken = new Set(context.map(([name]) => name));
+    flatten('', record, 0, (name, value) => {
+      const called = name === '' ? lastStep(path) : taken.has(name) ? `${lastStep(path)}.${name}` : name;
+      if (!Array.isArray(value)) {
+        place(cells, called, value);
+        own.push([called, value]);
+        return;
+      }
+      if (value.length === 0) empty.push([cells, called]);
+      else if (value.every(isScalar)) place(cells, called, value.map((each) => String(each ?? '')).join(', '));
+      else place(cells, `number of ${called}`, value.length);
+      found.push([called, value]);
+    });
+    rows.push(cells);
+    if (found.length === 0 || depth >= 3) continue;
+    const passedOn = [...context, ...own.filter(([name, value]) => isContext(name, value))].slice(0, mostContext);
+    for (const [name, list] of found) {
+      let below = lists.get(name);
+      if (below === undefined) lists.set(name, (below = []));
+      for (const each of list) below.push({ context: passedOn, record: each });
+    }
+  }
+  // Whether an empty list is one of records only the others of its name tell.
+  for (const [cells, called] of empty) {
+    if (positions.has(`number of ${called}`)) place(cells, `number of ${called}`, 0);
+    else place(cells, called, null);
+  }
+  const unrolled = [...lists].filter(([, below]) => below.length > 0);
+  tables.push({
+    path,
+    names,
+    rows,
+    inherited: [...new Set(entries.flatMap(({ context }) => context.map(([name]) => name)))],
+    notes: [
+      ...notes,
+      ...unrolled.map(([name, below]) => `${name} is a list in each record; its ${below.length} entries are profiled on their own.`),
+    ],
+  });
+  for (const [name, below] of unrolled) {
+    if (tables.length >= mostTables) break;
+    const inherited = below[0]!.context.map(([each]) => each);
+    const about =
+      inherited.length === 0
+        ? []
+        : [`${inherited.join(', ')} ${inherited.length === 1 ? 'is' : 'are'} of the record that the entry belongs to.`];
+    addTables(tables, path === '' ? name : `${path}.${name}`, below, about, depth + 1);
+  }
+}
+
+function flatten(prefix: string, value: unknown, depth: number, place: (name: string, value: Cell | unknown[]) => void): void {
+  if (isScalar(value)) place(prefix, value);
+  else if (Array.isArray(value)) place(prefix, value);
+  else if (depth === deepestPath) place(prefix, JSON.stringify(value).slice(0, 1000));
+  else
+    for (const [key, inner] of Object.entries(value as object)) flatten(prefix === '' ? key : `${prefix}.${key}`, inner, depth + 1, place);
+}
+
+/** The lists of records in a value, outermost first; what stands beside them becomes notes. */
+function listsOf(value: unknown): List[] | null {
+  if (Array.isArray(value)) return value.some(Array.isArray) ? null : [{ path: '', records: value, notes: [] }];
+  if (!isObject(value)) return null;
+  const byColumns = columnsOf(value);
+  if (byColumns !== null)
+    return [{ path: '', records: byColumns, notes: ['The file lists the values of each column; they are read as rows.'] }];
+  const byKey = keyedRecords(value);
+  if (byKey !== null) return [{ path: '', records: byKey, notes: ['The records stand under keys; the key is the column `key`.'] }];
+  const lists: List[] = [];
+  const beside: string[] = [];
+  collect(value, '', 0, lists, beside);
+  if (lists.length === 0) return [{ path: '', records: [value], notes: [] }];
+  if (beside.length > 0)
+    lists[0]!.notes.push(
+      `Beside the records the file says: ${beside.slice(0, mostNotedFields).join(', ')}${beside.length > mostNotedFields ? ' and more' : ''}.`,
+    );
+  // A single list needs no name of its own.
+  if (lists.length === 1) lists[0]!.path = '';
+  return lists;
+}
+
+function collect(value: object, prefix: string, depth: number, lists: List[], beside: string[]): void {
+  for (const [key, inner] of Object.entries(value)) {
+    const path = prefix === '' ? key : `${prefix}.${key}`;
+    if (Array.isArray(inner)) {
+      if (inner.some(isObject)) lists.push({ path, records: inner, notes: [] });
+      else if (inner.length > 0) beside.push(`${path} ${inner.slice(0, 5).map(shortText).join(' ')}`);
+    } else if (isObject(inner)) {
+      const keyed = depth > 0 ? null : keyedRecords(inner);
+      if (keyed !== null) lists.push({ path, records: keyed, notes: [] });
+      else if (depth < 4) collect(inner, path, depth + 1, lists, beside);
+    } else beside.push(`${path} ${shortText(inner)}`);
+  }
+}
+
+/** {"date": […], "close": […]} with lists of one length. */
+function columnsOf(value: object): unknown[] | null {
+  const entries = Object.entries(value);
+  const length = Array.isArray(entries[0]?.[1]) ? entries[0][1].length : 0;
+  if (entries.length < 2 || length < 2 || entries.length > 200) return null;
+  if (!entries.every(([, list]) => Array.isArray(list) && list.length === length && list.every(isScalar))) return null;
+  return Array.from({ length }, (_, i) => Object.fromEntries(entries.map(([name, list]) => [name, (list as unknown[])[i]])));
+}
+
+/** {"A-1": {…}, "A-2": {…}} with records of one kind. */
+function keyedRecords(value: object): unknown[] | null {
+  const entries = Object.entries(value);
+  if (entries.length < 3 || !entries.every(([, record]) => isObject(record))) return null;
+  const known = new Set(Object.keys(entries[0]![1]));
+  if (known.size === 0) return null;
+  const alike = entries.filter(([, record]) => Object.keys(record).filter((name) => known.has(name)).length * 2 >= known.size);
+  if (alike.length < entries.length) return null;
+  return entries.map(([key, record]) => ({ key, ...record }));
+}
+
+/** What a list's entries are told of their record: what tells records apart or groups them. */
+function isContext(name: string, value: Cell): boolean {
+  if (typeof value === 'string') return value.length <= 80;
+  return typeof value === 'number' && contextIds.has(nameTokens(name).at(-1) ?? '');
+}
+
+function isScalar(value: unknown): value is Cell {
+  return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function shortText(value: unknown): string {
+  return String(value).slice(0, 60);
+}
+
+function lastStep(path: string): string {
+  return path === '' ? 'value' : path.slice(path.lastIndexOf('.') + 1);
+}

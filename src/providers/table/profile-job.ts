@@ -1,0 +1,12 @@
+/** The profile of the table that the source holds, made to fit a tool's result. */
+import type { JobFunction } from '../compute/port.ts';
+import { fitProfile } from './fit-profile.ts';
+import { profileTable } from './profile.ts';
+import type { Bounds } from './remarks-missing.ts';
+import type { TableProfile } from './table-profile.ts';
+
+const job: JobFunction<{ name: string; maxBytes: number; bounds?: Bounds }, TableProfile> = async (
+  { name, maxBytes, bounds },
+  { open, signal },
+) => fitProfile(await profileTable(open, name, signal, bounds), maxBytes);
+export default job;

@@ -1,0 +1,203 @@
+/** A table in a file, whatever its form: its columns' names, and its rows as often as they are wanted, streamed each time. */
+import type { Readable } from 'node:stream';
+import { ToolError } from '../../domains/tasks/tools/port.ts';
+import type { Cell } from './cell.ts';
+import { eachCsvRow, type UnclosedQuote } from './csv-rows.ts';
+import { columnNames, type Delimiter, detectDialect } from './dialect.ts';
+import { type Encoding, inspectText } from './encoding.ts';
+import { detectJsonShape, eachJsonRecord, wholeJson } from './json-records.ts';
+import { type JsonTable, tablesInJson } from './json-tables.ts';
+import { eachLogRow, webLogColumns } from './web-log.ts';
+
+/** `row` counts data rows from 1; the header is not counted. `cells` may be shorter or longer than the columns are many. */
+export type RowVisitor = (cells: readonly Cell[], row: number) => void;
+
+export type TableSource = {
+  readonly format: 'csv' | 'json' | 'log';
+  readonly encoding: Encoding;
+  readonly delimiter: Delimiter | null;
+  readonly hasHeader: boolean;
+  readonly sizeBytes: number;
+  /** Columns that entries of a list have from the record around it. */
+  readonly inherited?: readonly string[];
+  /** What was found odd, in words; readings add to it. */
+  readonly notes: Set<string>;
+  /** The columns' names; complete after the first reading. */
+  readonly names: readonly string[];
+  /** Reads the table from the start. Rejects with `UnclosedQuote` when quotes cannot be trusted, with `ToolError` when it is no table. */
+  eachRow(visit: RowVisitor, signal?: AbortSignal): Promise<void>;
+  /** From now on quotes are ordinary characters. */
+  ignoreQuotes(because: UnclosedQuote): void;
+};
+
+const mostColumns = 16_384;
+const deepestFlattening = 3;
+/** JSON up to this size is read whole, so that lists within its records can be unrolled. */
+const mostWholeBytes = 8 * 1024 * 1024;
+const swallowed = 'Some quoted cells hold line breaks and delimiters like whole rows; a quote before them may never be closed.';
+
+/**
+ * Looks at the file and says how to read it: one table, or several where a JSON file holds several lists. Throws `ToolError` for a file that is no table.
+ * `open` is called once per reading.
+ */
+export async function openTables(
+  open: () => Promise<Readable>,
+  name: string,
+  signal?: AbortSignal,
+): Promise<{ path: string; source: TableSource }[]> {
+  const { encoding, sizeBytes, sample, warnings } = await inspectText(await open(), name, signal);
+  const common = { encoding, sizeBytes, notes: new Set(warnings) };
+  const logColumns = isJson(name, sample) ? null : webLogColumns(sample);
+  if (logColumns !== null) return [{ path: '', source: logTable(open, logColumns, common) }];
+  if (!isJson(name, sample)) return [{ path: '', source: csvTable(open, sample, common) }];
+  if (sizeBytes <= mostWholeBytes) {
+    const tables = tablesInJson(await wholeJson(await open(), encoding, detectJsonShape(sample), (note) => warnings.push(note), signal));
+    if (tables !== null)
+      return tables.map((table) => ({ path: table.path, source: memoryTable(table, { ...common, notes: new Set(warnings) }) }));
+  }
+  return [{ path: '', source: jsonTable(open, sample, common) }];
+}
+
+/** An access log. Its numbers are texts here, as in CSV. */
+function logTable(open: () => Promise<Readable>, names: string[], common: Common): TableSource {
+  return {
+    ...common,
+    format: 'log',
+    delimiter: null,
+    hasHeader: true,
+    names,
+    ignoreQuotes() {},
+    async eachRow(visit, signal) {
+      let row = 0;
+      const { otherLines } = await eachLogRow(await open(), common.encoding, (cells) => visit(cells, ++row), signal);
+      common.notes.add('Read as the access log of a web server.');
+      if (otherLines > 0)
+        common.notes.add(`${otherLines} ${otherLines === 1 ? 'line is' : 'lines are'} not in the form of the log and left out.`);
+    },
+  };
+}
+
+/** A table that was read already. */
+function memoryTable({ names, rows, notes, inherited }: JsonTable, common: Common): TableSource {
+  if (names.length > mostColumns)
+    throw new ToolError(`The records have more than ${mostColumns} different fields; this is no table that can be read.`);
+  for (const note of notes) common.notes.add(note);
+  return {
+    ...common,
+    format: 'json',
+    delimiter: null,
+    hasHeader: true,
+    names,
+    inherited,
+    ignoreQuotes() {},
+    async eachRow(visit) {
+      for (const [i, cells] of rows.entries()) visit(cells, i + 1);
+    },
+  };
+}
+
+type Common = { encoding: Encoding; sizeBytes: number; notes: Set<string> };
+
+function isJson(name: string, sample: string): boolean {
+  if (/\.(json|jsonl|ndjson|geojson)$/i.test(name)) return true;
+  return !/\.(csv|tsv|tab|psv)$/i.test(name) && /^\s*(\{\s*["}]|\[\s*[{\]])/.test(sample);
+}
+
+function csvTable(open: () => Promise<Readable>, sample: string, common: Common): TableSource {
+  const { delimiter, skippedRows, hasHeader } = detectDialect(sample);
+  const { notes, encoding } = common;
+  if (skippedRows > 0) notes.add(`${skippedRows} ${skippedRows === 1 ? 'line' : 'lines'} above the header skipped.`);
+  let quotes = true;
+  let names: string[] = [];
+
+  return {
+    ...common,
+    format: 'csv',
+    delimiter,
+    hasHeader,
+    get names() {
+      return names;
+    },
+    ignoreQuotes(because) {
+      quotes = false;
+      names = [];
+      notes.add(`${because.message} Quotes were read as ordinary characters.`);
+    },
+    async eachRow(visit, signal) {
+      let row = hasHeader ? -1 - skippedRows : -skippedRows;
+      const onRow = (cells: string[]) => {
+        row++;
+        if (names.length === 0 && row === (hasHeader ? 0 : 1)) {
+          if (cells.length > mostColumns) throw new ToolError(`The table has ${cells.length} columns; at most ${mostColumns} can be read.`);
+          const named = columnNames(cells, hasHeader);
+          names = named.names;
+          for (const note of named.notes) notes.add(note);
+        }
+        if (row < 1) return;
+        if (quotes && !notes.has(swallowed) && cells.some((cell) => holdsRows(cell, delimiter, names.length))) notes.add(swallowed);
+        visit(cells, row);
+      };
+      await eachCsvRow(await open(), { encoding, delimiter, quotes }, onRow, signal);
+    },
+  };
+}
+
+/** Whether one of the cell's inner lines has as many delimiters as a row of this table. */
+function holdsRows(cell: string, delimiter: Delimiter, columns: number): boolean {
+  if (columns < 3 || !cell.includes('\n')) return false;
+  const inner = cell.split('\n', 50).slice(1, -1);
+  return inner.some((line) => line.split(delimiter).length === columns);
+}
+
+function jsonTable(open: () => Promise<Readable>, sample: string, common: Common): TableSource {
+  const shape = detectJsonShape(sample);
+  const names: string[] = [];
+  const positions = new Map<string, number>();
+
+  const place = (cells: Cell[], name: string, value: Cell) => {
+    let at = positions.get(name);
+    if (at === undefined) {
+      if (names.length === mostColumns)
+        throw new ToolError(`The records have more than ${mostColumns} different fields; this is no table that can be read.`);
+      at = names.length;
+      positions.set(name, at);
+      names.push(name);
+    }
+    while (cells.length < at) cells.push(null);
+    cells[at] = value;
+  };
+  const flatten = (cells: Cell[], prefix: string, value: unknown, depth: number) => {
+    if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') place(cells, prefix, value);
+    else if (Array.isArray(value) || depth === deepestFlattening) place(cells, prefix, JSON.stringify(value));
+    else
+      for (const [key, inner] of Object.entries(value as object))
+        flatten(cells, prefix === '' ? key : `${prefix}.${key}`, inner, depth + 1);
+  };
+
+  return {
+    ...common,
+    format: 'json',
+    delimiter: null,
+    hasHeader: true,
+    names,
+    ignoreQuotes() {},
+    async eachRow(visit, signal) {
+      let row = 0;
+      let header: string[] | undefined;
+      const onRecord = (record: unknown) => {
+        const cells: Cell[] = [];
+        if (Array.isArray(record)) {
+          if (row === 0 && header === undefined && record.length > 0 && record.every((value) => typeof value === 'string')) {
+            header = columnNames(record, true).names;
+            for (const name of header) place([], name, null);
+            return;
+          }
+          for (const [i, value] of record.entries()) flatten(cells, header?.[i] ?? `column_${i + 1}`, value, 1);
+        } else if (typeof record === 'object' && record !== null) flatten(cells, '', record, 0);
+        else flatten(cells, 'value', record, 1);
+        visit(cells, ++row);
+      };
+      await eachJsonRecord(await open(), common.encoding, shape, onRecord, signal);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
+import { account } from '../../../../src/domains/accounts/account/messages.ts';
+import { accountSettingsActor } from '../../../../src/domains/accounts/account-settings/account-settings.ts';
+import { cardActor } from '../../../../src/domains/commerce/card/card.ts';
+import { card, cardIdOf } from '../../../../src/domains/commerce/card/messages.ts';
+import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
+import { chargeCard, createPurchaseOrder } from '../../../../src/domains/commerce/tools/purchases.ts';
+import { purseOf } from '../../../../src/domains/commerce/tools/purse.ts';
+import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
+import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
+import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
+import { idPrefixes, newId } from '../../../../src/ids.ts';
+import type { Mode } from '../../../../src/mode.ts';
+import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+import { testRuntime } from '../../../support/runtime.ts';
+
+const accountId = 'acct_1';
+const noEffects = {
+  startedTasks: { run: async () => ({ ids: [], areAll: true }), repeatable: () => true, timeoutMs: 1_000, outcome: 'tellTasks' },
+};
+
+test('a tool call orders and charges once however often it is run, and a decline is told plainly', async (t) => {
+  const node = await testRuntime([accountActor(noEffects), accountSettingsActor, walletActor, cardActor, purchaseOrderActor]);
+  t.after(() => node.close());
+  const { actors } = node;
+  const call = async (tool: typeof chargeCard, args: object, callId: string, mode: Mode = 'live'): Promise<any> => {
+    const context = { ...toolContext(memoryWorkspace()), accountId, callId, purse: purseOf(actors, { accountId, mode, callId }) };
+    return runTool(tool, args, context, (defect) => assert.fail(String(defect)));
+  };
+  const newCard = (owner: string, name: string) =>
+    actors.ask(card, cardIdOf(owner, newId(idPrefixes.card)), 'create', {
+      accountId: owner,
+      mode: 'live',
+      name,
+      last4: '4242',
+      numberHash: name,
+      spendLimitMinor: 5_000,
+      currency: 'USD',
+    });
+  const ours = await newCard(accountId, 'ours');
+  const theirs = await newCard('acct_2', 'theirs');
+  const charge = (amount: number, callId: string, cardId = ours.id) =>
+    call(chargeCard, { card_id: cardId, amount, merchant: 'Acme' }, callId);
+
+  const offer = { billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
+  await actors.ask(account, accountId, 'changePlan', { plan: 'pro', paymentId: 'cs_1', ...offer });
+  assert.match((await charge(10, 'eff_0')).result.error, /business plan\. Nothing was paid/);
+  await actors.ask(account, accountId, 'changePlan', { plan: 'business', paymentId: 'cs_2', ...offer });
+  assert.match((await charge(10, 'eff_1')).result.error, /declined: insufficient_funds\. Nothing was paid/);
+  await actors.ask(wallet, accountId, 'deposit', { transferId: 'txn_1', amountMinor: 100_000, source: 'card' });
+  const paid = await Promise.all([charge(30, 'eff_2'), charge(30, 'eff_2'), charge(30, 'eff_2')]);
+  for (const one of paid) assert.deepEqual(one, paid[0]);
+  assert.equal(paid[0].result.status, 'approved');
+  assert.match((await charge(30, 'eff_3')).result.error, /declined: spend_limit_exceeded/);
+  assert.match((await charge(1, 'eff_4', theirs.id)).result.error, /There is no card/);
+  assert.match((await charge(1.005, 'eff_5')).result.error, /two decimals/);
+  const inTest = await call(chargeCard, { card_id: ours.id, amount: 1, merchant: 'Acme' }, 'eff_8', 'test');
+  assert.match(inTest.result.error, /There is no card/, 'a task of test mode charges no live card');
+  assert.equal((await actors.query(wallet, accountId, 'balance', null)).balanceMinor, 97_000);
+
+  const order = (callId: string) => call(createPurchaseOrder, { description: 'Paper', amount: 12.5, vendor: 'Acme' }, callId);
+  const [first, again] = [await order('eff_6'), await order('eff_6')];
+  assert.deepEqual(first, again);
+  assert.equal(first.result.status, 'pending');
+  await order('eff_7');
+  assert.equal((await node.sql('select 1 from purchase_order')).length, 2);
+});

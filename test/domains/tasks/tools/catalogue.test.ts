@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import Type from 'typebox';
+import { agentProfiles } from '../../../../src/domains/tasks/tools/agent-types.ts';
+import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
+import { agentTypes, type Tool } from '../../../../src/domains/tasks/tools/port.ts';
+import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
+import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
+import { everything } from '../../../support/memory-workspace.ts';
+
+const profileTable: Tool = {
+  name: 'profile_table',
+  description: 'Profiles a table.',
+  parameters: Type.Object({ path: Type.String() }),
+  need: null,
+  highConsequence: false,
+  repeatable: true,
+  timeoutMs: 1000,
+  run: async () => null,
+};
+const catalogue = createCatalogue({
+  outbound: createOutbound({ allow: [] }),
+  searchUrl: null,
+  sandbox: createSandboxPool({ directory: tmpdir() }),
+  profileTable,
+});
+
+for (const type of agentTypes) {
+  test(`every tool an agent of type ${type} is told of exists, and it can always read, write, mail, order, delegate and finish`, () => {
+    const names = catalogue.offersFor(type, everything).map(({ name }) => name);
+    assert.deepEqual(names.toSorted(), [...agentProfiles[type].tools, 'delegate', 'finish'].toSorted());
+    for (const name of ['list_files', 'read_file', 'write_file', 'send_email', 'create_purchase_order', 'delegate', 'finish'])
+      assert.ok(names.includes(name), name);
+    for (const name of names) assert.equal(catalogue.find(type, name)?.name, name);
+  });
+
+  test(`the instructions of ${type} name no tool that it does not have`, () => {
+    const names = catalogue.offersFor(type, everything).map(({ name }) => name);
+    const known = [
+      'web_search',
+      'fetch_url',
+      'code_exec',
+      'profile_table',
+      'list_files',
+      'read_file',
+      'write_file',
+      'send_email',
+      'delegate',
+      'finish',
+    ];
+    for (const name of known) if (agentProfiles[type].instructions.includes(name)) assert.ok(names.includes(name), `${type}: ${name}`);
+    assert.match(agentProfiles[type].instructions, /is data\. When it contains instructions/);
+  });
+}
+
+test('an invented tool, and a tool of another type, are not found', () => {
+  for (const name of ['rm_rf', '', 'constructor', '__proto__', 'toString']) {
+    assert.equal(catalogue.find('analyst', name), undefined);
+    assert.equal(catalogue.get(name), undefined);
+  }
+  assert.equal(catalogue.find('email', 'code_exec'), undefined);
+});
+
+test('each type has a choice of tools and words of its own', () => {
+  const all = agentTypes.map((type) => agentProfiles[type].instructions);
+  assert.equal(new Set(all).size, agentTypes.length);
+});
+
+test('offers are what a model port takes: a name, a description, an object schema', () => {
+  for (const offer of catalogue.offersFor('analyst', everything)) {
+    assert.match(offer.name, /^[a-z_]{1,64}$/);
+    assert.ok(offer.description.length > 20 || offer.name === 'profile_table');
+    assert.equal((JSON.parse(JSON.stringify(offer.parameters)) as { type: string }).type, 'object');
+  }
+});

@@ -1,0 +1,15 @@
+/** A process with a sandbox of its own, for tests that kill it: prints the ids of its children once they are up and busy. */
+import { createSandboxPool } from '../../../src/providers/sandbox/pool.ts';
+
+const pool = createSandboxPool({ directory: process.argv[2]!, timeMs: 10_000 });
+const { promise: busy, resolve } = Promise.withResolvers<void>();
+const code = 'listFiles(); for (;;) {}';
+const files = async () => {
+  resolve();
+  return [];
+};
+pool.run('acct', code, files, new AbortController().signal).catch(() => {});
+await busy;
+// The busy child, and the spare that waits for the next run.
+while (pool.pids().length < 2) await new Promise((resolve) => setImmediate(resolve));
+console.log(JSON.stringify(pool.pids()));

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createSandboxPool } from '../../../src/providers/sandbox/pool.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'sandbox-pool-'));
+after(() => rm(directory, { recursive: true }));
+const never = () => new AbortController().signal;
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** For what sends no event: other people's processes, and a pool's spares. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Runs code that tells when it is busy and then never ends. */
+function busyRun(pool: ReturnType<typeof createSandboxPool>, signal: AbortSignal) {
+  const { promise: busy, resolve } = Promise.withResolvers<void>();
+  const files = async () => {
+    resolve();
+    return [];
+  };
+  return { busy, outcome: pool.run('acct', 'listFiles(); for (;;) {}', files, signal) };
+}
+
+test('an abort in the middle of a run ends its process at once', async () => {
+  const pool = createSandboxPool({ directory });
+  const abort = new AbortController();
+  const { busy, outcome } = busyRun(pool, abort.signal);
+  await busy;
+  const [pid] = pool.pids();
+  abort.abort(new Error('cancelled'));
+  await assert.rejects(outcome, /cancelled/);
+  assert.equal(exists(pid!), false);
+  await pool.close();
+});
+
+test('an abort before the start runs nothing', async () => {
+  const pool = createSandboxPool({ directory });
+  await assert.rejects(
+    pool.run('acct', '1', async () => null, AbortSignal.abort(new Error('too late'))),
+    /too late/,
+  );
+  assert.deepEqual(pool.pids(), []);
+  await pool.close();
+});
+
+test('close ends running and spare processes, and nothing runs afterwards', async () => {
+  const pool = createSandboxPool({ directory });
+  const { busy, outcome } = busyRun(pool, never());
+  const refused = assert.rejects(outcome, { code: 'draining' });
+  await busy;
+  await until(() => pool.pids().length === 2);
+  const pids = pool.pids();
+  await pool.close();
+  await refused;
+  assert.deepEqual(pids.map(exists), [false, false]);
+  await assert.rejects(
+    pool.run('acct', '1', async () => null, never()),
+    { code: 'draining' },
+  );
+});
+
+test('more callers than may wait are refused, those who wait get their turn or leave', async () => {
+  const pool = createSandboxPool({ directory, maxRunning: 1, maxWaiting: 2 });
+  const first = new AbortController();
+  const { busy, outcome } = busyRun(pool, first.signal);
+  await busy;
+  const leaving = new AbortController();
+  const left = assert.rejects(
+    pool.run('acct', '2', async () => null, leaving.signal),
+    /changed my mind/,
+  );
+  const waiting = pool.run('acct', '3', async () => null, never());
+  await assert.rejects(
+    pool.run('acct', '4', async () => null, never()),
+    { code: 'overloaded' },
+  );
+  leaving.abort(new Error('changed my mind'));
+  await left;
+  first.abort(new Error('enough'));
+  await assert.rejects(outcome, /enough/);
+  assert.equal((await waiting).result, 3);
+  await pool.close();
+});
+
+test('code of one account that never ends leaves a place to another account, whose code runs at once', async () => {
+  const pool = createSandboxPool({ directory, maxRunning: 2, maxWaitingEach: 3 });
+  const enough = new AbortController();
+  const first = busyRun(pool, enough.signal);
+  await first.busy;
+  const waiting = Array.from({ length: 3 }, () => pool.run('acct', 'for (;;) {}', async () => null, enough.signal));
+  const ended = Promise.allSettled([first.outcome, ...waiting]);
+  await assert.rejects(
+    pool.run('acct', '1', async () => null, never()),
+    { code: 'overloaded' },
+  );
+  const other = await pool.run('another', '1 + 1', async () => null, never());
+  assert.equal(other.result, 2);
+  assert.deepEqual(pool.load, { running: 1, waiting: 3, turnedAway: 1 });
+  enough.abort(new Error('enough'));
+  await ended;
+  await pool.close();
+});
+
+test('an unused spare ends by itself', async () => {
+  const pool = createSandboxPool({ directory, spareIdleMs: 1 });
+  await pool.run('acct', '1', async () => null, never());
+  await until(() => pool.pids().length === 0);
+  await pool.close();
+});
+
+test('a folder that cannot be made is told as unavailable', async () => {
+  const pool = createSandboxPool({ directory: join(fileURLToPath(import.meta.url), 'below-a-file') });
+  await assert.rejects(
+    pool.run('acct', '1', async () => null, never()),
+    { code: 'unavailable' },
+  );
+  await pool.close();
+});
+
+test('a parent that is killed leaves no child, busy or idle', { skip: process.platform === 'linux' ? false : 'reads /proc' }, async () => {
+  const program = fileURLToPath(new URL('./parent.ts', import.meta.url));
+  const parent = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(parent.stdout, 'data');
+  const pids: number[] = JSON.parse(String(line));
+  assert.equal(pids.length, 2);
+  assert.deepEqual(pids.map(exists), [true, true]);
+  parent.kill('SIGKILL');
+  await once(parent, 'exit');
+  // Each child is somebody else's now; its folder in /proc goes when it has ended and been collected.
+  await until(() => !pids.some(isAlive));
+});
+
+/** An ended process that nobody collects yet is a zombie, not alive. */
+function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}/exe`);
+}

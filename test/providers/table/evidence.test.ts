@@ -1,0 +1,158 @@
+/** What a column is, told from its values where its name says nothing, and what columns and groups held against each other bring. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { profileTable } from '../../../src/providers/table/profile.ts';
+import type { TableProfile } from '../../../src/providers/table/table-profile.ts';
+import { column, opening, profileText } from './tables.ts';
+
+const lines = (head: string, count: number, row: (i: number) => string) =>
+  `${head}\n${Array.from({ length: count }, (_, i) => row(i)).join('\n')}\n`;
+const said = ({ remarks }: TableProfile) => remarks.map(({ text }) => text).join('\n');
+
+test('numbers of an unknown name stay open, unless a row of totals holds their sum', async () => {
+  const open = await profileText(lines('lake,zeta', 12, (i) => `L${i},${3 + i * 7.25}`));
+  assert.equal(column(open, 'zeta').role, 'unclear');
+  const summed = await profileText(`${lines('lake,zeta', 4, (i) => `L${i},${i + 1}`)}Total,10\n`);
+  assert.equal(column(summed, 'zeta').role, 'measure');
+});
+
+test('a name of a scale is a rate, an energy is an amount, plural names of whole numbers count', async () => {
+  const profile = await profileText(lines('food (1-5),yield_kwh,visits', 12, (i) => `${1 + (i % 5)},${i * 2.5},${i * 3}`));
+  assert.deepEqual(
+    profile.columns.map(({ role }) => role),
+    ['rate', 'measure', 'measure'],
+  );
+});
+
+test('a capacity that each garage repeats is not added up over the rows', async () => {
+  const profile = await profileText(lines('garage,capacity,occupied', 12, (i) => `${i % 2 ? 'A' : 'B'},${i % 2 ? 400 : 250},${100 + i}`));
+  assert.equal(column(profile, 'capacity').role, 'rate');
+  assert.match(said(profile), /occupied ÷ capacity is /);
+});
+
+test('941 beside 1.007 shows that the dot sets off thousands', async () => {
+  const profile = await profileText(lines('flat;rent', 8, (i) => `W${i};${i % 2 ? '1.007 €' : '941 €'}`));
+  assert.equal(column(profile, 'rent').numbers!.max, 1007);
+});
+
+test('between semicolons a dot before three digits sets off thousands, unless a cell says otherwise', async () => {
+  const grouped = await profileText(lines('month;sales', 8, (i) => `M${i};${10 + i}.250`));
+  assert.equal(column(grouped, 'sales').numbers!.max, 17_250);
+  const decimal = await profileText(lines('month;sales', 8, (i) => `M${i};${10 + i}.${i === 0 ? '25' : '250'}`));
+  assert.equal(column(decimal, 'sales').numbers!.max, 17.25);
+});
+
+test('a last row that adds up the others is a total whatever it is called, and where it is called nothing', async () => {
+  const named = await profileText('item,Jan,Feb,Mar\nSales,10,20,30\nRent,-4,-4,-4\nWages,-3,-5,-6\nResult,3,11,20\n');
+  assert.equal(named.rows, 3);
+  assert.match(said(named), /"Result"\) is a total/);
+  const bare = await profileText('day,who,amount\n2024-01-01,Ann,5\n2024-01-02,Bo,7\n2024-01-03,Cy,9\n,,21\n');
+  assert.equal(bare.rows, 3);
+  assert.match(said(bare), /Row 4, which holds figures only, is a total.*agrees/);
+});
+
+test('one column per another is told over all rows, by row and by group, also for a pair that is asked for', async () => {
+  const flats = await profileText(
+    lines('flat,area_m2,rent,quarter', 6, (i) => `F${i},${i % 2 ? 40 : 60},${500 + 100 * i},${i < 3 ? 'N' : 'S'}`),
+  );
+  assert.match(said(flats), /rent per area_m2: 15 over 6 rows together \(4,500 ÷ 300\).*By quarter, .*S 19.29 \(20\), N 11.25 \(11.67\)/);
+  const cells = lines('shift,parts,pallets', 6, (i) => `S${i},${30 + i},${2 + (i % 2)}`);
+  const asked = await profileTable(opening(Buffer.from(cells)), 'shifts.csv', undefined, { ratio: { of: 'parts', per: 'pallets' } });
+  assert.match(said(asked), /parts per pallets: 13 over 6 rows together \(195 ÷ 15\)/);
+});
+
+test('the largest within each group is named, and yes and no are counted by group', async () => {
+  const votes = await profileText(lines('district,candidate,votes', 12, (i) => `D${i % 3},${'ABCD'[i % 4]},${10 + ((i * 7) % 12)}`));
+  assert.match(said(votes), /Largest votes by candidate within each district: D0: D 19 \(32.8 % of 58\), then C 16, B 13;/);
+  const churn = await profileText(lines('id,plan,churned', 12, (i) => `${i + 1},${i % 2 ? 'pro' : 'free'},${i % 4 === 0 ? 'yes' : 'no'}`));
+  assert.match(said(churn), /churned by plan: free: no 3 \(50 %\), yes 3 \(50 %\); pro: no 6 \(100 %\)/);
+});
+
+test('hours of the day are counted, but not of lengths of time, nor of readings at set times', async () => {
+  const log = await profileText(
+    lines('at,door', 24, (i) => `2024-03-0${1 + (i % 4)} ${String(i % 3 ? 18 : 7 + (i % 5)).padStart(2, '0')}:10,main`),
+  );
+  assert.match(said(log), /By hour of the day \(at\), rows: .*18:00 16.*Most rows fall in the hour from 18:00 \(16 of 24/);
+  const lengths = await profileText(lines('call,duration', 12, (i) => `C${i},0${i % 4}:1${i % 6}`));
+  assert.doesNotMatch(said(lengths), /hour of the day/);
+  const sensor = await profileText(
+    lines('ts,temp', 72, (i) => `2024-03-0${1 + Math.floor(i / 24)} ${String(i % 24).padStart(2, '0')}:00,${20 + (i % 5)}`),
+  );
+  assert.doesNotMatch(said(sensor), /hour of the day \(ts\), rows/);
+});
+
+test('58:28 among race times is minutes and seconds, 08:30 of an appointment is no length', async () => {
+  const race = await profileText(lines('name;time', 8, (i) => `R${i};${i === 5 ? 'DNF' : `4${i}:3${i}`}`));
+  assert.doesNotMatch(said(race), /hours/);
+  const seen = await profileText(lines('day,time,patient', 10, (i) => `2024-03-0${1 + (i % 5)},${i % 2 ? '08:30' : '14:15'},P${i}`));
+  assert.doesNotMatch(said(seen), /time adds up/);
+});
+
+test('what is earned follows from price, cost and quantity, and rows that lose are named', async () => {
+  const profile = await profileText('product,unit cost,price,sold\nMug,3,10,5\nRug,40,35,2\nBall,4,12,10\nLamp,20,50,1\n');
+  assert.match(said(profile), /\(price − unit cost\) × sold adds up to 135 .*Below zero in 1 row: row 2 \(Rug\): -10/);
+});
+
+test('a row that is missing for one of many things, and a figure unlike the others of its thing, are named', async () => {
+  const rows = ['Abt', 'Bloch', 'Cremer'].flatMap((name, i) =>
+    [1, 2, 3, 4, 5, 6].flatMap((month) =>
+      name === 'Cremer' && month === 4 ? [] : [`2025-0${month},${name},${name === 'Bloch' && month === 5 ? 400 : 600 + 50 * i}`],
+    ),
+  );
+  const profile = await profileText(`month,tenant,paid\n${rows.join('\n')}\n`);
+  assert.match(said(profile), /Every tenant has a row for every month, but 1 is missing: Cremer in 2025-04/);
+  assert.match(said(profile), /paid is the same in the rows of each tenant, but not in .*400 instead of 650/);
+});
+
+test('before and after are compared by group, and spans between dates as well', async () => {
+  const trial = await profileText(
+    lines('id,arm,bp_before,bp_after', 8, (i) => `S${i},${i % 2 ? 'drug' : 'none'},${140 + i},${140 + i - (i % 2 ? 10 : 0)}`),
+  );
+  assert.match(said(trial), /bp_after − bp_before is -5 on average .*by arm: none 0 \(4 rows\), drug -10 \(4 rows\)/);
+  const tickets = await profileText(
+    lines('id,topic,opened,closed', 8, (i) => `T${i},${i % 2 ? 'bug' : 'bill'},2024-03-01,2024-03-0${i % 2 ? 5 : 3}`),
+  );
+  assert.match(said(tickets), /by topic: bug 4 days \(4 rows\), bill 2 days \(4 rows\)/);
+});
+
+test('whole numbers by kinds side by side are put together; parts that make a known sum add up', async () => {
+  const sold = await profileText(lines('day,Roll,Pretzel,Cake', 14, (i) => `2025-02-${10 + i},${200 + i},${90 + i},${10 + i}`));
+  assert.match(said(sold), /Over 3 columns together 4,473: Roll 2,891 \(.*By row, most in 2025-02-23 \(row 14\): 339/);
+  const votes = await profileText(
+    'ward;Votes cast;Invalid paper;Blue;Gold\nW1;100;5;60;35\nW2;90;4;40;46\nW3;120;2;58;60\nW4;80;0;50;30\n',
+  );
+  assert.equal(column(votes, 'Gold').role, 'measure');
+});
+
+test('counted is held against book, with the value of the difference', async () => {
+  const profile = await profileText('item,book qty,counted qty,unit cost\nMilk,40,38,1.5\nSugar,20,20,2\nTea,30,31,4\nCup,9,9,1\n');
+  assert.match(
+    said(profile),
+    /counted qty is above book qty in 1 row of 4: Tea by 1\. It is below in 1: Milk by 2\. At unit cost .* is worth 1\./,
+  );
+});
+
+test('months written 10.2024 are dates like 09.2024', async () => {
+  const profile = await profileText(lines('month;rain', 12, (i) => `${String(i + 1).padStart(2, '0')}.2024;${i + 3}`));
+  assert.equal(column(profile, 'month').type, 'date');
+});
+
+test('marks of attendance are counted by row and by column', async () => {
+  const profile = await profileText('child;Mo;Di;Mi\nAli;x;x;\nBea;x;;x\nCarl;x;x;x\nDina;;x;\n');
+  assert.match(said(profile), /'x' by row: Carl 3, Ali 2, Bea 2, Dina 1 \(of 3 columns\); by column: Mo 3, Di 3, Mi 2 \(of 4 rows\)/);
+});
+
+test('what became of the count beside it is told as a share, and different things are not put together', async () => {
+  const profile = await profileText('language,strings,translated,translators\nFrench,1000,500,4\nGerman,600,600,5\nPolish,400,100,2\n');
+  assert.match(said(profile), /translated ÷ strings is 60 % over 3 rows/);
+  assert.doesNotMatch(said(profile), /columns together/);
+});
+
+test('the holding of a cash book is a level, and tonnes of a gas are an amount', async () => {
+  const book = await profileText(
+    lines('date,text,income,expense,remaining', 6, (i) => `2025-01-0${i + 1},t${i},${i ? '' : 100},${i ? 5 : ''},${100 - 5 * i}`),
+  );
+  assert.equal(column(book, 'remaining').role, 'level');
+  const gas = await profileText(lines('site,co2_t,co2_ppm', 6, (i) => `S${i},${400 + i}.5,${500 + i}`));
+  assert.deepEqual([column(gas, 'co2_t').role, column(gas, 'co2_ppm').role], ['measure', 'rate']);
+});
