@@ -34,3 +34,8 @@ export function missingScope({ scopes, ownsWorkspace }: Authority, need: Need): 
   if (need === null || (need.exceptInOwnWorkspace && ownsWorkspace)) return null;
   return isGranted(scopes, need.scope) ? null : need.scope;
 }
+
+/** What an agent is told of a call that it may not make. */
+export function notAllowed(tool: string, scope: string): string {
+  return `${tool} is not allowed here: it needs the scope ${scope}, which was not granted. Nothing was done. Do not try to reach the same in another way; say in your result what was not done, and why.`;
+}

@@ -53,6 +53,11 @@ export class AppError extends Error {
   }
 }
 
+/** A tool call failed in a way the agent is told in this message, and may work around. Any other error of a tool is a defect and is reported as such. */
+export class ToolError extends Error {
+  override name = 'ToolError';
+}
+
 /** Whether what failed so may have had its effect all the same, or has had it. What failed unexpectedly is not known to be either. */
 export function mayHaveHappened(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'outcome_unknown' || error.code === 'reply_too_large');

@@ -13,7 +13,7 @@ import type { OtlpTraces } from '../otlp-traces.ts';
 import type { ComputePool } from '../providers/compute/pool.ts';
 import type { ModelStats } from '../providers/model/observed.ts';
 import type { PaymentStats } from '../providers/payments/observed.ts';
-import type { SandboxPool } from '../providers/sandbox/pool.ts';
+import type { SandboxPool } from '../providers/sandbox/port.ts';
 import type { Database } from '../storage/database.ts';
 import type { DiskRoom } from '../storage/disk-room.ts';
 import type { EventStats } from './event-stats.ts';

@@ -5,7 +5,6 @@ import type { Config } from '../config.ts';
 import { createCatalogue } from '../domains/tasks/tools/catalogue.ts';
 import { observedToolbox, ToolStats } from '../domains/tasks/tools/observed.ts';
 import type { Toolbox } from '../domains/tasks/tools/port.ts';
-import { createProfileTable } from '../domains/tasks/tools/profile-table.ts';
 import type { Log } from '../log.ts';
 import { ComputePool } from '../providers/compute/pool.ts';
 import { createEmbeddedMail } from '../providers/mail/embedded.ts';
@@ -19,7 +18,8 @@ import { createOutbound, type Outbound } from '../providers/outbound/outbound.ts
 import { observedPayments, PaymentStats } from '../providers/payments/observed.ts';
 import type { PaymentProcessor } from '../providers/payments/port.ts';
 import { createStripePayments } from '../providers/payments/stripe.ts';
-import { createSandboxPool, type SandboxPool } from '../providers/sandbox/pool.ts';
+import { createSandboxPool } from '../providers/sandbox/pool.ts';
+import type { SandboxPool } from '../providers/sandbox/port.ts';
 import { createStripeClient } from '../providers/stripe/client.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Stops } from './stops.ts';
@@ -55,7 +55,6 @@ export function createProviders(config: Config, log: Log, stops: Stops, tracer: 
     outbound,
     searchUrl: config.searchUrl,
     sandbox,
-    profileTable: createProfileTable(compute),
     compute,
   });
   const toolbox = observedToolbox(catalogue, stats.tools, tracer);

@@ -1,8 +1,11 @@
 /** A task's workspace in memory, for tests of tools: names are checked and versions counted as the real one does. */
+
 import { Readable } from 'node:stream';
 import type { Authority } from '../../src/authority.ts';
 import type { DirectedBy } from '../../src/domains/tasks/agent/messages.ts';
-import { type Purse, type ToolContext, ToolError, type WorkspaceAccess } from '../../src/domains/tasks/tools/port.ts';
+import type { Purse, ToolContext } from '../../src/domains/tasks/tools/port.ts';
+import type { WorkspaceAccess } from '../../src/domains/workspaces/contract.ts';
+import { ToolError } from '../../src/errors.ts';
 
 export type MemoryWorkspace = WorkspaceAccess & {
   files: Map<string, { content: Uint8Array; version: number }>;

@@ -2,3 +2,4 @@
 export { ownWorkspace } from './own-workspace.ts';
 export type { DownloadLinks } from './routes/download-link.ts';
 export { workspace } from './workspace/messages.ts';
+export type { WorkspaceAccess } from './workspace-file/workspace-access.ts';

@@ -3,8 +3,7 @@
  * nothing in here is trusted to end in time, the node kills it from outside.
  */
 import { Readable } from 'node:stream';
-import { ToolError } from '../../domains/tasks/tools/port.ts';
-import { AppError, type ErrorCode } from '../../errors.ts';
+import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
 import type { JobFunction } from './port.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
 

@@ -1,28 +1,13 @@
 /** A mail in the form of RFC 5322, as it is kept or sent. */
 import type { Clock } from '../../clock.ts';
-import { isEmailAddress } from '../../email.ts';
 import { AppError } from '../../errors.ts';
-import type { Mail } from './port.ts';
+import { type Mail, mailProblem } from './port.ts';
 
 export type MailSource = {
   /** The sender, e.g. `agent@example.com`. */
   from: string;
   clock: Clock;
 };
-
-const maxSubjectChars = 300;
-const maxTextChars = 200_000;
-
-/** Why this cannot be sent as a mail, in words for its writer; null when it can. Line breaks in header fields would start headers of their own. */
-export function mailProblem(mail: Mail): string | null {
-  if (/[,;\n]/.test(mail.to)) return 'A mail goes to exactly one address';
-  if (!isEmailAddress(mail.to)) return 'The recipient is not an e-mail address such as ann@example.com';
-  if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(mail.subject)) return 'The subject must be one line without control characters';
-  if (mail.subject.length > maxSubjectChars) return `The subject is longer than ${maxSubjectChars} characters`;
-  if (mail.text.length > maxTextChars) return `The text is longer than ${maxTextChars} characters`;
-  if (mail.text.includes('\u0000')) return 'The text contains a null character';
-  return null;
-}
 
 /** The complete message with CRLF line ends. Throws `AppError('unavailable')` when it cannot be sent as a mail. */
 export async function composeMail(mail: Mail, messageId: string, { from: own, clock }: MailSource): Promise<Buffer> {

@@ -1,4 +1,5 @@
 /** Outgoing mail. Embedded: kept as .eml files in DATA_DIR/mail; with SMTP_URL: sent. */
+import { isEmailAddress } from '../../email.ts';
 
 export type Mail = {
   to: string;
@@ -17,4 +18,18 @@ export interface MailProvider {
    * any other error means that nobody knows.
    */
   send(mail: Mail, messageId: string): Promise<{ detail: string }>;
+}
+
+const maxSubjectChars = 300;
+const maxTextChars = 200_000;
+
+/** Why this cannot be sent as a mail, in words for its writer; null when it can. Line breaks in header fields would start headers of their own. */
+export function mailProblem(mail: Mail): string | null {
+  if (/[,;\n]/.test(mail.to)) return 'A mail goes to exactly one address';
+  if (!isEmailAddress(mail.to)) return 'The recipient is not an e-mail address such as ann@example.com';
+  if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(mail.subject)) return 'The subject must be one line without control characters';
+  if (mail.subject.length > maxSubjectChars) return `The subject is longer than ${maxSubjectChars} characters`;
+  if (mail.text.length > maxTextChars) return `The text is longer than ${maxTextChars} characters`;
+  if (mail.text.includes('\u0000')) return 'The text contains a null character';
+  return null;
 }

@@ -4,30 +4,11 @@
  * none is left.
  */
 import { mkdir } from 'node:fs/promises';
-import { ToolError } from '../../domains/tasks/tools/port.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, ToolError } from '../../errors.ts';
 import { FairGate } from '../../fair-queue.ts';
+import type { FileCall, SandboxFiles, SandboxPool, SandboxResult } from './port.ts';
 import { type SandboxProcess, startSandboxProcess } from './process.ts';
-import { type FileCall, maxLineChars, type ParentLine, type SandboxOutcome, sandboxLimits } from './protocol.ts';
-
-export type SandboxResult = SandboxOutcome & { stdout: string };
-/** What the code's three functions do. The message of a `ToolError` is what the code sees; any other error ends the run with it. */
-export type SandboxFiles = (call: FileCall) => Promise<unknown>;
-
-export type SandboxPool = {
-  /**
-   * Runs `code` of an account in a process of its own, which is gone when this settles. Failures of the code are in the result; rejects
-   * with `overloaded` when too many wait or no place has become free in time, `unavailable` when no process can be started, and with the
-   * signal's reason when it is aborted.
-   */
-  run(accountId: string, code: string, files: SandboxFiles, signal: AbortSignal): Promise<SandboxResult>;
-  /** Kills what runs and waits; resolves when every process is gone. */
-  close(): Promise<void>;
-  /** Process ids of the children alive now. */
-  pids(): number[];
-  /** For metrics. */
-  readonly load: { running: number; waiting: number; turnedAway: number };
-};
+import { maxLineChars, type ParentLine, sandboxLimits } from './protocol.ts';
 
 export type SandboxPoolOptions = {
   /** An empty folder for the children to stand in; made when it is missing. */

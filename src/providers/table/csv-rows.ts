@@ -1,9 +1,10 @@
 /** Streams the rows of a CSV file. Memory is bounded by the longest row it accepts, whatever the file's size. */
+
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
-import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { ToolError } from '../../errors.ts';
 import type { Delimiter } from './dialect.ts';
 import { type Encoding, utf8Stream } from './encoding.ts';
 import { paced } from './paced.ts';

@@ -2,9 +2,10 @@
  * Looks at a file's bytes once, from end to end, before anything is parsed: what encoding they are in, and whether they are text at all.
  * A file that is no text is refused in words that say what it is.
  */
+
 import { isAscii } from 'node:buffer';
 import { type Readable, Transform } from 'node:stream';
-import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { ToolError } from '../../errors.ts';
 import { paced } from './paced.ts';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';

@@ -1,6 +1,7 @@
 /** Two or three tables joined, away from the event loop. The caller's source gives the tables in their order, one each time it is opened. */
+
 import { Readable } from 'node:stream';
-import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { ToolError } from '../../errors.ts';
 import type { JobFunction } from '../compute/port.ts';
 import { type JoinProfile, joinChain, joinTables } from './join.ts';
 

@@ -1,6 +1,7 @@
 /** Two tables with a common key, joined: who is missing on either side, which keys repeat, and the figures that only both together give. */
+
 import type { Readable } from 'node:stream';
-import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { ToolError } from '../../errors.ts';
 import { cellText } from './cell.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import { countOf, exact, listed, rowList } from './figure-text.ts';

@@ -2,8 +2,9 @@
  * Streams the records of a JSON file: an array of objects, an object that holds one (`{"data": […]}`), JSON lines, or one object. The text is cut at
  * the borders of records and each is parsed alone, so memory is bounded by the longest record.
  */
+
 import type { Readable } from 'node:stream';
-import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { ToolError } from '../../errors.ts';
 import type { Encoding } from './encoding.ts';
 import { paced } from './paced.ts';
 

@@ -2,7 +2,7 @@
  * The tables within a JSON value: lists of records, wherever they stand. A record's objects become columns by path; its lists become tables of their own,
  * each entry beside the texts and dates of the record that it belongs to (never its numbers, which would count twice).
  */
-import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { ToolError } from '../../errors.ts';
 import type { Cell } from './cell.ts';
 import { nameTokens } from './column-role.ts';
 

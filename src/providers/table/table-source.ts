@@ -1,6 +1,7 @@
 /** A table in a file, whatever its form: its columns' names, and its rows as often as they are wanted, streamed each time. */
+
 import type { Readable } from 'node:stream';
-import { ToolError } from '../../domains/tasks/tools/port.ts';
+import { ToolError } from '../../errors.ts';
 import type { Cell } from './cell.ts';
 import { eachCsvRow, type UnclosedQuote } from './csv-rows.ts';
 import { columnNames, type Delimiter, detectDialect } from './dialect.ts';

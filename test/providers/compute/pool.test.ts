@@ -1,8 +1,9 @@
 /** The computing processes of a node: what a job may cost, what its caller is told, and whose turn it is. */
+
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
-import { ToolError } from '../../../src/domains/tasks/tools/port.ts';
+import { ToolError } from '../../../src/errors.ts';
 import { ComputePool } from '../../../src/providers/compute/pool.ts';
 import type { Job } from '../../../src/providers/compute/port.ts';
 import type { Deed } from './jobs/hostile.ts';

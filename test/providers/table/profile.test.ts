@@ -1,8 +1,9 @@
 /** profileTable against independent, naive figures, and against every kind of broken file. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ToolError } from '../../../src/domains/tasks/tools/port.ts';
+import { ToolError } from '../../../src/errors.ts';
 import { profileTable } from '../../../src/providers/table/profile.ts';
 import { column, numbersOf, opening, profileText } from './tables.ts';
 

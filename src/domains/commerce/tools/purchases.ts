@@ -1,7 +1,9 @@
 /** create_purchase_order and charge_card: spending the account's money. A repeated call with the same id is the same order or charge. */
+
 import Type from 'typebox';
+import { ToolError } from '../../../errors.ts';
 import { isMoney, toMinor } from '../../../money.ts';
-import { type Tool, ToolError } from '../../tasks/tools/port.ts';
+import type { Tool } from '../../tasks/tools/port.ts';
 
 const Amount = Type.Number({ minimum: 0.01, maximum: 10_000_000, description: 'US dollars, at most two decimals' });
 /** Longer than an ask has; a purchase that takes so long goes on. */

@@ -2,11 +2,11 @@
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { backoffMs } from '../../../backoff.ts';
-import { AppError, errorCodes } from '../../../errors.ts';
+import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import { derivedId, idPrefixes } from '../../../ids.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { account, accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
-import { type Purse, ToolError } from '../../tasks/tools/port.ts';
+import type { Purse } from '../../tasks/tools/port.ts';
 import { card } from '../card/messages.ts';
 import { cardsNeedBusiness, mayUseCards } from '../policy.ts';
 import { purchaseOrder } from '../purchase-order/messages.ts';

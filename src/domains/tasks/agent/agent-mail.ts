@@ -5,12 +5,13 @@
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Authority } from '../../../authority.ts';
+import { ToolError } from '../../../errors.ts';
 import { mailsPerDay } from '../../../plans.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import { account, planOf } from '../../accounts/contract.ts';
 import { ownerOf, throttle, throttleId } from '../../identity/contract.ts';
-import { type AgentMail, ToolError } from '../tools/port.ts';
+import type { AgentMail } from '../tools/port.ts';
 
 export type AgentMailParts = {
   actors: ActorSystem;

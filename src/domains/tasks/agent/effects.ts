@@ -1,4 +1,5 @@
 /** What agents await between their turns: the model, tools, and the check of their output. */
+
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectsOf } from '../../../actors/define-actor.ts';
@@ -8,7 +9,8 @@ import type { Log } from '../../../log.ts';
 import type { Compute } from '../../../providers/compute/port.ts';
 import type { Model, ModelMessage, ModelRequest, WithheldTool } from '../../../providers/model/port.ts';
 import type { Database } from '../../../storage/database.ts';
-import type { AgentMail, AgentType, Purse, Toolbox, WorkspaceAccess } from '../tools/port.ts';
+import type { WorkspaceAccess } from '../../workspaces/contract.ts';
+import type { AgentMail, AgentType, Purse, Toolbox } from '../tools/port.ts';
 import type { AgentRow } from './entity.ts';
 import { type AgentContract, agent as agentRef } from './messages.ts';
 import { checkOutput } from './output.ts';

@@ -1,9 +1,9 @@
 /** What a model's answer makes of an agent: its calls in order, or its end; and when an agent that gets nowhere is stopped. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
-import { missingScope } from '../../../authority.ts';
+import { missingScope, notAllowed } from '../../../authority.ts';
 import type { ModelReply, ToolCall } from '../../../providers/model/port.ts';
-import { type AgentType, notAllowed, type Toolbox } from '../tools/port.ts';
+import type { AgentType, Toolbox } from '../tools/port.ts';
 import { callDone, end, record } from './advance.ts';
 import type { AgentRow, PendingCall } from './entity.ts';
 import type { AgentContract } from './messages.ts';

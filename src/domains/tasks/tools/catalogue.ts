@@ -1,9 +1,9 @@
 /** All tools of this service, and which agent type is offered which. */
 
-import { missingScope } from '../../../authority.ts';
+import { missingScope, notAllowed } from '../../../authority.ts';
 import type { Compute } from '../../../providers/compute/port.ts';
-import type { Outbound } from '../../../providers/outbound/outbound.ts';
-import type { SandboxPool } from '../../../providers/sandbox/pool.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+import type { SandboxPool } from '../../../providers/sandbox/port.ts';
 import { chargeCard, createPurchaseOrder } from '../../commerce/tools/purchases.ts';
 import { agentProfiles } from './agent-types.ts';
 import { checkArguments } from './check-arguments.ts';
@@ -11,7 +11,8 @@ import { createCodeExec } from './code-exec.ts';
 import { controlTools } from './control-tools.ts';
 import { createFetchUrl } from './fetch-url.ts';
 import { listFiles } from './list-files.ts';
-import { type AgentType, notAllowed, type Tool, type Toolbox } from './port.ts';
+import type { AgentType, Tool, Toolbox } from './port.ts';
+import { createProfileTable } from './profile-table.ts';
 import { readFile } from './read-file.ts';
 import { runTool } from './run-tool.ts';
 import { sendEmail } from './send-email.ts';
@@ -30,17 +31,16 @@ export type CatalogueParts = {
   /** SEARCH_URL; null when there is none. */
   searchUrl: string | null;
   sandbox: SandboxPool;
-  profileTable: Tool;
-  /** Where pages are read; left out, in the caller's own thread. */
-  compute?: Compute;
+  /** Where tables and pages are read. */
+  compute: Compute;
 };
 
-export function createCatalogue({ outbound, searchUrl, sandbox, profileTable, compute }: CatalogueParts): Catalogue {
+export function createCatalogue({ outbound, searchUrl, sandbox, compute }: CatalogueParts): Catalogue {
   const tools = [
     listFiles,
     readFile,
     writeFile,
-    profileTable,
+    createProfileTable(compute),
     createCodeExec(sandbox),
     createWebSearch(outbound, searchUrl),
     createFetchUrl(outbound, compute),

@@ -1,8 +1,9 @@
 /** code_exec: JavaScript of an agent, run in a sandbox process that knows nothing but the task's workspace. */
+
 import Type from 'typebox';
-import type { SandboxFiles, SandboxPool } from '../../../providers/sandbox/pool.ts';
-import { type FileCall, sandboxLimits } from '../../../providers/sandbox/protocol.ts';
-import { type Tool, type ToolContext, ToolError } from './port.ts';
+import { ToolError } from '../../../errors.ts';
+import { type FileCall, type SandboxFiles, type SandboxPool, sandboxLimits } from '../../../providers/sandbox/port.ts';
+import type { Tool, ToolContext } from './port.ts';
 import { readWholeText } from './read-text.ts';
 
 export function createCodeExec(pool: SandboxPool): Tool {

@@ -1,17 +1,17 @@
 /** fetch_url: a page or document of the web as readable text. */
 import Type from 'typebox';
-import { AppError } from '../../../errors.ts';
-import { inlineCompute } from '../../../providers/compute/inline.ts';
+import { AppError, ToolError } from '../../../errors.ts';
+
 import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
-import type { Outbound } from '../../../providers/outbound/outbound.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { Fetched } from './fetched-text-job.ts';
-import { type Tool, ToolError } from './port.ts';
+import type { Tool } from './port.ts';
 
 const maxBodyBytes = 2 * 2 ** 20;
 
 const readJob: Job<Fetched, object> = { name: 'page_text', module: new URL('./fetched-text-job.ts', import.meta.url), timeMs: 10_000 };
 
-export function createFetchUrl(outbound: Outbound, compute: Compute = inlineCompute): Tool {
+export function createFetchUrl(outbound: Outbound, compute: Compute): Tool {
   return {
     name: 'fetch_url',
     description:

@@ -2,18 +2,10 @@
 import type { TObject } from 'typebox';
 import type { Authority, Need } from '../../../authority.ts';
 import type { ToolOffer, WithheldTool } from '../../../providers/model/port.ts';
+import type { WorkspaceAccess } from '../../workspaces/contract.ts';
 
 export const agentTypes = ['researcher', 'builder', 'analyst', 'trader', 'email', 'social'] as const;
 export type AgentType = (typeof agentTypes)[number];
-
-/** The task's workspace as tools see it. Paths are plain file names; a bad name or a missing file is a `ToolError`. */
-export interface WorkspaceAccess {
-  list(): Promise<{ name: string; type: string; sizeBytes: number }[]>;
-  /** A stream of the file's bytes; never the whole file in memory. */
-  open(name: string): Promise<{ stream: NodeJS.ReadableStream; sizeBytes: number; type: string }>;
-  /** Writes the file whole, as a new version when the name is there already; it becomes a deliverable of the task. */
-  write(name: string, content: string | Uint8Array): Promise<{ name: string; sizeBytes: number; version: number }>;
-}
 
 /** What an agent may spend of its account's money, and how it is told. Amounts are minor units (cents); each takes effect once for one tool call. */
 export interface Purse {
@@ -47,11 +39,6 @@ export type ToolContext = {
   purse: Purse;
   mail: AgentMail;
 };
-
-/** A failure the agent is told about in plain words and may work around. Any other error is a defect and is reported as such. */
-export class ToolError extends Error {
-  override name = 'ToolError';
-}
 
 export type Tool = {
   name: string;
@@ -91,9 +78,4 @@ export interface Toolbox {
   check(name: string, sent: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
   /** Runs a call, unless `context.authority` does not allow it; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` hears of those that are nobody's fault but ours. */
   run(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
-}
-
-/** What an agent is told of a call that it may not make. */
-export function notAllowed(tool: string, scope: string): string {
-  return `${tool} is not allowed here: it needs the scope ${scope}, which was not granted. Nothing was done. Do not try to reach the same in another way; say in your result what was not done, and why.`;
 }

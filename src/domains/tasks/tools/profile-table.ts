@@ -1,27 +1,14 @@
 /** profile_table: what is in a CSV or JSON file, in figures the agent can rely on. */
+
 import Type from 'typebox';
 import { readingFiles } from '../../../authority.ts';
-import { inlineCompute } from '../../../providers/compute/inline.ts';
-import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
-import type { JoinProfile } from '../../../providers/table/join.ts';
-import type { Bounds } from '../../../providers/table/remarks-missing.ts';
-import type { TableProfile } from '../../../providers/table/table-profile.ts';
-import { maxResultBytes, type Tool, ToolError } from './port.ts';
+import { ToolError } from '../../../errors.ts';
+import { type Compute, JobStopped } from '../../../providers/compute/port.ts';
+import { type Bounds, type JoinProfile, joinJob, profileJob, type TableProfile } from '../../../providers/table/port.ts';
+import { maxResultBytes, type Tool } from './port.ts';
 
 /** Room for what surrounds the result where it is recorded. */
 const envelopeBytes = 1024;
-
-const profileJob: Job<{ name: string; maxBytes: number; bounds?: Bounds }, TableProfile> = {
-  name: 'profile_table',
-  module: new URL('../../../providers/table/profile-job.ts', import.meta.url),
-  timeMs: 100_000,
-};
-
-const joinJob: Job<{ left: string; right: string; last?: string }, JoinProfile> = {
-  name: 'join_tables',
-  module: new URL('../../../providers/table/join-job.ts', import.meta.url),
-  timeMs: 100_000,
-};
 
 type Arguments = Omit<Bounds, 'ratio'> & {
   path: string;
@@ -97,6 +84,3 @@ function inTurn(open: (name: string) => Promise<NodeJS.ReadableStream>, names: r
   let at = 0;
   return () => open(names[Math.min(at++, names.length - 1)]!);
 }
-
-/** In the caller's own thread. */
-export const profileTableTool = createProfileTable(inlineCompute);

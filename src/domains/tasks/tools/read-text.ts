@@ -1,7 +1,8 @@
 /** A workspace file as a stream of decoded text, for whatever must not hold the whole file. */
 
 import { TextDecoder } from 'node:util';
-import { ToolError, type WorkspaceAccess } from './port.ts';
+import { ToolError } from '../../../errors.ts';
+import type { WorkspaceAccess } from '../../workspaces/contract.ts';
 import { detectText } from './text-decoding.ts';
 
 const headBytes = 64 * 1024;

@@ -4,10 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { elapsedBackoffMs } from '../../../backoff.ts';
-import { AppError, errorCodes } from '../../../errors.ts';
+import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import { checkArguments } from './check-arguments.ts';
 import { fitResult } from './fit-result.ts';
-import { maxResultBytes, type Tool, type ToolContext, ToolError, type ToolOutcome } from './port.ts';
+import { maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from './port.ts';
 
 /**
  * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`, when

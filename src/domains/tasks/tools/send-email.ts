@@ -1,8 +1,8 @@
 /** send_email: one mail to one person, on behalf of the account. */
 import Type from 'typebox';
-import { AppError } from '../../../errors.ts';
-import { mailProblem } from '../../../providers/mail/compose-mail.ts';
-import { type Tool, ToolError } from './port.ts';
+import { AppError, ToolError } from '../../../errors.ts';
+import { mailProblem } from '../../../providers/mail/port.ts';
+import type { Tool } from './port.ts';
 
 export const sendEmail: Tool = {
   name: 'send_email',

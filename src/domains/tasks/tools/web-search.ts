@@ -1,8 +1,8 @@
 /** web_search: asks the operator's search endpoint (SearXNG or anything that answers its JSON). */
 import Type from 'typebox';
-import { AppError } from '../../../errors.ts';
-import type { Outbound } from '../../../providers/outbound/outbound.ts';
-import { type Tool, ToolError } from './port.ts';
+import { AppError, ToolError } from '../../../errors.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+import type { Tool } from './port.ts';
 
 const maxResults = 10;
 

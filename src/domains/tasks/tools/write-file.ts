@@ -1,7 +1,9 @@
 /** write_file: a text file of the workspace, which becomes a deliverable of the task. */
+
 import Type from 'typebox';
 import { writingFiles } from '../../../authority.ts';
-import { type Tool, ToolError } from './port.ts';
+import { ToolError } from '../../../errors.ts';
+import type { Tool } from './port.ts';
 
 const maxContentBytes = 2 ** 20;
 

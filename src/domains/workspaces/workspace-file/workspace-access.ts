@@ -1,11 +1,10 @@
 /** The task's workspace as the tools of an agent see it: by plain file names, through the same actors as everybody else. */
 import { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
-import { type Authority, missingScope, type Need, readingFiles, writingFiles } from '../../../authority.ts';
-import { AppError, errorCodes } from '../../../errors.ts';
+import { type Authority, missingScope, type Need, notAllowed, readingFiles, writingFiles } from '../../../authority.ts';
+import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
-import { notAllowed, ToolError, type WorkspaceAccess } from '../../tasks/tools/port.ts';
 import { WorkspaceFile } from './entity.ts';
 import { agentFileType } from './file-kind.ts';
 import { checkFileName } from './file-name.ts';
@@ -16,6 +15,15 @@ import { storeFile } from './store-file.ts';
 const maxListed = 1_000;
 
 export type WorkspaceAccessParts = { actors: ActorSystem; database: Database; files: FileStore };
+
+/** The task's workspace as tools see it. Paths are plain file names; a bad name or a missing file is a `ToolError`. */
+export interface WorkspaceAccess {
+  list(): Promise<{ name: string; type: string; sizeBytes: number }[]>;
+  /** A stream of the file's bytes; never the whole file in memory. */
+  open(name: string): Promise<{ stream: NodeJS.ReadableStream; sizeBytes: number; type: string }>;
+  /** Writes the file whole, as a new version when the name is there already; it becomes a deliverable of the task. */
+  write(name: string, content: string | Uint8Array): Promise<{ name: string; sizeBytes: number; version: number }>;
+}
 
 /** Whose call it is: what it writes is delivered for `taskId`, once for each `callId` and name. What `authority` does not allow is a `ToolError`. */
 export type WorkspaceUser = {

@@ -1,11 +1,12 @@
 /** The plan of a task by rules: one agent for nearly everything, and a second one that sends the mail, after the first. */
-import type { AgentType } from '../../../domains/tasks/tools/port.ts';
 import { parseArithmetic } from './arithmetic.ts';
 import { findMentions } from './file-mentions.ts';
 import { findUrls, parseOrders, withoutMailOrders } from './orders.ts';
 import { isDigit, squeeze } from './prompt-tokens.ts';
 import { parseWishes } from './wishes.ts';
 
+/** Of the types that a plan may name, those that rules can choose. */
+type AgentType = 'researcher' | 'builder' | 'analyst' | 'trader' | 'email' | 'social';
 export type PlannedAgent = { type: AgentType; title: string; prompt: string; after: number[] };
 
 /** What a planning request says, read tolerantly. */

@@ -117,7 +117,7 @@ async function spendingWorld() {
     outbound: none,
     searchUrl: null,
     sandbox: none,
-    profileTable: { name: 'profile_table', description: '', parameters: { type: 'object' } } as never,
+    compute: inlineCompute,
   });
   const purse = ({ accountId, mode }: AccountMode, callId: string): Purse => {
     const onTheWay = async <T>(run: (own: Purse) => Promise<T>): Promise<T> => {

@@ -10,8 +10,8 @@ import type { AgentRow } from '../../../../src/domains/tasks/agent/entity.ts';
 import type { DirectedBy } from '../../../../src/domains/tasks/agent/messages.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import { type AgentType, agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
-import { profileTableTool } from '../../../../src/domains/tasks/tools/profile-table.ts';
 import { AppError } from '../../../../src/errors.ts';
+import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { ToolCall } from '../../../../src/providers/model/port.ts';
 import { type Granted, scopes } from '../../../../src/scopes.ts';
 import { scopeByContract } from '../../../contract/scopes.ts';
@@ -33,7 +33,7 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
 };
 
 const none = null as never;
-const catalogue = createCatalogue({ outbound: none, searchUrl: null, sandbox: none, profileTable: profileTableTool });
+const catalogue = createCatalogue({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute });
 const commands = agentActor(catalogue, {} as never).commands as Record<string, (...of: any[]) => { state: AgentRow; reply: any }>;
 const tools = agentTypes.flatMap((type) => catalogue.toolsFor(type).map((tool) => ({ type, tool })));
 

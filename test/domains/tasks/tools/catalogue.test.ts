@@ -1,29 +1,19 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import Type from 'typebox';
 import { agentProfiles } from '../../../../src/domains/tasks/tools/agent-types.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
-import { agentTypes, type Tool } from '../../../../src/domains/tasks/tools/port.ts';
+import { agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
+import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
 import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
 import { everything } from '../../../support/memory-workspace.ts';
 
-const profileTable: Tool = {
-  name: 'profile_table',
-  description: 'Profiles a table.',
-  parameters: Type.Object({ path: Type.String() }),
-  need: null,
-  highConsequence: false,
-  repeatable: true,
-  timeoutMs: 1000,
-  run: async () => null,
-};
 const catalogue = createCatalogue({
   outbound: createOutbound({ allow: [] }),
   searchUrl: null,
   sandbox: createSandboxPool({ directory: tmpdir() }),
-  profileTable,
+  compute: inlineCompute,
 });
 
 for (const type of agentTypes) {
@@ -54,6 +44,20 @@ for (const type of agentTypes) {
   });
 }
 
+test('a model is offered the tools of its type in this order', () => {
+  const offered = Object.fromEntries(agentTypes.map((type) => [type, catalogue.offersFor(type, everything).map(({ name }) => name)]));
+  const files = ['list_files', 'read_file', 'write_file'];
+  const rest = ['web_search', 'fetch_url', 'send_email', 'create_purchase_order', 'charge_card', 'delegate', 'finish'];
+  assert.deepEqual(offered, {
+    researcher: [...files, 'profile_table', 'code_exec', ...rest],
+    builder: [...files, 'code_exec', ...rest],
+    analyst: [...files, 'profile_table', 'code_exec', ...rest],
+    trader: [...files, 'profile_table', 'code_exec', ...rest],
+    email: [...files, ...rest],
+    social: [...files, ...rest],
+  });
+});
+
 test('an invented tool, and a tool of another type, are not found', () => {
   for (const name of ['rm_rf', '', 'constructor', '__proto__', 'toString']) {
     assert.equal(catalogue.find('analyst', name), undefined);
@@ -70,7 +74,7 @@ test('each type has a choice of tools and words of its own', () => {
 test('offers are what a model port takes: a name, a description, an object schema', () => {
   for (const offer of catalogue.offersFor('analyst', everything)) {
     assert.match(offer.name, /^[a-z_]{1,64}$/);
-    assert.ok(offer.description.length > 20 || offer.name === 'profile_table');
+    assert.ok(offer.description.length > 20);
     assert.equal((JSON.parse(JSON.stringify(offer.parameters)) as { type: string }).type, 'object');
   }
 });

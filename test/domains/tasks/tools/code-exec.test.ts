@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createCodeExec } from '../../../../src/domains/tasks/tools/code-exec.ts';
-import { createSandboxPool, type SandboxPool, type SandboxResult } from '../../../../src/providers/sandbox/pool.ts';
+import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
+import type { SandboxPool, SandboxResult } from '../../../../src/providers/sandbox/port.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sandbox-'));

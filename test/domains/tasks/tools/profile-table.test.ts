@@ -1,11 +1,14 @@
 /** The tool profile_table as an agent calls it: over a workspace, with results that fit, and with memory that does not grow with the file. */
+
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { maxResultBytes, ToolError } from '../../../../src/domains/tasks/tools/port.ts';
-import { profileTableTool } from '../../../../src/domains/tasks/tools/profile-table.ts';
-import type { TableProfile } from '../../../../src/providers/table/table-profile.ts';
+import { maxResultBytes } from '../../../../src/domains/tasks/tools/port.ts';
+import { createProfileTable } from '../../../../src/domains/tasks/tools/profile-table.ts';
+import { ToolError } from '../../../../src/errors.ts';
+import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
+import type { TableProfile } from '../../../../src/providers/table/port.ts';
 import { column, numbersOf } from '../../../providers/table/tables.ts';
 import { toolContext } from '../../../support/memory-workspace.ts';
 
@@ -130,5 +133,5 @@ function run(name: string, open: () => Readable, signal = new AbortController().
     open: async () => ({ stream: open(), sizeBytes: 0, type: 'text/csv' }),
     write: async () => assert.fail('it only reads'),
   };
-  return profileTableTool.run({ path: name }, toolContext(workspace, signal)) as Promise<TableProfile>;
+  return createProfileTable(inlineCompute).run({ path: name }, toolContext(workspace, signal)) as Promise<TableProfile>;
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import Type from 'typebox';
 import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
-import { maxResultBytes, type Tool, ToolError } from '../../../../src/domains/tasks/tools/port.ts';
+import { maxResultBytes, type Tool } from '../../../../src/domains/tasks/tools/port.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
-import { AppError } from '../../../../src/errors.ts';
+import { AppError, ToolError } from '../../../../src/errors.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 
 function tool(run: Tool['run'], more: Partial<Tool> = {}): Tool {

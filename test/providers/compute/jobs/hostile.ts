@@ -1,7 +1,6 @@
 /** Jobs that break every rule, for the tests of the computing processes. */
 
-import { ToolError } from '../../../../src/domains/tasks/tools/port.ts';
-import { AppError } from '../../../../src/errors.ts';
+import { AppError, ToolError } from '../../../../src/errors.ts';
 import type { JobFunction } from '../../../../src/providers/compute/port.ts';
 
 const deeds = {

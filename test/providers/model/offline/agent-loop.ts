@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import type { Authority } from '../../../../src/authority.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import type { AgentMail, AgentType } from '../../../../src/domains/tasks/tools/port.ts';
-import { profileTableTool } from '../../../../src/domains/tasks/tools/profile-table.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
+import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { offlineModel } from '../../../../src/providers/model/embedded.ts';
 import type { ModelMessage } from '../../../../src/providers/model/port.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
-import type { SandboxPool } from '../../../../src/providers/sandbox/pool.ts';
+import type { SandboxPool } from '../../../../src/providers/sandbox/port.ts';
 import { everything, type MemoryWorkspace, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 
 export type LoopOptions = {
@@ -47,7 +47,7 @@ export async function runAgent(task: string, options: LoopOptions = {}): Promise
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
     searchUrl: options.searchUrl ?? null,
     sandbox: options.sandbox ?? noSandbox,
-    profileTable: profileTableTool,
+    compute: inlineCompute,
   });
   const type = options.type ?? 'analyst';
   const authority = options.authority ?? everything;

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createSandboxPool, type SandboxPool } from '../../../../src/providers/sandbox/pool.ts';
+import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
+import type { SandboxPool } from '../../../../src/providers/sandbox/port.ts';
 import { runAgent } from './agent-loop.ts';
 import { strictXml } from './strict-xml.ts';
 

@@ -1,0 +1,21 @@
+/** What is in a table of a file, in exact figures. The two jobs are for `Compute`; their source is the file, or the files one after the other. */
+import type { Job } from '../compute/port.ts';
+import type { JoinProfile } from './join.ts';
+import type { Bounds } from './remarks-missing.ts';
+import type { TableProfile } from './table-profile.ts';
+
+export type { JoinProfile } from './join.ts';
+export type { Bounds } from './remarks-missing.ts';
+export type { TableProfile } from './table-profile.ts';
+
+export const profileJob: Job<{ name: string; maxBytes: number; bounds?: Bounds }, TableProfile> = {
+  name: 'profile_table',
+  module: new URL('./profile-job.ts', import.meta.url),
+  timeMs: 100_000,
+};
+
+export const joinJob: Job<{ left: string; right: string; last?: string }, JoinProfile> = {
+  name: 'join_tables',
+  module: new URL('./join-job.ts', import.meta.url),
+  timeMs: 100_000,
+};
