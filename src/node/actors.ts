@@ -15,7 +15,6 @@ import { renewalEffects } from '../domains/billing/renewal/effects.ts';
 import { renewalActor } from '../domains/billing/renewal/renewal.ts';
 import { cardActor } from '../domains/commerce/card/card.ts';
 import { purchaseOrderActor } from '../domains/commerce/purchase-order/purchase-order.ts';
-import { purseOf } from '../domains/commerce/tools/purse.ts';
 import { walletActor } from '../domains/commerce/wallet/wallet.ts';
 import { apiKeyActor } from '../domains/identity/api-key/api-key.ts';
 import { emailAddressActor } from '../domains/identity/email-address/email-address.ts';
@@ -31,13 +30,13 @@ import { agentEffects } from '../domains/tasks/agent/effects.ts';
 import type { AgentRow } from '../domains/tasks/agent/entity.ts';
 import { taskEffects } from '../domains/tasks/task/effects.ts';
 import { taskActor } from '../domains/tasks/task/task.ts';
+import type { Toolbox } from '../domains/tasks/tools/port.ts';
 import { workspaceActor } from '../domains/workspaces/workspace/workspace.ts';
 import { workspaceAccess } from '../domains/workspaces/workspace-file/workspace-access.ts';
 import { workspaceFileActor } from '../domains/workspaces/workspace-file/workspace-file.ts';
 import { workspaceNameActor } from '../domains/workspaces/workspace-name/workspace-name.ts';
 import type { Tokens } from '../edge/auth/tokens.ts';
 import type { Log } from '../log.ts';
-import type { AccountMode } from '../mode.ts';
 import { domainOf } from '../providers/mail/compose-mail.ts';
 import type { Providers } from './providers.ts';
 import type { Stores } from './stores.ts';
@@ -46,19 +45,19 @@ export type ActorsOptions = {
   runtime: Runtime;
   stores: Stores;
   providers: Providers;
+  toolbox: Toolbox;
   tokens: Tokens;
   config: Pick<Config, 'publicUrl' | 'mailFrom' | 'agentMailFrom' | 'smtpUrl'>;
   log: Log;
 };
 
-export function registerActors({ runtime, stores, providers, tokens, config, log }: ActorsOptions): void {
+export function registerActors({ runtime, stores, providers, toolbox, tokens, config, log }: ActorsOptions): void {
   const { publicUrl, mailFrom } = config;
   const { database, files } = stores;
-  const { model, toolbox, compute, mail, processor } = providers;
+  const { model, compute, mail, processor } = providers;
   const { actors } = runtime;
   const workspace = (agent: AgentRow, authority: Authority, callId: string) =>
     workspaceAccess({ actors, database, files }, { ...agent, agentId: agent.id, authority, callId });
-  const purse = ({ accountId, mode }: AccountMode, callId: string) => purseOf(actors, { accountId, mode, callId });
   const mailParts = { actors, database, mail, from: config.agentMailFrom ?? agentSender(mailFrom), reachesPeople: config.smtpUrl !== null };
   const payments = { processor, onMismatch: () => void providers.stats.payments.mismatches++, log };
   runtime.register([
@@ -89,7 +88,6 @@ export function registerActors({ runtime, stores, providers, tokens, config, log
         model,
         toolbox,
         workspace,
-        purse,
         mail: (agent, callId) => agentMail(mailParts, agent, callId),
         compute,
         database,

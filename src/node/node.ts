@@ -33,6 +33,7 @@ import { openAdminPort, openTracing } from './observation.ts';
 import { createProviders } from './providers.ts';
 import type { Stops } from './stops.ts';
 import { openStores } from './stores.ts';
+import { createToolbox } from './toolbox.ts';
 import { openWebhooks } from './webhooks.ts';
 
 const version = '0.1.0';
@@ -73,7 +74,8 @@ export async function startNode(
   const { actors } = runtime;
   stores.room.onChange((isFull) => runtime.effects.pause(isFull));
   const tokens = await createTokens({ ...stores, clock });
-  registerActors({ runtime, stores, providers, tokens, config, log });
+  const toolbox = createToolbox({ config, providers, runtime, tracer });
+  registerActors({ runtime, stores, providers, toolbox, tokens, config, log });
   const issuing = openIssuing({ ...stores, config, runtime, log });
   const limits = await openLimits(config, stores, cluster, log, stops);
   const { deliveries, compute, processor } = providers;

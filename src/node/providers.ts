@@ -2,9 +2,7 @@
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { createCatalogue } from '../domains/tasks/tools/catalogue.ts';
-import { observedToolbox, ToolStats } from '../domains/tasks/tools/observed.ts';
-import type { Toolbox } from '../domains/tasks/tools/port.ts';
+import { ToolStats } from '../domains/tasks/tools/observed.ts';
 import type { Log } from '../log.ts';
 import { ComputePool } from '../providers/compute/pool.ts';
 import { createEmbeddedMail } from '../providers/mail/embedded.ts';
@@ -29,9 +27,9 @@ export type Providers = {
   /** For webhooks, which bound their own connections: many receivers may share an address, and one may hang. */
   deliveries: Outbound;
   mail: MailProvider;
-  toolbox: Toolbox;
   model: Model;
   compute: ComputePool;
+  sandbox: SandboxPool;
   /** null: the checkout page of this service charges nothing. */
   processor: PaymentProcessor | null;
   stats: { model: ModelStats; tools: ToolStats; payments: PaymentStats; sandbox: Pick<SandboxPool, 'load'> };
@@ -51,17 +49,10 @@ export function createProviders(config: Config, log: Log, stops: Stops, tracer: 
   const compute = new ComputePool({ processes: config.computeProcesses });
   stops.push(() => compute.close());
   const stats = { model: new ModelStats(), tools: new ToolStats(), payments: new PaymentStats(), sandbox };
-  const catalogue = createCatalogue({
-    outbound,
-    searchUrl: config.searchUrl,
-    sandbox,
-    compute,
-  });
-  const toolbox = observedToolbox(catalogue, stats.tools, tracer);
   const model = observedModel(createModel(config, { log, offline: () => offlineModel(compute) }), stats.model, tracer);
   const { stripeSecretKey, stripeWebhookSecrets: webhookSecrets, stripeApiUrl: apiUrl } = config;
   const takesPayments = stripeSecretKey !== null && webhookSecrets.length > 0;
   const stripe = takesPayments ? createStripeClient({ secretKey: stripeSecretKey, webhookSecrets, apiUrl }) : null;
   const processor = stripe && observedPayments(createStripePayments(stripe, systemClock), stats.payments);
-  return { outbound, deliveries, mail, toolbox, model, compute, processor, stats };
+  return { outbound, deliveries, mail, model, compute, sandbox, processor, stats };
 }

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import type { Authority } from '../../src/authority.ts';
 import type { DirectedBy } from '../../src/domains/tasks/agent/messages.ts';
-import type { Purse, ToolContext } from '../../src/domains/tasks/tools/port.ts';
+import type { ToolContext } from '../../src/domains/tasks/tools/port.ts';
 import type { WorkspaceAccess } from '../../src/domains/workspaces/contract.ts';
 import { ToolError } from '../../src/errors.ts';
 
@@ -49,7 +49,6 @@ export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = ne
     authority: everything,
     signal,
     workspace,
-    purse: freePurse,
     mail: { send: async () => ({ detail: 'posted' }) },
   };
 }
@@ -59,9 +58,3 @@ export const everything: Authority = { mode: 'live', scopes: null, ownsWorkspace
 
 /** A person with a session. */
 export const somebody: DirectedBy = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };
-
-/** Orders and pays whatever is asked. */
-export const freePurse: Purse = {
-  order: async () => ({ id: 'po_1', status: 'pending', paymentError: null }),
-  charge: async () => ({ id: 'authz_1', declineReason: null }),
-};

@@ -10,7 +10,7 @@ import type { Compute } from '../../../providers/compute/port.ts';
 import type { Model, ModelMessage, ModelRequest, WithheldTool } from '../../../providers/model/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { WorkspaceAccess } from '../../workspaces/contract.ts';
-import type { AgentMail, AgentType, Purse, Toolbox } from '../tools/port.ts';
+import type { AgentMail, AgentType, Toolbox } from '../tools/port.ts';
 import type { AgentRow } from './entity.ts';
 import { type AgentContract, agent as agentRef } from './messages.ts';
 import { checkOutput } from './output.ts';
@@ -20,8 +20,6 @@ export type AgentServices = {
   toolbox: Toolbox;
   /** The workspace of an agent's task, for one tool call, as far as `authority` allows. */
   workspace(agent: AgentRow, authority: Authority, callId: string): WorkspaceAccess;
-  /** What the account's agents may spend, for one tool call. */
-  purse(agent: AgentRow, callId: string): Purse;
   /** Mails on behalf of the account, for one tool call. */
   mail(agent: AgentRow, callId: string): AgentMail;
   database: Database;
@@ -37,7 +35,7 @@ const maxOutputTokens = 8_000;
 const toolTimeoutMs = 15 * 60_000;
 
 export function agentEffects(services: AgentServices): EffectsOf<AgentContract> {
-  const { model, toolbox, workspace, purse, mail, compute, log } = services;
+  const { model, toolbox, workspace, mail, compute, log } = services;
   const load = async (id: string): Promise<AgentRow> => {
     const agent = await services.actors.query(agentRef, id, 'get', null);
     if (agent === null) throw new AppError('not_found', 'The agent is gone');
@@ -73,7 +71,6 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
           authority,
           signal,
           workspace: workspace(agent, authority, effectId),
-          purse: purse(agent, effectId),
           mail: mail(agent, effectId),
         };
         return toolbox.run(name, args, context, (err) =>

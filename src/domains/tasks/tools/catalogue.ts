@@ -1,23 +1,10 @@
-/** All tools of this service, and which agent type is offered which. */
-
+/** The toolbox made of the tools of all domains: which agent type is offered which, and how a call of one is run. */
 import { missingScope, notAllowed } from '../../../authority.ts';
-import type { Compute } from '../../../providers/compute/port.ts';
-import type { Outbound } from '../../../providers/outbound/port.ts';
-import type { SandboxPool } from '../../../providers/sandbox/port.ts';
-import { chargeCard, createPurchaseOrder } from '../../commerce/tools/purchases.ts';
-import { agentProfiles } from './agent-types.ts';
+import { agentInstructions } from './agent-types.ts';
 import { checkArguments } from './check-arguments.ts';
-import { createCodeExec } from './code-exec.ts';
 import { controlTools } from './control-tools.ts';
-import { createFetchUrl } from './fetch-url.ts';
-import { listFiles } from './list-files.ts';
 import type { AgentType, Tool, Toolbox } from './port.ts';
-import { createProfileTable } from './profile-table.ts';
-import { readFile } from './read-file.ts';
 import { runTool } from './run-tool.ts';
-import { sendEmail } from './send-email.ts';
-import { createWebSearch } from './web-search.ts';
-import { writeFile } from './write-file.ts';
 
 /** The toolbox, and the tools themselves for those who build on them. */
 export interface Catalogue extends Toolbox {
@@ -26,34 +13,21 @@ export interface Catalogue extends Toolbox {
   get(name: string): Tool | undefined;
 }
 
-export type CatalogueParts = {
-  outbound: Outbound;
-  /** SEARCH_URL; null when there is none. */
-  searchUrl: string | null;
-  sandbox: SandboxPool;
-  /** Where tables and pages are read. */
-  compute: Compute;
-};
-
-export function createCatalogue({ outbound, searchUrl, sandbox, compute }: CatalogueParts): Catalogue {
-  const tools = [
-    listFiles,
-    readFile,
-    writeFile,
-    createProfileTable(compute),
-    createCodeExec(sandbox),
-    createWebSearch(outbound, searchUrl),
-    createFetchUrl(outbound, compute),
-    sendEmail,
-    createPurchaseOrder,
-    chargeCard,
-  ];
+/**
+ * Throws where two tools have one name.
+ *
+ * @param tools of all domains, in the order in which models are offered them
+ */
+export function createCatalogue(tools: readonly Tool[]): Catalogue {
+  const names = [...tools, ...controlTools].map(({ name }) => name);
+  const repeated = names.find((name, at) => names.indexOf(name) !== at);
+  if (repeated !== undefined) throw new Error(`Two tools are named ${repeated}`);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const toolsFor = (type: AgentType) => tools.filter(({ name }) => agentProfiles[type].tools.includes(name));
+  const toolsFor = (type: AgentType) => tools.filter(({ agentTypes }) => agentTypes === 'all' || agentTypes.includes(type));
   const controls = new Map(controlTools.map((tool) => [tool.name as string, tool]));
   return {
     toolsFor,
-    instructionsFor: (type) => agentProfiles[type].instructions,
+    instructionsFor: (type) => agentInstructions[type],
     offersFor: (type, authority) =>
       [...toolsFor(type), ...controlTools]
         .filter(({ need }) => missingScope(authority, need) === null)

@@ -9,6 +9,7 @@ import { readWholeText } from './read-text.ts';
 export function createCodeExec(pool: SandboxPool): Tool {
   return {
     name: 'code_exec',
+    agentTypes: ['researcher', 'builder', 'analyst', 'trader'],
     description:
       'Runs JavaScript (no Node, no modules, no network, no timers) and answers {stdout, result, error}: stdout is what console.log printed, result the value of the ' +
       'last expression as JSON, error the message with its line, or null. await works at the top level. The code has three functions for the workspace: ' +

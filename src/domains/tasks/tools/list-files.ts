@@ -5,6 +5,7 @@ import type { Tool } from './port.ts';
 
 export const listFiles: Tool = {
   name: 'list_files',
+  agentTypes: 'all',
   description:
     'Lists the files of the workspace with their types and sizes in bytes: what the user supplied and what agents of this task have written.',
   parameters: Type.Object({}),

@@ -1,4 +1,4 @@
-/** Tools: what an agent can do. Each tool is one file that exports one `Tool`; `catalogue.ts` says which agent type gets which. */
+/** Tools: what an agent can do. Each domain brings its own, each in a file of its own; `catalogue.ts` makes one toolbox of all. */
 import type { TObject } from 'typebox';
 import type { Authority, Need } from '../../../authority.ts';
 import type { ToolOffer, WithheldTool } from '../../../providers/model/port.ts';
@@ -6,18 +6,6 @@ import type { WorkspaceAccess } from '../../workspaces/contract.ts';
 
 export const agentTypes = ['researcher', 'builder', 'analyst', 'trader', 'email', 'social'] as const;
 export type AgentType = (typeof agentTypes)[number];
-
-/** What an agent may spend of its account's money, and how it is told. Amounts are minor units (cents); each takes effect once for one tool call. */
-export interface Purse {
-  /** `pending` until a person approves it, unless it approves itself; `paymentError` says why it is not paid or not approved. */
-  order(order: {
-    description: string;
-    amountMinor: number;
-    vendor: string;
-  }): Promise<{ id: string; status: string; paymentError: string | null }>;
-  /** A `ToolError` where the account has no such card, or its plan no cards. `declineReason` is null where it is approved. */
-  charge(charge: { cardId: string; amountMinor: number; merchant: string }): Promise<{ id: string; declineReason: string | null }>;
-}
 
 /** Mails to people, on behalf of the agent's account. */
 export interface AgentMail {
@@ -36,12 +24,14 @@ export type ToolContext = {
   /** Aborted on cancel and when the tool's time is up. */
   signal: AbortSignal;
   workspace: WorkspaceAccess;
-  purse: Purse;
   mail: AgentMail;
 };
 
 export type Tool = {
+  /** Stands in recorded calls: it stays as it is. */
   name: string;
+  /** Which agents have it. */
+  agentTypes: 'all' | readonly AgentType[];
   /** Written for the model: what it does, when to use it, what comes back. */
   description: string;
   parameters: TObject;

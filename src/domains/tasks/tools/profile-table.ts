@@ -20,6 +20,7 @@ type Arguments = Omit<Bounds, 'ratio'> & {
 
 export const createProfileTable = (compute: Compute): Tool => ({
   name: 'profile_table',
+  agentTypes: ['researcher', 'analyst', 'trader'],
   description:
     'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding) or JSON (array, {"data": […]}, JSON lines), of any size. Returns rows, ' +
     'and for each column type, missing and distinct values; for numbers exact sum, mean, median, extremes, quartiles and outliers with row numbers ' +

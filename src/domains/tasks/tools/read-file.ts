@@ -10,6 +10,7 @@ const maxPageJsonChars = 60_000;
 
 export const readFile: Tool = {
   name: 'read_file',
+  agentTypes: 'all',
   description:
     'Reads a text file of the workspace. Long files come in pages of at most 32,000 characters: `next_offset` is the offset of the next page, null at the end. ' +
     'For CSV and JSON tables use profile_table for exact figures, and code_exec for your own calculations, instead of reading everything.',

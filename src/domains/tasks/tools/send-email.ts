@@ -6,6 +6,7 @@ import type { Tool } from './port.ts';
 
 export const sendEmail: Tool = {
   name: 'send_email',
+  agentTypes: 'all',
   description:
     'Sends a plain-text e-mail to one address and answers how it went. It reaches a real person: send only what the task asks for, once, and finished. ' +
     'The user may have to approve it first.',

@@ -10,6 +10,7 @@ const maxResults = 10;
 export function createWebSearch(outbound: Outbound, searchUrl: string | null): Tool {
   return {
     name: 'web_search',
+    agentTypes: 'all',
     description:
       'Searches the web. Answers up to ten results {title, url, snippet}; read the promising ones with fetch_url before relying on them.',
     parameters: Type.Object({ query: Type.String({ minLength: 1, maxLength: 500, description: 'What to look for, in a few words' }) }),

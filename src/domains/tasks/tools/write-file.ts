@@ -9,6 +9,7 @@ const maxContentBytes = 2 ** 20;
 
 export const writeFile: Tool = {
   name: 'write_file',
+  agentTypes: 'all',
   description:
     'Writes a text file (Markdown, CSV, JSON, SVG, HTML, code …) into the workspace and delivers it to the user. Writing a name again makes its next version. ' +
     'The content is the complete file, at most 1 MB. Answers with the size in bytes and the version.',

@@ -6,14 +6,13 @@ import { accountSettingsActor } from '../../../../src/domains/accounts/account-s
 import { cardActor } from '../../../../src/domains/commerce/card/card.ts';
 import { card, cardIdOf } from '../../../../src/domains/commerce/card/messages.ts';
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
-import { chargeCard, createPurchaseOrder } from '../../../../src/domains/commerce/tools/purchases.ts';
-import { purseOf } from '../../../../src/domains/commerce/tools/purse.ts';
+import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { idPrefixes, newId } from '../../../../src/ids.ts';
 import type { Mode } from '../../../../src/mode.ts';
-import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+import { everything, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 import { testRuntime } from '../../../support/runtime.ts';
 
 const accountId = 'acct_1';
@@ -25,8 +24,10 @@ test('a tool call orders and charges once however often it is run, and a decline
   const node = await testRuntime([accountActor(noEffects), accountSettingsActor, walletActor, cardActor, purchaseOrderActor]);
   t.after(() => node.close());
   const { actors } = node;
-  const call = async (tool: typeof chargeCard, args: object, callId: string, mode: Mode = 'live'): Promise<any> => {
-    const context = { ...toolContext(memoryWorkspace()), accountId, callId, purse: purseOf(actors, { accountId, mode, callId }) };
+  const tools = commerceTools({ actors });
+  const call = async (name: string, args: object, callId: string, mode: Mode = 'live'): Promise<any> => {
+    const context = { ...toolContext(memoryWorkspace()), accountId, callId, authority: { ...everything, mode } };
+    const tool = tools.find((one) => one.name === name)!;
     return runTool(tool, args, context, (defect) => assert.fail(String(defect)));
   };
   const newCard = (owner: string, name: string) =>
@@ -42,7 +43,7 @@ test('a tool call orders and charges once however often it is run, and a decline
   const ours = await newCard(accountId, 'ours');
   const theirs = await newCard('acct_2', 'theirs');
   const charge = (amount: number, callId: string, cardId = ours.id) =>
-    call(chargeCard, { card_id: cardId, amount, merchant: 'Acme' }, callId);
+    call('charge_card', { card_id: cardId, amount, merchant: 'Acme' }, callId);
 
   const offer = { billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
   await actors.ask(account, accountId, 'changePlan', { plan: 'pro', paymentId: 'cs_1', ...offer });
@@ -56,11 +57,11 @@ test('a tool call orders and charges once however often it is run, and a decline
   assert.match((await charge(30, 'eff_3')).result.error, /declined: spend_limit_exceeded/);
   assert.match((await charge(1, 'eff_4', theirs.id)).result.error, /There is no card/);
   assert.match((await charge(1.005, 'eff_5')).result.error, /two decimals/);
-  const inTest = await call(chargeCard, { card_id: ours.id, amount: 1, merchant: 'Acme' }, 'eff_8', 'test');
+  const inTest = await call('charge_card', { card_id: ours.id, amount: 1, merchant: 'Acme' }, 'eff_8', 'test');
   assert.match(inTest.result.error, /There is no card/, 'a task of test mode charges no live card');
   assert.equal((await actors.query(wallet, accountId, 'balance', null)).balanceMinor, 97_000);
 
-  const order = (callId: string) => call(createPurchaseOrder, { description: 'Paper', amount: 12.5, vendor: 'Acme' }, callId);
+  const order = (callId: string) => call('create_purchase_order', { description: 'Paper', amount: 12.5, vendor: 'Acme' }, callId);
   const [first, again] = [await order('eff_6'), await order('eff_6')];
   assert.deepEqual(first, again);
   assert.equal(first.result.status, 'pending');

@@ -14,7 +14,7 @@ import { accountSettings } from '../../../../src/domains/accounts/account-settin
 import { cardActor } from '../../../../src/domains/commerce/card/card.ts';
 import { card, cardIdOf } from '../../../../src/domains/commerce/card/messages.ts';
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
-import { purseOf } from '../../../../src/domains/commerce/tools/purse.ts';
+import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
@@ -23,11 +23,10 @@ import { agent } from '../../../../src/domains/tasks/agent/messages.ts';
 import { task } from '../../../../src/domains/tasks/task/messages.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
-import type { Purse } from '../../../../src/domains/tasks/tools/port.ts';
+import type { Tool } from '../../../../src/domains/tasks/tools/port.ts';
 import { workspaceActor } from '../../../../src/domains/workspaces/workspace/workspace.ts';
 import { idPrefixes, newId } from '../../../../src/ids.ts';
 import { silentLog } from '../../../../src/log.ts';
-import type { AccountMode } from '../../../../src/mode.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { Model } from '../../../../src/providers/model/port.ts';
 import { checkLedger } from '../../../../src/storage/ledger-check.ts';
@@ -112,31 +111,26 @@ async function spendingWorld() {
       return { ...said, text: 'Done.', toolCalls: [] };
     },
   };
-  const none = null as never;
-  const toolbox = createCatalogue({
-    outbound: none,
-    searchUrl: null,
-    sandbox: none,
-    compute: inlineCompute,
-  });
-  const purse = ({ accountId, mode }: AccountMode, callId: string): Purse => {
-    const onTheWay = async <T>(run: (own: Purse) => Promise<T>): Promise<T> => {
-      await pass('approved');
-      await pass('called');
-      const answer = run(purseOf(node.actors, { accountId, mode, callId }));
-      answer.catch(() => {});
-      await pass('asked');
-      await answer;
-      await pass('answered');
-      return answer;
-    };
-    return { order: (order) => onTheWay((own) => own.order(order)), charge: (charge) => onTheWay((own) => own.charge(charge)) };
+  /** A call of a tool that spends, with the steps at which its node may die. */
+  const onTheWay = async (run: () => Promise<unknown>): Promise<unknown> => {
+    await pass('approved');
+    await pass('called');
+    const answer = run();
+    const answered = answer.catch(() => 'a decline is an answer too');
+    await pass('asked');
+    await answered;
+    await pass('answered');
+    return answer;
   };
+  const spendingTools = commerceTools({ actors: null as never }).map(
+    // The tool of the node that lives: after a crash it is another one.
+    (tool, at): Tool => ({ ...tool, run: (args, context) => onTheWay(() => commerceTools(node)[at]!.run(args, context)) }),
+  );
+  const toolbox = createCatalogue(spendingTools);
   const services = {
     model,
     toolbox,
     workspace: () => memoryWorkspace(),
-    purse,
     mail: () => ({ send: async () => ({ detail: 'posted' }) }),
     compute: inlineCompute,
     log: silentLog,

@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Authority, missingScope, unrecordedScopes } from '../../../../src/authority.ts';
+import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
 import type { AgentRow } from '../../../../src/domains/tasks/agent/entity.ts';
 import type { DirectedBy } from '../../../../src/domains/tasks/agent/messages.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import { type AgentType, agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
+import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
 import { AppError } from '../../../../src/errors.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { ToolCall } from '../../../../src/providers/model/port.ts';
@@ -33,7 +35,11 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
 };
 
 const none = null as never;
-const catalogue = createCatalogue({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute });
+const spent = () => assert.fail('nothing is spent');
+const catalogue = createCatalogue([
+  ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute }),
+  ...commerceTools({ actors: { ask: spent, query: spent } as never }),
+]);
 const commands = agentActor(catalogue, {} as never).commands as Record<string, (...of: any[]) => { state: AgentRow; reply: any }>;
 const tools = agentTypes.flatMap((type) => catalogue.toolsFor(type).map((tool) => ({ type, tool })));
 
@@ -124,12 +130,11 @@ test('a call of a tool that the task may not use is refused with its scope, and 
 });
 
 test('a call that comes to a tool all the same is refused there too', async () => {
-  const spent = () => assert.fail('nothing is spent');
   for (const authority of authorities) {
     for (const { tool } of tools.filter(({ type }) => type === 'analyst')) {
       const scope = missingScope(authority, tool.need);
       if (scope === null) continue;
-      const context = { ...toolContext(memoryWorkspace()), authority, purse: { order: spent, charge: spent } };
+      const context = { ...toolContext(memoryWorkspace()), authority };
       const { result, isError } = await catalogue.run(tool.name, acts[tool.name]!.args, context, (error) => assert.fail(String(error)));
       assert.ok(isError && JSON.stringify(result).includes(scope));
     }

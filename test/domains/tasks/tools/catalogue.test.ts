@@ -1,25 +1,29 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { agentProfiles } from '../../../../src/domains/tasks/tools/agent-types.ts';
+import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
+import { agentInstructions } from '../../../../src/domains/tasks/tools/agent-types.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import { agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
+import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
 import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
 import { everything } from '../../../support/memory-workspace.ts';
 
-const catalogue = createCatalogue({
-  outbound: createOutbound({ allow: [] }),
-  searchUrl: null,
-  sandbox: createSandboxPool({ directory: tmpdir() }),
-  compute: inlineCompute,
-});
+const catalogue = createCatalogue([
+  ...taskTools({
+    outbound: createOutbound({ allow: [] }),
+    searchUrl: null,
+    sandbox: createSandboxPool({ directory: tmpdir() }),
+    compute: inlineCompute,
+  }),
+  ...commerceTools({ actors: null as never }),
+]);
 
 for (const type of agentTypes) {
-  test(`every tool an agent of type ${type} is told of exists, and it can always read, write, mail, order, delegate and finish`, () => {
+  test(`every tool an agent of type ${type} is offered is found, and it can always read, write, mail, order, delegate and finish`, () => {
     const names = catalogue.offersFor(type, everything).map(({ name }) => name);
-    assert.deepEqual(names.toSorted(), [...agentProfiles[type].tools, 'delegate', 'finish'].toSorted());
     for (const name of ['list_files', 'read_file', 'write_file', 'send_email', 'create_purchase_order', 'delegate', 'finish'])
       assert.ok(names.includes(name), name);
     for (const name of names) assert.equal(catalogue.find(type, name)?.name, name);
@@ -39,8 +43,8 @@ for (const type of agentTypes) {
       'delegate',
       'finish',
     ];
-    for (const name of known) if (agentProfiles[type].instructions.includes(name)) assert.ok(names.includes(name), `${type}: ${name}`);
-    assert.match(agentProfiles[type].instructions, /is data\. When it contains instructions/);
+    for (const name of known) if (agentInstructions[type].includes(name)) assert.ok(names.includes(name), `${type}: ${name}`);
+    assert.match(agentInstructions[type], /is data\. When it contains instructions/);
   });
 }
 
@@ -58,6 +62,12 @@ test('a model is offered the tools of its type in this order', () => {
   });
 });
 
+test('two tools of one name make no toolbox, nor does one with the name of delegate or finish', () => {
+  const [order] = commerceTools({ actors: null as never });
+  for (const name of [order!.name, 'delegate', 'finish'])
+    assert.throws(() => createCatalogue([order!, { ...order!, name }]), new RegExp(`Two tools are named ${name}`));
+});
+
 test('an invented tool, and a tool of another type, are not found', () => {
   for (const name of ['rm_rf', '', 'constructor', '__proto__', 'toString']) {
     assert.equal(catalogue.find('analyst', name), undefined);
@@ -67,7 +77,7 @@ test('an invented tool, and a tool of another type, are not found', () => {
 });
 
 test('each type has a choice of tools and words of its own', () => {
-  const all = agentTypes.map((type) => agentProfiles[type].instructions);
+  const all = agentTypes.map((type) => agentInstructions[type]);
   assert.equal(new Set(all).size, agentTypes.length);
 });
 

@@ -10,6 +10,7 @@ import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.
 function tool(run: Tool['run'], more: Partial<Tool> = {}): Tool {
   return {
     name: 'probe',
+    agentTypes: 'all',
     description: '',
     parameters: Type.Object({}),
     need: null,

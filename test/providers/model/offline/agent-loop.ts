@@ -1,9 +1,11 @@
 /** A small agent loop: the offline model with the service's real tools over a workspace in memory. Approval is a function; mails land in an array. */
 import assert from 'node:assert/strict';
 import type { Authority } from '../../../../src/authority.ts';
+import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import type { AgentMail, AgentType } from '../../../../src/domains/tasks/tools/port.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
+import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { offlineModel } from '../../../../src/providers/model/embedded.ts';
 import type { ModelMessage } from '../../../../src/providers/model/port.ts';
@@ -38,17 +40,25 @@ export type LoopResult = {
 };
 
 const mostTurns = 80;
+/** The tools that spend, without the money. */
+const freePurchases = commerceTools({ actors: null as never }).map((tool) => ({
+  ...tool,
+  run: async () => ({ order_id: 'po_1', status: 'pending' }),
+}));
 
 export async function runAgent(task: string, options: LoopOptions = {}): Promise<LoopResult> {
   const workspace = memoryWorkspace(options.files ?? {});
   const mails: LoopResult['mails'] = [];
   const mail: AgentMail = { send: async (sent) => ({ detail: `kept ${mails.push(sent)}` }) };
-  const catalogue = createCatalogue({
-    outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
-    searchUrl: options.searchUrl ?? null,
-    sandbox: options.sandbox ?? noSandbox,
-    compute: inlineCompute,
-  });
+  const catalogue = createCatalogue([
+    ...taskTools({
+      outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
+      searchUrl: options.searchUrl ?? null,
+      sandbox: options.sandbox ?? noSandbox,
+      compute: inlineCompute,
+    }),
+    ...freePurchases,
+  ]);
   const type = options.type ?? 'analyst';
   const authority = options.authority ?? everything;
   const withheld = catalogue.withheldFrom(type, authority);

@@ -1,0 +1,43 @@
+/** charge_card: a payment with a card of the account. A repeated call with the same `callId` is the same authorization. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { ToolError } from '../../../errors.ts';
+import { derivedId, idPrefixes } from '../../../ids.ts';
+import { account } from '../../accounts/contract.ts';
+import type { Tool } from '../../tasks/contract.ts';
+import { card } from '../card/messages.ts';
+import { cardsNeedBusiness, mayUseCards } from '../policy.ts';
+import { Amount, askUntilAnswered, minorOf, timeoutMs } from './spend.ts';
+
+type Arguments = { card_id: string; amount: number; merchant: string };
+
+export const chargeCard = (actors: ActorSystem): Tool => ({
+  name: 'charge_card',
+  agentTypes: 'all',
+  description:
+    "Pays a merchant with one of the account's virtual cards and answers {authorization_id, status: approved}; where it is declined, the reason. It spends real " +
+    'money: charge only what the task asks for, once. After a decline do not try another amount or card by yourself: say what was declined and why.',
+  parameters: Type.Object({
+    card_id: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the card, crd_…' }),
+    amount: Amount,
+    merchant: Type.String({ minLength: 1, maxLength: 500 }),
+  }),
+  need: { scope: 'commerce.write' },
+  highConsequence: true,
+  repeatable: true,
+  timeoutMs,
+  async run({ card_id: cardId, amount, merchant }: Arguments, { accountId, authority: { mode }, callId }) {
+    const amountMinor = minorOf(amount);
+    const payer = await actors.query(account, accountId, 'get', null);
+    if (!mayUseCards(payer)) throw new ToolError(`${cardsNeedBusiness}. Nothing was paid.`);
+    const found = cardId.startsWith(idPrefixes.card) ? await actors.query(card, cardId, 'get', null) : null;
+    if (found === null || found.accountId !== accountId || found.mode !== mode)
+      throw new ToolError(`There is no card ${JSON.stringify(cardId)}. Nothing was paid.`);
+    const asked = { authorizationId: derivedId(idPrefixes.authorization, callId), amountMinor, merchant };
+    const { id, declineReason } = await askUntilAnswered('The charge', () =>
+      actors.ask(card, cardId, 'authorize', asked, { commandId: callId }),
+    );
+    if (declineReason !== null) throw new ToolError(`The card was declined: ${declineReason}. Nothing was paid.`);
+    return { authorization_id: id, status: 'approved', amount };
+  },
+});
