@@ -1,5 +1,4 @@
 /** What agents await between their turns: the model, tools, and the check of their output. */
-
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectsOf } from '../../../actors/define-actor.ts';

@@ -1,5 +1,4 @@
 /** Checks a task's output.json against the schema its caller gave. Neither is ours, so the check itself runs where it can be ended. */
-
 import { ToolError } from '../../../errors.ts';
 import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
 import type { WorkspaceAccess } from '../../workspaces/contract.ts';
