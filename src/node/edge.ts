@@ -5,14 +5,20 @@ import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Placement } from '../cluster/placement.ts';
 import type { Config } from '../config.ts';
+import { settingsRoutes } from '../domains/accounts/routes/settings.ts';
+import { createEmbeddedPayments } from '../domains/billing/payments/embedded.ts';
+import type { PaymentProcessor } from '../domains/billing/payments/port.ts';
 import { billingRoutes } from '../domains/billing/routes/billing.ts';
 import { checkoutRoutes } from '../domains/billing/routes/checkout.ts';
 import { depositRoutes } from '../domains/billing/routes/deposits.ts';
+import { invoicePdf } from '../domains/billing/routes/draw-invoice.ts';
 import { invoiceRoutes } from '../domains/billing/routes/invoices.ts';
 import { paymentNewsRoutes } from '../domains/billing/routes/payment-news.ts';
+import type { Issuing } from '../domains/commerce/issuing/open-issuing.ts';
 import { cardRoutes } from '../domains/commerce/routes/cards.ts';
 import { orderRoutes } from '../domains/commerce/routes/orders.ts';
 import { walletRoutes } from '../domains/commerce/routes/wallet.ts';
+import { openIdentity } from '../domains/identity/open-identity.ts';
 import { user } from '../domains/identity/user/messages.ts';
 import { agentRoutes } from '../domains/tasks/routes/agents.ts';
 import { deliverableRoutes } from '../domains/tasks/routes/deliverables.ts';
@@ -38,15 +44,10 @@ import { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';
 import type { Compute } from '../providers/compute/port.ts';
 import type { Outbound } from '../providers/outbound/port.ts';
-import { createEmbeddedPayments } from '../providers/payments/embedded.ts';
-import type { PaymentProcessor } from '../providers/payments/port.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
 import { eventCatalogue } from './event-catalogue.ts';
-import { openIdentity } from './identity.ts';
-import { invoicePdf } from './invoice-pdf.ts';
-import type { Issuing } from './issuing.ts';
 import type { LimitsOfNode } from './limits.ts';
 import type { Stores } from './stores.ts';
 import { webhookSecrets } from './webhooks.ts';
@@ -112,7 +113,7 @@ export async function openEdge({
   const clock = systemClock;
   const stats = { requests: new RequestStats(), events: new EventStats() };
   let publicUrl = config.publicUrl ?? '';
-  const identity = openIdentity({ stores, actors, tokens, publicUrl: () => publicUrl, clock, log });
+  const identity = openIdentity({ ...stores, actors, tokens, publicUrl: () => publicUrl, clock, log });
   const { authenticator } = identity;
   const idempotencyKeys = new IdempotencyKeys(database, clock, {
     incarnation: placement.owner,
@@ -171,6 +172,7 @@ export async function openEdge({
       ...agentRoutes({ actors }),
       ...workspaceRoutes({ actors, database, files, links }),
       ...identity.routes,
+      ...settingsRoutes({ actors }),
       ...webhookRoutes({
         actors,
         database,

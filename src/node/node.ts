@@ -6,6 +6,7 @@ import { monotonicMs, systemClock } from '../clock.ts';
 import { SingleNode } from '../cluster/single-node.ts';
 import type { Config } from '../config.ts';
 import { OverrideWatch } from '../domains/accounts/account/override-watch.ts';
+import { openIssuing } from '../domains/commerce/issuing/open-issuing.ts';
 import { createTokens } from '../edge/auth/tokens.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -27,7 +28,6 @@ import {
 import { registerActors } from './actors.ts';
 import { leaveCluster, openCluster } from './cluster.ts';
 import { openEdge } from './edge.ts';
-import { openIssuing } from './issuing.ts';
 import { openLimits } from './limits.ts';
 import { openAdminPort, openTracing } from './observation.ts';
 import { createProviders } from './providers.ts';

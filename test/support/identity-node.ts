@@ -7,8 +7,10 @@ import { SingleNode } from '../../src/cluster/single-node.ts';
 import { accountActor } from '../../src/domains/accounts/account/account.ts';
 import { OverrideWatch } from '../../src/domains/accounts/account/override-watch.ts';
 import { accountSettingsActor } from '../../src/domains/accounts/account-settings/account-settings.ts';
+import { settingsRoutes } from '../../src/domains/accounts/routes/settings.ts';
 import { apiKeyActor } from '../../src/domains/identity/api-key/api-key.ts';
 import { emailAddressActor } from '../../src/domains/identity/email-address/email-address.ts';
+import { openIdentity } from '../../src/domains/identity/open-identity.ts';
 import { passwordResetActor } from '../../src/domains/identity/password-reset/password-reset.ts';
 import { sessionActor } from '../../src/domains/identity/session/session.ts';
 import { throttleActor } from '../../src/domains/identity/throttle/throttle.ts';
@@ -19,7 +21,6 @@ import { createTokens, type Tokens } from '../../src/edge/auth/tokens.ts';
 import type { AnyRoute } from '../../src/edge/http/route.ts';
 import { createIdempotency } from '../../src/edge/idempotency.ts';
 import { silentLog } from '../../src/log.ts';
-import { openIdentity } from '../../src/node/identity.ts';
 import type { MailProvider } from '../../src/providers/mail/port.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
@@ -133,9 +134,9 @@ export async function startIdentityNode(
   const { actors } = runtime;
   const stores = { secretKey, acceptedKeys, database };
   const tokens = await createTokens({ ...stores, clock });
-  const identity = openIdentity({ stores, actors, tokens, publicUrl: () => publicUrl, clock, log: silentLog });
+  const identity = openIdentity({ ...stores, actors, tokens, publicUrl: () => publicUrl, clock, log: silentLog });
   const { authenticator, cookies } = identity;
-  const routes = [...identity.routes, ...moreRoutes({ runtime })];
+  const routes = [...identity.routes, ...settingsRoutes({ actors }), ...moreRoutes({ runtime })];
   const keys = new IdempotencyKeys(database, clock);
 
   /** An edge of the same service: what one process keeps in memory, another one does not have. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { checkDigit } from '../../src/providers/issuing/embedded.ts';
+import { checkDigit } from '../../src/domains/commerce/issuing/embedded.ts';
 import { signatureOf } from './stripe-server.ts';
 import { newId, nowS, refused, StripeStandIn, stripeSecretKey } from './stripe-stand-in.ts';
 

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { EffectOutcome } from '../../../src/actors/define-actor.ts';
+import type { PaidTerm, PaymentProcessor, RenewalOrder } from '../../../src/domains/billing/payments/port.ts';
 import { renewalEffects } from '../../../src/domains/billing/renewal/effects.ts';
 import type { RenewalRow } from '../../../src/domains/billing/renewal/entity.ts';
 import { renewalActor } from '../../../src/domains/billing/renewal/renewal.ts';
 import { AppError } from '../../../src/errors.ts';
 import { silentLog } from '../../../src/log.ts';
-import type { PaidTerm, PaymentProcessor, RenewalOrder } from '../../../src/providers/payments/port.ts';
 import { type RecordedEffect, type RecordedMessage, RecordedTurn } from '../../support/turn-context.ts';
 
 const dayMs = 86_400_000;

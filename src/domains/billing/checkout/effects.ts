@@ -6,8 +6,8 @@ import { configured } from '../../../configured.ts';
 import { type Log, warned } from '../../../log.ts';
 import { type BillingPeriod, type Plan, planPriceMinor } from '../../../plans.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
-import { type Payer, type PaymentPage, type PaymentProcessor, paymentCurrency } from '../../../providers/payments/port.ts';
 import { account } from '../../accounts/contract.ts';
+import { type Payer, type PaymentPage, type PaymentProcessor, paymentCurrency } from '../payments/port.ts';
 import type { PlanCheckoutRow } from './entity.ts';
 import type { CheckoutContract, ContactRequest, PageFound, Subscribed } from './messages.ts';
 

@@ -1,8 +1,8 @@
 /** What can be asked of a checkout: somebody is about to change an account's plan, or to pay into its wallet. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
-import type { PageStanding, Payer } from '../../../providers/payments/port.ts';
 import type { PlanChange } from '../../accounts/contract.ts';
+import type { PageStanding, Payer } from '../payments/port.ts';
 import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
 import type { CheckoutRow } from './entity.ts';
 

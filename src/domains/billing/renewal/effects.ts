@@ -4,7 +4,7 @@ import type { EffectContext, EffectsOf } from '../../../actors/define-actor.ts';
 import { configured } from '../../../configured.ts';
 import { type Log, warned } from '../../../log.ts';
 import { planPriceMinor } from '../../../plans.ts';
-import { type PaymentProcessor, paymentCurrency, type RenewalStanding } from '../../../providers/payments/port.ts';
+import { type PaymentProcessor, paymentCurrency, type RenewalStanding } from '../payments/port.ts';
 import type { RenewalRow } from './entity.ts';
 import type { Arranged, RenewalContract } from './messages.ts';
 

@@ -1,7 +1,7 @@
 /** What can be asked of a renewal: what the payment processor charges for the terms after the first. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
-import type { Payer, RenewalStanding } from '../../../providers/payments/port.ts';
+import type { Payer, RenewalStanding } from '../payments/port.ts';
 import type { Arrange } from './effects.ts';
 import type { RenewalRow } from './entity.ts';
 

@@ -11,8 +11,8 @@ import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type Turn
 import { NotYet } from '../../../actors/not-yet.ts';
 import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
-import type { PaidTerm, RenewalStanding } from '../../../providers/payments/port.ts';
 import { account } from '../../accounts/contract.ts';
+import type { PaidTerm, RenewalStanding } from '../payments/port.ts';
 import type { Arrange } from './effects.ts';
 import { Renewal, type RenewalRow } from './entity.ts';
 import { renewalInputs } from './inputs.ts';

@@ -2,8 +2,8 @@
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
-import type { CardIssuer } from '../../../providers/issuing/port.ts';
 import type { Database } from '../../../storage/database.ts';
+import type { CardIssuer } from '../issuing/port.ts';
 import type { CardRow } from './entity.ts';
 import { card, type NewCard } from './messages.ts';
 

@@ -2,10 +2,10 @@
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
-import type { OutsideIssuer } from '../../../providers/issuing/port.ts';
 import { earlierCommand } from '../../../storage/idempotency-keys.ts';
 import type { CardRequest, IssuedNow } from '../card/issue.ts';
 import { card } from '../card/messages.ts';
+import type { OutsideIssuer } from '../issuing/port.ts';
 import { issuedCard } from './messages.ts';
 
 /** `commandId`: the same id makes the same card again, with the same details. */

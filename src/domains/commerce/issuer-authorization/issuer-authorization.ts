@@ -20,8 +20,8 @@ import {
 import { backoffMs, elapsedBackoffMs } from '../../../backoff.ts';
 import { derivedId, idPrefixes } from '../../../ids.ts';
 import type { IssuerWord } from '../../../issuer-word.ts';
-import type { OutsideIssuer } from '../../../providers/issuing/port.ts';
 import { card, type DeclineReason } from '../card/messages.ts';
+import type { OutsideIssuer } from '../issuing/port.ts';
 import { type Charge, IssuerAuthorization, type IssuerAuthorizationRow } from './entity.ts';
 import { issuerAuthorizationInputs } from './inputs.ts';
 import {

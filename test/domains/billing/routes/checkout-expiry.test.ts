@@ -8,9 +8,9 @@ import { account } from '../../../../src/domains/accounts/account/messages.ts';
 import { accountSettingsActor } from '../../../../src/domains/accounts/account-settings/account-settings.ts';
 import { checkoutActor, checkoutLifeMs } from '../../../../src/domains/billing/checkout/checkout.ts';
 import { checkoutEffects } from '../../../../src/domains/billing/checkout/effects.ts';
+import { createEmbeddedPayments } from '../../../../src/domains/billing/payments/embedded.ts';
 import { checkoutRoutes } from '../../../../src/domains/billing/routes/checkout.ts';
 import { silentLog } from '../../../../src/log.ts';
-import { createEmbeddedPayments } from '../../../../src/providers/payments/embedded.ts';
 import { startEdge } from '../../../support/http-edge.ts';
 import { identityDatabase, KeptMail, secretKey } from '../../../support/identity-node.ts';
 

@@ -1,5 +1,5 @@
 /** Who issues cards. What is secret about a card is shown when it is made, and kept nowhere. */
-import type { IssuerWord } from '../../issuer-word.ts';
+import type { IssuerWord } from '../../../issuer-word.ts';
 
 export type IssuedCard = {
   /** 16 digits. */

@@ -3,10 +3,10 @@
  * ones by a subscription there that begins when the first term ends. (Checkout's own subscriptions cannot do both: they refuse a single
  * amount beside a billing cycle that begins later without prorations.) What Stripe tells is a hint: what counts is what it answers when asked.
  */
-import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import { type BillingPeriod, type Plan, planName } from '../../plans.ts';
-import type { Stripe, StripeClient } from '../stripe/client.ts';
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import { type BillingPeriod, type Plan, planName } from '../../../plans.ts';
+import type { Stripe, StripeClient } from '../../../providers/stripe/client.ts';
 import {
   type PageStanding,
   type PaidTerm,

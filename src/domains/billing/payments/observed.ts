@@ -1,6 +1,6 @@
 /** A payment processor whose calls are counted; it does as the one it stands for. */
-import { CountBy } from '../../counts.ts';
-import { AppError } from '../../errors.ts';
+import { CountBy } from '../../../counts.ts';
+import { AppError } from '../../../errors.ts';
 import type { PaymentProcessor } from './port.ts';
 
 export class PaymentStats {

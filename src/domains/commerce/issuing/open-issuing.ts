@@ -1,21 +1,21 @@
 /** Who issues the cards of this node: the service itself, or Stripe where that is configured. Cards of test mode are always its own. */
 
-import type { Runtime } from '../actors/runtime.ts';
-import type { Config } from '../config.ts';
-import { configured } from '../configured.ts';
-import { type CardRequest, type IssuedNow, issueCard } from '../domains/commerce/card/issue.ts';
-import { issueAtIssuer } from '../domains/commerce/issued-card/issue.ts';
-import { issuedCardActor } from '../domains/commerce/issued-card/issued-card.ts';
-import { answerRequest, chargeCard, type IssuerParts, takeNews } from '../domains/commerce/issuer-authorization/answer.ts';
-import { issuerAuthorizationActor } from '../domains/commerce/issuer-authorization/issuer-authorization.ts';
-import { issuerNewsRoutes } from '../domains/commerce/routes/issuer-news.ts';
-import type { AnyRoute } from '../edge/http/route.ts';
-import type { Log } from '../log.ts';
-import { createEmbeddedIssuer } from '../providers/issuing/embedded.ts';
-import type { OutsideIssuer } from '../providers/issuing/port.ts';
-import { createStripeIssuer } from '../providers/issuing/stripe.ts';
-import { createStripeClient } from '../providers/stripe/client.ts';
-import type { Database } from '../storage/database.ts';
+import type { Runtime } from '../../../actors/runtime.ts';
+import type { Config } from '../../../config.ts';
+import { configured } from '../../../configured.ts';
+import type { AnyRoute } from '../../../edge/http/route.ts';
+import type { Log } from '../../../log.ts';
+import { createStripeClient } from '../../../providers/stripe/client.ts';
+import type { Database } from '../../../storage/database.ts';
+import { type CardRequest, type IssuedNow, issueCard } from '../card/issue.ts';
+import { issueAtIssuer } from '../issued-card/issue.ts';
+import { issuedCardActor } from '../issued-card/issued-card.ts';
+import { answerRequest, chargeCard, type IssuerParts, takeNews } from '../issuer-authorization/answer.ts';
+import { issuerAuthorizationActor } from '../issuer-authorization/issuer-authorization.ts';
+import { issuerNewsRoutes } from '../routes/issuer-news.ts';
+import { createEmbeddedIssuer } from './embedded.ts';
+import type { OutsideIssuer } from './port.ts';
+import { createStripeIssuer } from './stripe.ts';
 
 type IssuerConfig = Pick<Config, 'stripeSecretKey' | 'stripeApiUrl' | 'stripeIssuingWebhookSecrets' | 'stripeIssuingCardholder'>;
 export type IssuingOptions = { config: IssuerConfig; secretKey: string; runtime: Runtime; database: Database; log: Log };

@@ -2,7 +2,7 @@
  * Payment processors: where a customer pays for a checkout. Embedded: a page of this service, which charges nothing and says so. Real: a
  * processor with pages of its own, which also renews what was paid. Amounts are minor units (cents) of USD.
  */
-import type { BillingPeriod, Plan } from '../../plans.ts';
+import type { BillingPeriod, Plan } from '../../../plans.ts';
 
 /** ISO code, lower case: all prices, and all that is asked for. */
 export const paymentCurrency = 'usd';

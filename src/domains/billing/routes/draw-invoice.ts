@@ -1,13 +1,13 @@
 /** Invoices are drawn in the computing processes. */
 
-import type { InvoiceRow } from '../domains/accounts/account/invoice-entity.ts';
-import type { PrintedInvoice } from '../domains/billing/routes/invoice-pdf.ts';
-import { AppError } from '../errors.ts';
-import { type Compute, type Job, JobStopped } from '../providers/compute/port.ts';
+import { AppError } from '../../../errors.ts';
+import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
+import type { InvoiceRow } from '../../accounts/contract.ts';
+import type { PrintedInvoice } from './invoice-pdf.ts';
 
 const pdfJob: Job<{ invoice: PrintedInvoice; customer: string }, Uint8Array> = {
   name: 'invoice_pdf',
-  module: new URL('../domains/billing/routes/invoice-pdf.ts', import.meta.url),
+  module: new URL('./invoice-pdf.ts', import.meta.url),
   timeMs: 10_000,
 };
 

@@ -1,7 +1,7 @@
 /** The checkout page of this service itself. Its address cannot be guessed, so whoever has it was given it: that is all it takes to pay. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { derivedKey } from '../../derived-key.ts';
-import { withoutTrailing } from '../../trailing.ts';
+import { derivedKey } from '../../../derived-key.ts';
+import { withoutTrailing } from '../../../trailing.ts';
 import type { PaymentsProvider } from './port.ts';
 
 /** @param acceptedKeys roots of addresses that were given out before the secret key changed */

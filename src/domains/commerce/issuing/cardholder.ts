@@ -1,7 +1,7 @@
 /** Whose cards they are, to Stripe: the company that runs this service, as all of them are paid from its balance there. */
 import { createHash } from 'node:crypto';
-import { ConfigError } from '../../config.ts';
-import type { StripeClient } from '../stripe/client.ts';
+import { ConfigError } from '../../../config.ts';
+import type { StripeClient } from '../../../providers/stripe/client.ts';
 
 type Company = { name: string; email?: string; phone_number?: string; address: Address };
 type Address = { line1: string; line2?: string; city: string; state?: string; postal_code: string; country: string };

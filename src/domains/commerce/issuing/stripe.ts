@@ -3,10 +3,10 @@
  * that are used, and reads them with care: an event is signed, and may still be of another version.
  */
 import { createHmac } from 'node:crypto';
-import { derivedKey } from '../../derived-key.ts';
-import { AppError } from '../../errors.ts';
-import type { IssuerWord } from '../../issuer-word.ts';
-import { type Stripe, type StripeClient, stripeVersion } from '../stripe/client.ts';
+import { derivedKey } from '../../../derived-key.ts';
+import { AppError } from '../../../errors.ts';
+import type { IssuerWord } from '../../../issuer-word.ts';
+import { type Stripe, type StripeClient, stripeVersion } from '../../../providers/stripe/client.ts';
 import { cardholderOf } from './cardholder.ts';
 import type { AboutAuthorization, CardStatus, IssuerEvent, OutsideIssuer } from './port.ts';
 

@@ -3,7 +3,7 @@
  * its id and the service's secret key.
  */
 import { createHmac } from 'node:crypto';
-import { derivedKey } from '../../derived-key.ts';
+import { derivedKey } from '../../../derived-key.ts';
 import type { CardIssuer } from './port.ts';
 
 const testRange = '400000';

@@ -1,0 +1,51 @@
+/** Who calls a node: tokens, keys and cookies, how people sign in, and the routes of all of that. */
+import type { ActorSystem } from '../../actors/actor-system.ts';
+import type { Clock } from '../../clock.ts';
+import type { Tokens } from '../../edge/auth/tokens.ts';
+import type { AnyRoute } from '../../edge/http/route.ts';
+import type { Log } from '../../log.ts';
+import type { Database } from '../../storage/database.ts';
+import { Secrets } from '../../storage/secrets.ts';
+import { createApiKeySecrets } from './auth/api-key-secret.ts';
+import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
+import { type CookieSessions, createCookieSessions } from './auth/cookie-session.ts';
+import { HashLanes } from './auth/hash-lanes.ts';
+import { createPasswords } from './auth/passwords.ts';
+import { createRefreshTokens } from './auth/refresh-token.ts';
+import { createSignIn } from './auth/sign-in.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
+import { authRoutes } from './routes/auth.ts';
+import { emailVerificationRoutes } from './routes/email-verification.ts';
+import { passwordRoutes } from './routes/passwords.ts';
+import { profileRoutes } from './routes/profile.ts';
+
+export type IdentityOptions = {
+  secretKey: string;
+  acceptedKeys: readonly string[];
+  database: Database;
+  actors: ActorSystem;
+  tokens: Tokens;
+  /** Where callers reach the service; asked when somebody signs in. */
+  publicUrl(): string;
+  clock: Clock;
+  log: Log;
+};
+
+export type Identity = { authenticator: Authenticator; cookies: CookieSessions; routes: AnyRoute[] };
+
+export function openIdentity({ secretKey, acceptedKeys, database, actors, tokens, publicUrl, clock, log }: IdentityOptions): Identity {
+  const cookies = createCookieSessions({ secretKey, acceptedKeys, publicUrl });
+  const authenticator = createAuthenticator({ actors, database, tokens, cookies, clock, log });
+  const lanes = new HashLanes();
+  const passwords = createPasswords(lanes);
+  const refreshTokens = createRefreshTokens(secretKey, acceptedKeys);
+  const signIn = createSignIn({ actors, passwords, lanes, refreshTokens, secrets: new Secrets(secretKey, acceptedKeys), clock });
+  const routes = [
+    ...authRoutes({ actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, lanes, clock }),
+    ...passwordRoutes({ actors, tokens, passwords, lanes, clock }),
+    ...profileRoutes({ actors, signIn, clock }),
+    ...emailVerificationRoutes({ actors, tokens, clock }),
+    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), standing: authenticator.standing, clock }),
+  ];
+  return { authenticator, cookies, routes };
+}
