@@ -121,7 +121,7 @@ test('connections to PostgreSQL are made in one place, and what it may refuse a 
 });
 
 /** `read-lease.ts` compares both clocks, and `api-description.ts` shows callers a function of their own. */
-const clockReaders = ['src/clock.ts', 'src/cluster/read-lease.ts', 'src/edge/api-description.ts'];
+const clockReaders = ['src/clock.ts', 'src/cluster/read-lease.ts', 'src/node/api-description.ts'];
 
 test('the wall clock is read in clock.ts alone, and no deadline goes by it', () => {
   const reads = /\bDate\.now\b|\bnew Date\(\)/;

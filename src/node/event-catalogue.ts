@@ -1,17 +1,6 @@
 /** The events of all domains. */
-import { accountsEvents } from '../domains/accounts/events.ts';
-import { commerceEvents } from '../domains/commerce/events.ts';
 import { plannedEvents } from '../domains/planned-events.ts';
-import { tasksEvents } from '../domains/tasks/events.ts';
-import { webhooksEvents } from '../domains/webhooks/events.ts';
-import { workspacesEvents } from '../domains/workspaces/events.ts';
 import { EventCatalogue } from '../edge/stream/event-catalogue.ts';
+import { domains } from './domains.ts';
 
-export const eventCatalogue = new EventCatalogue([
-  tasksEvents,
-  workspacesEvents,
-  plannedEvents,
-  commerceEvents,
-  accountsEvents,
-  webhooksEvents,
-]);
+export const eventCatalogue = new EventCatalogue([...domains.map(({ events = {} }) => events), plannedEvents]);

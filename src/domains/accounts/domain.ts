@@ -1,4 +1,6 @@
 import { defineDomain } from '../domain.ts';
+import { accountsApi } from './api.ts';
+import { accountsEvents } from './events.ts';
 import { accountsSchema } from './schema.ts';
 
-export const accounts = defineDomain({ name: 'accounts', schema: accountsSchema });
+export const accounts = defineDomain({ name: 'accounts', schema: accountsSchema, events: accountsEvents, api: accountsApi });

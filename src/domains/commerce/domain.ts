@@ -1,4 +1,6 @@
 import { defineDomain } from '../domain.ts';
+import { commerceApi } from './api.ts';
+import { commerceEvents } from './events.ts';
 import { commerceSchema } from './schema.ts';
 
-export const commerce = defineDomain({ name: 'commerce', schema: commerceSchema });
+export const commerce = defineDomain({ name: 'commerce', schema: commerceSchema, events: commerceEvents, api: commerceApi });

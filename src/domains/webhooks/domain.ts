@@ -1,4 +1,6 @@
 import { defineDomain } from '../domain.ts';
+import { webhooksApi } from './api.ts';
+import { webhooksEvents } from './events.ts';
 import { webhooksSchema } from './schema.ts';
 
-export const webhooks = defineDomain({ name: 'webhooks', schema: webhooksSchema });
+export const webhooks = defineDomain({ name: 'webhooks', schema: webhooksSchema, events: webhooksEvents, api: webhooksApi });

@@ -1,4 +1,6 @@
 import { defineDomain } from '../domain.ts';
+import { workspacesApi } from './api.ts';
+import { workspacesEvents } from './events.ts';
 import { workspacesSchema } from './schema.ts';
 
-export const workspaces = defineDomain({ name: 'workspaces', schema: workspacesSchema });
+export const workspaces = defineDomain({ name: 'workspaces', schema: workspacesSchema, events: workspacesEvents, api: workspacesApi });

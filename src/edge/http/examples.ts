@@ -29,6 +29,11 @@ const formats: Record<string, string> = {
   uri: 'https://example.com',
 };
 
+/** An id as it looks. */
+export function exampleId(prefix: string): string {
+  return `${prefix}01jny8e2zjv6x0r3k9m4t7w5ab`;
+}
+
 /**
  * A value that the schema accepts, with every field that may be there; its own `examples` come first.
  *

@@ -5,6 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import Type from 'typebox';
 import { docsRoutes } from '../../../src/edge/http/docs.ts';
 import { openApiDocument } from '../../../src/edge/http/openapi.ts';
+import { joinReference } from '../../../src/edge/http/reference-part.ts';
 import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
 import { Money } from '../../../src/edge/http/validate.ts';
 import { startEdge, type TestEdge } from '../../support/http-edge.ts';
@@ -207,4 +208,16 @@ test('the script comes compressed where that is understood, and not again where 
   assert.match(plain!.body.toString(), /createApiReference/);
   const known = await fetch(`${edge.url}/docs/scalar.js`, { headers: { 'if-none-match': plain!.headers.get('etag')! } });
   assert.equal(known.status, 304);
+});
+
+test('parts of the reference are joined: chapters in the order that is named, then those of new parts, examples by a name that one part has', () => {
+  const part = (name: string, examples: Record<string, unknown>) => ({ chapters: [{ name, paths: [], description: '' }], examples });
+  const [doors, bells, alarms] = [part('Doors', { width: 1 }), part('Bells', { tone: 'a' }), part('Alarms', { 'Alarm.tone': 'b' })];
+  const joined = joinReference([doors, bells, alarms], ['Alarms', 'Doors']);
+  assert.deepEqual(
+    joined.chapters!.map(({ name }) => name),
+    ['Alarms', 'Doors', 'Bells'],
+  );
+  assert.deepEqual(joined.examples, { width: 1, tone: 'a', 'Alarm.tone': 'b' });
+  assert.throws(() => joinReference([doors, part('Windows', { width: 2 })], []), /Two parts of the API have an example for width/);
 });

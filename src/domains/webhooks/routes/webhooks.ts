@@ -12,6 +12,7 @@ import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import type { EventCatalogue } from '../../../edge/stream/event-catalogue.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
+import { scopes } from '../../../scopes.ts';
 import type { Database } from '../../../storage/database.ts';
 import { accountWebhooks, maxWebhooks } from '../account-webhooks/messages.ts';
 import { Webhook, WebhookDelivery, type WebhookRow } from '../webhook/entity.ts';
@@ -288,8 +289,8 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
   }
 
   function scopesOf(events: readonly string[]): string[] {
-    const scopes = events.flatMap((name) => eventCatalogue.typesNamed(name)).map((type) => eventCatalogue.readScope(type));
-    return [...new Set(scopes)].filter((scope) => scope !== null);
+    const needed = new Set(events.flatMap((name) => eventCatalogue.typesNamed(name)).map((type) => eventCatalogue.readScope(type)));
+    return scopes.filter((scope) => needed.has(scope));
   }
 
   function mustRead(principal: Principal, events: readonly string[]): void {

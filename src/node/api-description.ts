@@ -1,6 +1,4 @@
-/** What the API reference says before its operations: what every caller needs to know once, and what each chapter is about. Markdown, where `{base_url}` is the service's address. */
-import { apiExamples } from './api-examples.ts';
-import type { OpenApiOptions } from './http/openapi.ts';
+/** What the API reference says before its operations, of the whole product: what every caller needs to know once. Markdown, where `{base_url}` is the service's address. */
 
 export const apiDescription = `
 Give Troupe a prompt: it plans the work, sends AI agents to do it with real tools, asks a person before anything that cannot be taken back,
@@ -175,56 +173,3 @@ Every path is served with and without the prefix \`/v1\`. Where two forms of an 
 is an array) and the bare path the second (an object with \`files\` and \`total\`). Ids are a prefix and 26 characters, times are ISO 8601 in UTC, money is a number of
 major units with at most two decimals. Lists take \`limit\` and \`offset\`, newest first. Unknown fields are ignored.
 `;
-
-const chapters = [
-  { name: 'Tasks', paths: ['/tasks'], description: 'A prompt, the agents that work on it, what they ask, and what they deliver.' },
-  { name: 'Agents', paths: ['/agents'], description: 'One agent at work: pause it, guide it, answer what it asks, cancel it.' },
-  { name: 'Workspaces', paths: ['/workspaces'], description: 'Files that agents read and write, shared by tasks.' },
-  { name: 'Integrations', paths: ['/integrations'], description: 'Outside accounts whose tools agents use.' },
-  { name: 'Deployments', paths: ['/deployments'], description: 'Builds of a workspace, published at a hosting provider.' },
-  {
-    name: 'Commerce',
-    paths: ['/commerce'],
-    description:
-      'Virtual cards, purchase orders, the wallet and what may be spent. A test key sees and moves those of test mode alone, live keys and sessions the live ones; what is of the other mode is 404.',
-  },
-  { name: 'Trading', paths: ['/trading'], description: 'Brokers, strategies, orders, positions and backtests.' },
-  { name: 'Billing', paths: ['/billing', '/checkout', '/stripe'], description: 'The plan, what was used of it, invoices and upgrades.' },
-  { name: 'Webhooks', paths: ['/api-keys/webhooks'], description: 'Events by POST to an address of yours, and how their deliveries went.' },
-  { name: 'API keys', paths: ['/api-keys'], description: 'Keys for programs: what they may do is what their scopes say.' },
-  { name: 'Sign-in', paths: ['/auth'], description: 'People: signing up, in and out, passwords and second factors.' },
-  { name: 'Settings', paths: ['/settings'], description: 'What an account has chosen. Needs a person’s session.' },
-  { name: 'Health', paths: ['/health'], description: 'For balancers and for you. Counts against no limit.' },
-  { name: 'Reference', paths: ['/', '/openapi.json', '/docs'], description: 'This description and this page.' },
-];
-
-const header = (name: string, description: string, example: string) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-  example,
-});
-
-const webhooks = {
-  event: {
-    post: {
-      operationId: 'receiveEvent',
-      tags: ['Webhooks'],
-      summary: 'An event, as it is sent to a webhook',
-      description: 'Answer any 2xx within 10 seconds and do the work afterwards. Everything else is tried again, for 24 hours.',
-      security: [],
-      parameters: [
-        header('X-Troupe-Signature', 'HMAC-SHA256 of `t`, a full stop and the body', 't=1772357400,v1=5f2b0c6e'),
-        header('webhook-id', 'The same for every try', apiExamples.event_id as string),
-        header('webhook-timestamp', 'Seconds since 1970', '1772357400'),
-        header('webhook-signature', 'As Standard Webhooks has it', 'v1,XytsDGuZ7Ww='),
-      ],
-      requestBody: { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/Event' } } } },
-      responses: { '2XX': { description: 'Taken' }, 410: { description: 'Disables the webhook' } },
-    },
-  },
-};
-
-export const apiReference: Omit<OpenApiOptions, 'publicUrl'> = { description: apiDescription, chapters, examples: apiExamples, webhooks };

@@ -1,0 +1,48 @@
+/** The chapters of the API reference that tasks bring, and examples for it. */
+import { exampleId } from '../../edge/http/examples.ts';
+import type { ReferencePart } from '../../edge/http/reference-part.ts';
+
+export const tasksApi: ReferencePart = {
+  chapters: [
+    { name: 'Tasks', paths: ['/tasks'], description: 'A prompt, the agents that work on it, what they ask, and what they deliver.' },
+    { name: 'Agents', paths: ['/agents'], description: 'One agent at work: pause it, guide it, answer what it asks, cancel it.' },
+  ],
+  examples: {
+    '/tasks/{id}': exampleId('task_'),
+    '/tasks/{id}/deliverables/{file_id}': exampleId('dlvr_'),
+    '/agents/{id}': exampleId('agnt_'),
+    approval_id: exampleId('appr_'),
+    'Task.id': exampleId('task_'),
+    'TaskSummary.id': exampleId('task_'),
+    'Agent.id': exampleId('agnt_'),
+    'Approval.id': exampleId('appr_'),
+    'Deliverable.id': exampleId('dlvr_'),
+    agent_id: exampleId('agnt_'),
+    task_id: exampleId('task_'),
+    action: 'send_email',
+    agent_type: 'analyst',
+    arguments: { to: 'ann@example.com', subject: 'Sales in February', body: 'See the report.' },
+    config: { max_agents: 3, autonomy_level: 80, auto_deploy: false, deploy_target: null },
+    cost: 3.4,
+    current_tool: 'profile_table',
+    decided_at: null,
+    deliverables_count: 1,
+    'Deliverable.name': 'report.md',
+    'Deliverable.type': 'text/markdown',
+    instructions: 'Keep it to one page.',
+    message: 'Keep it to one page.',
+    model: 'gpt-5-mini',
+    model_used: 'offline',
+    output_schema: { type: 'object', properties: { total: { type: 'number' } } },
+    pause_reason: null,
+    progress: 40,
+    prompt: 'Analyse sales.csv and write a one-page report',
+    reason: 'Ask legal first',
+    result: 'The report is in report.md.',
+    title: 'Analyse sales.csv',
+    total_cost_cents: 2,
+    total_tokens_used: 3_400,
+    tokens_used: 3_400,
+    type: 'analyst',
+  },
+};
