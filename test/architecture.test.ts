@@ -63,8 +63,9 @@ test('imports go one way: edge, actors, cluster, storage, shared files; provider
   assert.deepEqual(wrong, []);
 });
 
+const domainOf = (path: string) => /^src\/domains\/([^/]+)\//.exec(path)?.[1];
+
 test('domains use of each other what stands in contract.ts alone', () => {
-  const domainOf = (path: string) => /^src\/domains\/([^/]+)\//.exec(path)?.[1];
   const wrong = sources.flatMap(({ path, imports }) => {
     const domain = domainOf(path);
     const others = imports.filter(({ target }) => domain !== undefined && ![undefined, domain].includes(domainOf(target)));
@@ -73,6 +74,22 @@ test('domains use of each other what stands in contract.ts alone', () => {
       .map(({ target }) => `${path} imports ${target}`);
   });
   assert.deepEqual(wrong, []);
+});
+
+test('the graph of domains has no cycle', () => {
+  assert.equal(cycleOfDomains(sources), null);
+});
+
+test('a cycle of domains is told with the files that import', () => {
+  const source = (from: string, ...to: string[]) => ({
+    path: `src/domains/${from}/a.ts`,
+    text: '',
+    imports: to.map((domain) => ({ target: `src/domains/${domain}/contract.ts`, typeOnly: true })),
+  });
+  const chain = [source('low'), source('middle', 'low', 'middle'), source('high', 'middle', 'low')];
+  assert.equal(cycleOfDomains(chain), null);
+  const found = 'middle → low (src/domains/middle/a.ts), low → high (src/domains/low/a.ts), high → middle (src/domains/high/a.ts)';
+  assert.equal(cycleOfDomains([...chain.slice(1), source('low', 'high')]), found);
 });
 
 test('nothing imports main.ts, it alone imports the folder that builds a node, and nothing in src imports scripts, tests or benches', () => {
@@ -197,6 +214,36 @@ function withoutComments(text: string): string {
 function areaOf(path: string): string {
   const [, area, rest] = path.split('/');
   return rest === undefined ? 'root' : area!;
+}
+
+/** null: there is none. */
+function cycleOfDomains(all: readonly Source[]): string | null {
+  /** By domain, the domains it imports, each with one file that does. */
+  const graph = new Map<string, Map<string, string>>();
+  for (const { path, imports } of all) {
+    const from = domainOf(path);
+    if (from === undefined) continue;
+    if (!graph.has(from)) graph.set(from, new Map());
+    for (const to of imports.map(({ target }) => domainOf(target))) if (to !== undefined && to !== from) graph.get(from)!.set(to, path);
+  }
+  const acyclic = new Set<string>();
+  const search = (domain: string, path: readonly string[]): string[] | null => {
+    if (path.includes(domain)) return [...path.slice(path.indexOf(domain)), domain];
+    if (acyclic.has(domain)) return null;
+    for (const next of graph.get(domain)?.keys() ?? []) {
+      const cycle = search(next, [...path, domain]);
+      if (cycle !== null) return cycle;
+    }
+    acyclic.add(domain);
+    return null;
+  };
+  for (const domain of graph.keys()) {
+    const cycle = search(domain, []);
+    if (cycle === null) continue;
+    const arrows = cycle.slice(1).map((to, i) => `${cycle[i]} → ${to} (${graph.get(cycle[i]!)!.get(to)})`);
+    return arrows.join(', ');
+  }
+  return null;
 }
 
 function isPort(path: string): boolean {

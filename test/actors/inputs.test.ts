@@ -20,20 +20,31 @@ async function formsByFolder(): Promise<Map<string, Set<string>>> {
   return new Map(await Promise.all(loaded));
 }
 
-test('whatever an actor is sent or wakes to has a form, under the name of its command, and its actor knows it', async () => {
+test('whatever an actor is sent or wakes to has a form, under the name of its command and its version, and its actor knows it', async () => {
   const sources = globSync('src/domains/*/*/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
   const folderOfRef = new Map<string, string>([['payerRef', 'purchase-order']]);
+  // By the kind: what is sent to a port stands in another folder than the actor that takes it.
+  const versionsOfRef = new Map<string, string>();
+  const ownRefOf = new Map<string, string>();
   for (const { path, text } of sources)
-    for (const [, ref] of text.matchAll(/export const (\w+) = actorRef</g)) folderOfRef.set(ref!, folderOf(path));
+    for (const [, ref, kind, versions] of text.matchAll(/export const (\w+) = actorRef<\w+>\('(\w+)'(?:, (\{[^}]*\}))?/g)) {
+      const folder = kind!.replaceAll('_', '-');
+      folderOfRef.set(ref!, folder);
+      versionsOfRef.set(ref!, versions ?? '');
+      if (folderOf(path) === folder) ownRefOf.set(folder, ref!);
+    }
+  const versionIn = (ref: string, command: string) => new RegExp(`\\b${command}: (\\d+)`).exec(versionsOfRef.get(ref) ?? '')?.[1];
   const forms = await formsByFolder();
   const lacking: string[] = [];
   let found = 0;
   for (const { path, text } of sources) {
     const folder = folderOf(path);
-    const sent = [...text.matchAll(/ctx\.send\(\s*(\w+)(?:\([^)]*\))?,[^;]*?'(\w+)',/g)].map(([, ref, command]) => [
-      folderOfRef.get(ref!) ?? folder,
-      command,
-    ]);
+    const sent = [...text.matchAll(/ctx\.send\(\s*(\w+)(?:\([^)]*\))?,[^;]*?'(\w+)',/g)].map(([, ref, command]) => {
+      const of = folderOfRef.get(ref!) ?? folder;
+      const isSameVersion = !folderOfRef.has(ref!) || versionIn(ref!, command!) === versionIn(ownRefOf.get(of)!, command!);
+      if (!isSameVersion) lacking.push(`${path}: the version of ${of} ${command}`);
+      return [of, command];
+    });
     const woken = [...text.matchAll(/ctx\.schedule\([^;]*?, '(\w+)', /g)].map(([, command]) => [folder, command]);
     for (const [of, command] of [...sent, ...woken]) {
       found++;

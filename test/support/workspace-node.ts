@@ -16,10 +16,11 @@ import { createAuthenticator } from '../../src/domains/identity/auth/authenticat
 import { createCookieSessions } from '../../src/domains/identity/auth/cookie-session.ts';
 import { deliverableRoutes } from '../../src/domains/tasks/routes/deliverables.ts';
 import { Deliverable } from '../../src/domains/tasks/task/entity.ts';
-import { type DeliveredFile, task } from '../../src/domains/tasks/task/messages.ts';
+import { task } from '../../src/domains/tasks/task/messages.ts';
 import { createDownloadLinks } from '../../src/domains/workspaces/routes/download-link.ts';
 import { workspaceRoutes } from '../../src/domains/workspaces/routes/workspaces.ts';
 import { workspaceActor } from '../../src/domains/workspaces/workspace/workspace.ts';
+import type { DeliveredFile } from '../../src/domains/workspaces/workspace-file/ports.ts';
 import { workspaceFileActor } from '../../src/domains/workspaces/workspace-file/workspace-file.ts';
 import { workspaceNameActor } from '../../src/domains/workspaces/workspace-name/workspace-name.ts';
 import type { Principal } from '../../src/edge/auth/principal.ts';

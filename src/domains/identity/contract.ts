@@ -1,5 +1,4 @@
 /** What other domains may use of identity: who somebody is. */
-export { emailAddress } from './email-address/messages.ts';
 export { throttle, throttleId } from './throttle/messages.ts';
 export { user } from './user/messages.ts';
 export { ownerOf } from './user/owner.ts';

@@ -1,3 +1,2 @@
-/** What other domains may use of tasks: a task, and what a tool for agents is. */
-export { task } from './task/messages.ts';
+/** What other domains may use of tasks: what a tool for agents is. */
 export type { Tool } from './tools/port.ts';

@@ -2,4 +2,5 @@
 export { ownWorkspace } from './own-workspace.ts';
 export type { DownloadLinks } from './routes/download-link.ts';
 export { workspace } from './workspace/messages.ts';
+export type { DeliveredFile, DeliveryPort } from './workspace-file/ports.ts';
 export type { WorkspaceAccess } from './workspace-file/workspace-access.ts';

@@ -1,11 +1,11 @@
 /** What the people of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
-import { modes } from '../../../mode.ts';
-import { wallet, walletIdOf } from '../../commerce/contract.ts';
+import { idInMode, modes } from '../../../mode.ts';
 import { AccountSettings, type AccountSettingsRow } from './entity.ts';
 import { accountSettingsInputs } from './inputs.ts';
 import { type AccountSettingsContract, accountSettings, type Settings } from './messages.ts';
+import { timezonePort } from './ports.ts';
 
 const defaults: Settings = {
   autoApproveThresholdMinor: 0,
@@ -34,7 +34,7 @@ function change(
   const reply = { ...before, ...changes };
   const { timezone } = reply;
   if (timezone !== before.timezone)
-    for (const mode of modes) ctx.send(wallet, walletIdOf({ accountId: ctx.id, mode }), 'timezoneChanged', { timezone });
+    for (const mode of modes) ctx.send(timezonePort, idInMode({ accountId: ctx.id, mode }), 'timezoneChanged', { timezone });
   return { state: { id: ctx.id, ...reply }, reply };
 }
 
@@ -45,7 +45,7 @@ function timezoneHeard(
 ): Turn<AccountSettingsRow | null, void> {
   const { timezone } = settingsOf(state);
   // A wallet is told by a change of them, so they are there.
-  if (state !== null && timezone !== heard) ctx.send(wallet, walletId, 'timezoneChanged', { timezone });
+  if (state !== null && timezone !== heard) ctx.send(timezonePort, walletId, 'timezoneChanged', { timezone });
   return { state, reply: undefined };
 }
 

@@ -13,15 +13,13 @@ import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type Turn
 import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
 import { isUpgrade, type Plan, unlimited } from '../../../plans.ts';
-import { emailAddress } from '../../identity/contract.ts';
-import { task } from '../../tasks/contract.ts';
-import type { WaitingFor } from './entity.ts';
-import { Account, type AccountRow, AgentUsage } from './entity.ts';
+import { Account, type AccountRow, AgentUsage, type WaitingFor } from './entity.ts';
 import { accountInputs } from './inputs.ts';
 import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
 import { type AccountContract, type PlanChange, account as ref, taskOfPlace } from './messages.ts';
 import { periodAt } from './period.ts';
 import { admit, enter, leave, noPlaces, withdraw } from './places.ts';
+import { registrationPort, taskPort } from './ports.ts';
 import { inPeriodOf, limitIsReached, limitReachedBy, limitsFor, planOf, whyTasksWait } from './standing.ts';
 
 type State = AccountRow | null;
@@ -40,14 +38,14 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
     effects,
     commands: {
       create(state, { registrationId, claimedBy }, ctx) {
-        ctx.send(emailAddress, claimedBy, 'created', { registrationId, part: 'account' });
+        ctx.send(registrationPort, claimedBy, 'created', { registrationId, part: 'account' });
         return { state: state ?? newAccount(ctx), reply: null };
       },
 
       taskWaits(state, { taskId }, ctx) {
         const next = change(state, ctx, (account) => ({ ...account, taskPlaces: enter(account.taskPlaces, taskId) }));
         // The last to come was not let in.
-        if (next.taskPlaces.waiting.at(-1) === taskId) ctx.send(task, taskId, 'mustWait', { waitingFor: whyTasksWait(next) });
+        if (next.taskPlaces.waiting.at(-1) === taskId) ctx.send(taskPort, taskId, 'mustWait', { waitingFor: whyTasksWait(next) });
         return { state: next, reply: undefined };
       },
 
@@ -63,7 +61,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
 
       planned: changing((account, { taskId, tokens }, ctx) => {
         // It was told to begin before the limit was reached, and may have begun after those that had begun were told.
-        if (account.limitReached) ctx.send(task, taskId, 'planLimit', limitOf(account));
+        if (account.limitReached) ctx.send(taskPort, taskId, 'planLimit', limitOf(account));
         return { ...account, tokensUsed: account.tokensUsed + tokens };
       }),
 
@@ -90,8 +88,8 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
         const next: AccountRow = { ...account, tokensUsed: account.tokensUsed + tokens, workedMs: account.workedMs + workedMs };
         if (place === null) return next;
         // Its task must know before it grants one more turn.
-        if (limitIsReached(next)) ctx.send(task, taskOfPlace(place), 'planLimit', limitOf(next));
-        ctx.send(task, taskOfPlace(place), 'counted', { place });
+        if (limitIsReached(next)) ctx.send(taskPort, taskOfPlace(place), 'planLimit', limitOf(next));
+        ctx.send(taskPort, taskOfPlace(place), 'counted', { place });
         return next;
       }),
 
@@ -134,7 +132,8 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
         return account;
       }),
       goOn: changing((account, { heard }, ctx) => {
-        if (heard !== undefined && heard.reached !== limitIsReached(account)) ctx.send(task, heard.taskId, 'planLimit', limitOf(account));
+        if (heard !== undefined && heard.reached !== limitIsReached(account))
+          ctx.send(taskPort, heard.taskId, 'planLimit', limitOf(account));
         return account;
       }),
 
@@ -152,7 +151,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
           return account;
         }
         const { ids, areAll } = outcome.value;
-        for (const id of ids) ctx.send(task, id, 'planLimit', limitOf(account));
+        for (const id of ids) ctx.send(taskPort, id, 'planLimit', limitOf(account));
         if (!areAll) ctx.run('startedTasks', { after: ids.at(-1)! });
         return account;
       }),
@@ -199,14 +198,14 @@ function tellWaiting(account: AccountRow, after: string, ctx: TurnContext<Accoun
   const waitingFor = whyTasksWait(account);
   const from = waiting.indexOf(after) + 1;
   const page = waiting.slice(from, from + admittedPerTurn);
-  for (const id of page) ctx.send(task, id, 'mustWait', { waitingFor });
+  for (const id of page) ctx.send(taskPort, id, 'mustWait', { waitingFor });
   if (from + page.length < waiting.length) ctx.send(ref, ctx.id, 'tellWaiting', { after: page.at(-1)! });
 }
 
 /** While a limit is reached, the task is told of that. */
 function tellLacking(account: AccountRow, place: string, ctx: TurnContext<AccountContract>): void {
   if (account.limitReached) return;
-  ctx.send(task, taskOfPlace(place), 'placeLacking', { place, allowed: limitsFor(account).concurrentAgents });
+  ctx.send(taskPort, taskOfPlace(place), 'placeLacking', { place, allowed: limitsFor(account).concurrentAgents });
 }
 
 /** By what is used, not by `limitReached`: that follows at the end of the turn. */
@@ -228,8 +227,8 @@ function giveOut(account: AccountRow, ctx: TurnContext<AccountContract>): Accoun
   const limits = limitsFor(account);
   const tasks = admit(account.taskPlaces, limits.concurrentTasks, admittedPerTurn);
   const agents = admit(account.agentPlaces, limits.concurrentAgents, admittedPerTurn);
-  for (const taskId of tasks.admitted) ctx.send(task, taskId, 'begin', {});
-  for (const place of agents.admitted) ctx.send(task, taskOfPlace(place), 'placeGiven', { place });
+  for (const taskId of tasks.admitted) ctx.send(taskPort, taskId, 'begin', {});
+  for (const place of agents.admitted) ctx.send(taskPort, taskOfPlace(place), 'placeGiven', { place });
   if (tasks.admitted.length === admittedPerTurn || agents.admitted.length === admittedPerTurn) ctx.send(ref, ctx.id, 'goOn', {});
   if (tasks.admitted.length + agents.admitted.length === 0) return account;
   return { ...account, taskPlaces: tasks.places, agentPlaces: agents.places };

@@ -1,7 +1,8 @@
 /** What can be asked of an account's wallet of one mode. Its id is `walletIdOf`; amounts are minor units (cents) of its currency. */
 
 import { type ActorRef, actorRef, type Contract } from '../../../actors/define-actor.ts';
-import type { AccountMode } from '../../../mode.ts';
+import { accountModeOf, idInMode } from '../../../mode.ts';
+import type { TimezonePort } from '../../accounts/contract.ts';
 import type { Payment, WalletRow } from './entity.ts';
 
 export type { Payment };
@@ -74,20 +75,12 @@ export type WalletContract = {
   };
 };
 
-export const wallet = actorRef<WalletContract>('wallet');
+export const wallet = actorRef<WalletContract>('wallet') satisfies ActorRef<TimezonePort>;
 
-const testPrefix = 'test_';
-
-/** The id of the wallet that an account has in a mode. A live one has the account's id; a test one ends like it. */
-export function walletIdOf({ accountId, mode }: AccountMode): string {
-  return mode === 'test' ? `${testPrefix}${accountId}` : accountId;
-}
-
+/** The id of the wallet that an account has in a mode. */
+export const walletIdOf = idInMode;
 /** Whose wallet it is, in which mode. */
-export function walletOwner(walletId: string): AccountMode {
-  if (!walletId.startsWith(testPrefix)) return { accountId: walletId, mode: 'live' };
-  return { accountId: walletId.slice(testPrefix.length), mode: 'test' };
-}
+export const walletOwner = accountModeOf;
 
 export function payerRef(kind: string): ActorRef<PayerContract> {
   return actorRef<PayerContract>(kind);

@@ -1,7 +1,8 @@
 /** What can be asked of an e-mail address. Its key is what addresses are compared by. */
 
-import { actorRef } from '../../../actors/define-actor.ts';
+import { type ActorRef, actorRef } from '../../../actors/define-actor.ts';
 import { emailKey } from '../../../email.ts';
+import type { RegistrationPort } from '../../accounts/contract.ts';
 
 export type Register = {
   /** Names this registration: asked again with it, the answer is the same and nothing is made twice. */
@@ -53,7 +54,7 @@ export type EmailAddressContract = {
   };
 };
 
-export const emailAddress = actorRef<EmailAddressContract>('email_address');
+export const emailAddress = actorRef<EmailAddressContract>('email_address') satisfies ActorRef<RegistrationPort>;
 
 /** The key of an address, however it is typed. */
 export function emailAddressId(email: string): string {

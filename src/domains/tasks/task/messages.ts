@@ -1,8 +1,9 @@
 /** What can be asked of a task. */
 
-import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import { type ActorRef, actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Granted } from '../../../scopes.ts';
-import type { WaitingFor } from '../../accounts/contract.ts';
+import type { TaskPort, WaitingFor } from '../../accounts/contract.ts';
+import type { DeliveredFile, DeliveryPort } from '../../workspaces/contract.ts';
 import type { AgentStatus } from '../agent/entity.ts';
 import type { Approval, TaskConfig, TaskRow, TurnRequest } from './entity.ts';
 import type { Planned } from './plan.ts';
@@ -37,9 +38,6 @@ export type AgentReport = {
   work: { ms: number; inAllMs: number } | null;
 };
 
-/** A file that an agent has written, with the content it had then. */
-export type DeliveredFile = { name: string; type: string; sizeBytes: number; sha256: string; contentKey: string };
-
 export type TaskContract = {
   commands: {
     create(input: CreateTask): TaskRow;
@@ -71,4 +69,4 @@ export type TaskContract = {
   };
 };
 
-export const task = actorRef<TaskContract>('task');
+export const task = actorRef<TaskContract>('task') satisfies ActorRef<TaskPort & DeliveryPort>;

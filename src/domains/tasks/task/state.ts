@@ -3,8 +3,9 @@
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { unrecordedScopes } from '../../../authority.ts';
 import { derivedId, idPrefixes } from '../../../ids.ts';
+import type { DeliveredFile } from '../../workspaces/contract.ts';
 import type { DeliverableRow, TaskRow } from './entity.ts';
-import type { CreateTask, DeliveredFile, TaskContract } from './messages.ts';
+import type { CreateTask, TaskContract } from './messages.ts';
 
 export function newTask(id: string, input: CreateTask & { workspaceId: string; ownsWorkspace: boolean }, nowMs: number): TaskRow {
   return {

@@ -17,10 +17,10 @@ import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { unneededContents } from '../../../storage/orphan-content.ts';
 import { accountStorage } from '../../accounts/contract.ts';
-import { task } from '../../tasks/contract.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from './entity.ts';
 import { workspaceFileInputs } from './inputs.ts';
 import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContract, workspaceFile } from './messages.ts';
+import { deliveryPort } from './ports.ts';
 
 /** By then a task has taken what was delivered, and readers have what they had begun to read. */
 const removeAgainAfterMs = 600_000;
@@ -71,7 +71,7 @@ function put(
   ctx.emit({ ...fileEvent('workspace.file_created', row), taskId: deliverFor ?? undefined });
   if (deliverFor !== null) {
     const { name, type, sizeBytes, sha256, contentKey } = row;
-    ctx.send(task, deliverFor, 'delivered', { name, type, sizeBytes, sha256, contentKey });
+    ctx.send(deliveryPort, deliverFor, 'delivered', { name, type, sizeBytes, sha256, contentKey });
   }
   return { state: row, reply: row };
 }

@@ -1,0 +1,39 @@
+/**
+ * The actors of other domains that an account sends messages to. Those domains use this one, so it does not import them: a port names the kind of
+ * actor and the commands that are sent, no more. The actor's own reference is checked against the port where it is made (`satisfies`).
+ * Commands stand as properties, not as methods: only so does the compiler refuse an actor that takes less than is sent.
+ */
+
+import { actorRef, type Contract } from '../../../actors/define-actor.ts';
+import type { WaitingFor } from './entity.ts';
+
+/** Creates an account for somebody who registers. */
+export type RegistrationPort = {
+  commands: {
+    /** Answers `create`: the account is there. */
+    created: (input: { registrationId: string; part: 'account' }) => unknown;
+  };
+  queries: Contract['queries'];
+};
+
+/** Starts when the account admits it, and does not go on while a limit of the plan is reached. */
+export type TaskPort = {
+  commands: {
+    /** It is this task's turn. */
+    begin: (input: Record<string, never>) => unknown;
+    /** It cannot begin now, and why. */
+    mustWait: (input: { waitingFor: WaitingFor }) => unknown;
+    /** A place that was asked for cannot be given now, as so many agents are at work as may be at once. */
+    placeLacking: (input: { place: string; allowed: number }) => unknown;
+    /** A place at work that was asked for. */
+    placeGiven: (input: { place: string }) => unknown;
+    /** What an agent used is counted. */
+    counted: (input: { place: string }) => unknown;
+    /** A limit of the plan is reached, or is not any more. Answered with `goOn`. */
+    planLimit: (input: { reached: boolean; limit: WaitingFor | null }) => unknown;
+  };
+  queries: Contract['queries'];
+};
+
+export const registrationPort = actorRef<RegistrationPort>('email_address');
+export const taskPort = actorRef<TaskPort>('task');

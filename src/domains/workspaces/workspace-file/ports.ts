@@ -1,0 +1,14 @@
+/** The actors of other domains that a file sends messages to. Those domains use this one: a port names the commands that are sent, no more. */
+
+import { actorRef, type Contract } from '../../../actors/define-actor.ts';
+
+/** A file that was written for a task, with the content it had then. */
+export type DeliveredFile = { name: string; type: string; sizeBytes: number; sha256: string; contentKey: string };
+
+/** Has its agents write files, and shows those as what it delivers. */
+export type DeliveryPort = {
+  commands: { delivered: (input: DeliveredFile) => unknown };
+  queries: Contract['queries'];
+};
+
+export const deliveryPort = actorRef<DeliveryPort>('task');
