@@ -1,8 +1,8 @@
-/** How many of something each account has in memory, none of them more than its share; and which accounts have more that stands in the database. */
+/** How many items of each account are in memory, bounded by a share for each; and which accounts have more in the database. */
 
 export class AccountShares {
   private readonly counts = new Map<string, number>();
-  /** They were refused. Few: each of them has a whole share, or had one lately. */
+  /** Accounts that were refused an item: each has, or lately had, a full share. */
   private readonly refused = new Set<string>();
   private readonly maxEach: number;
 
@@ -10,12 +10,12 @@ export class AccountShares {
     this.maxEach = maxEach;
   }
 
-  /** Accounts whose further items need not be looked at now. */
+  /** Accounts whose further items need not be read now. */
   get full(): string[] {
     return [...this.refused];
   }
 
-  /** False where the account has its share. */
+  /** False where the account's share is used up. */
   add(account: string): boolean {
     const count = this.counts.get(account) ?? 0;
     if (count >= this.maxEach) this.refused.add(account);
@@ -23,7 +23,7 @@ export class AccountShares {
     return count < this.maxEach;
   }
 
-  /** True when an account that was refused has room again for half of its share. */
+  /** True when an account that was refused has half of its share free again. */
   remove(account: string): boolean {
     const left = (this.counts.get(account) ?? 1) - 1;
     if (left === 0) this.counts.delete(account);

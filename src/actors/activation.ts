@@ -10,24 +10,24 @@ export class Activation {
   readonly kind: Kind;
   readonly shard: number;
   phase: 'loading' | 'ready' | 'dropped' = 'loading';
-  /** What the next turn sees; may not be committed yet. */
+  /** Newest state, which the next turn sees; may not be committed yet. */
   state: object | null = null;
-  /** What queries see. */
+  /** Committed state, which queries see. */
   committed: object | null = null;
   /** Its part of the open batch, and of the one on its way to the database. */
   open: TurnPart | null = null;
   sending: TurnPart | null = null;
   /** Envelopes that wait for the state to be loaded or for room in the batch; null while there are none, which is nearly always. */
   mailbox: Envelope[] | null = null;
-  /** Must be taken alone, as soon as nothing else is open or on its way; until then nothing else is taken. */
+  /** An envelope that must run alone, as soon as nothing else is open or being committed; until then nothing else is taken. */
   next: Envelope | null = null;
-  /** Actors with a joint turn that waits for this one's state to be loaded. */
+  /** Actors with a co-located transaction that waits for this one's state to be loaded. */
   awaitedBy: Set<Activation> | null = null;
   /** Its row was not there when it was loaded. */
   isNew = false;
-  /** null while it has sent nothing, or not for long. */
+  /** null: it has sent nothing, or nothing lately. */
   sent: SentMessages | null = null;
-  /** Set by every use, cleared by passivation's sweep, which notes the time: so a use costs no look at the clock. */
+  /** Set by every use, cleared by passivation's sweep, which notes the time: so a use does not read the clock. */
   used = true;
   /** When a sweep last found it used. */
   lastUsedMs = 0;
@@ -38,7 +38,7 @@ export class Activation {
     this.shard = shard;
   }
 
-  /** Whether this envelope's turn may be added to what is open, or on its way and not told yet. */
+  /** Whether this envelope's turn may be added to the open part, or to the one being committed. */
   admits(envelope: Envelope, maxWaiting: number): boolean {
     const { open, sending, next } = this;
     if (next !== null) {
@@ -53,20 +53,20 @@ export class Activation {
     return !envelope.alone && last.waiting.length < maxWaiting;
   }
 
-  /** Says in a message what it comes after. Call in the order of the turns. */
+  /** Records in a message its predecessor. Call in the order of the turns. */
   noteSent(message: MessageDraft): void {
     const { kind, id, isNew } = this;
     this.sent ??= new SentMessages(`${kind.name}/${id}`, isNew && !kind.sendsBeforeItExists);
     this.sent.note(message);
   }
 
-  /** To cost less memory: what is sent next may have a message before it that it does not know. */
+  /** Frees memory: the next message may have a predecessor that it does not name. */
   forgetSent(): void {
     this.sent = null;
     this.isNew = false;
   }
 
-  /** Nothing waits, nothing is uncommitted: it can leave memory and come back as it was. */
+  /** Nothing waits and nothing is uncommitted: it can be dropped and loaded again without loss. */
   get idle(): boolean {
     return this.phase === 'ready' && this.open === null && this.sending === null && this.mailbox === null;
   }

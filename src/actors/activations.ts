@@ -1,10 +1,9 @@
 /**
- * Brings actors into memory and lets them go. It owns which activations there are and the loading of their rows, in batches; what an
- * activation does is not its business.
+ * Loads activations and drops them. Owns the set of activations and the loading of their rows, in batches; not what an activation does.
  *
  * A1 An actor has at most one activation that is not dropped.
- * A2 A row is read only when nothing of the actor is on its way to the database.
- * A3 What is found by shard costs by what is found, not by all actors of the node.
+ * A2 A row is read only when no commit of the actor is undecided.
+ * A3 A search by shard costs in proportion to the activations found, not to all on the node.
  */
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -18,12 +17,12 @@ export type ActivationsParts = {
   log: Log;
   freezeStates: boolean;
   onReady(activation: Activation): void;
-  /** The row could not be read; the activation is dropped by whoever is told. */
+  /** The row could not be read; the callee drops the activation. */
   onFailed(activation: Activation, error: AppError): void;
 };
 
 const maxRowsInLoad = 500;
-/** Loads on their way; what comes meanwhile is loaded together afterwards. */
+/** Concurrent loads; what is requested meanwhile is loaded together afterwards. */
 const maxLoads = 4;
 
 export class Activations {
@@ -46,9 +45,9 @@ export class Activations {
     }
     const activation = new Activation(kind, id, shard);
     kind.activations.set(id, activation);
-    const neighbours = this.byShard.get(shard);
-    if (neighbours === undefined) this.byShard.set(shard, new Set([activation]));
-    else neighbours.add(activation);
+    const inShard = this.byShard.get(shard);
+    if (inShard === undefined) this.byShard.set(shard, new Set([activation]));
+    else inShard.add(activation);
     const others = this.toLoad.get(kind);
     if (others === undefined) this.toLoad.set(kind, [activation]);
     else others.push(activation);
@@ -66,11 +65,11 @@ export class Activations {
     activation.open = null;
     const { activations } = activation.kind;
     if (activations.get(activation.id) === activation) activations.delete(activation.id);
-    const neighbours = this.byShard.get(activation.shard);
-    if (neighbours?.delete(activation) && neighbours.size === 0) this.byShard.delete(activation.shard);
+    const inShard = this.byShard.get(activation.shard);
+    if (inShard?.delete(activation) && inShard.size === 0) this.byShard.delete(activation.shard);
   }
 
-  /** All that are in memory now; those that come or go meanwhile change nothing in it. */
+  /** A copy: activations that are loaded or dropped meanwhile do not change it. */
   ofShards(shards: Set<number>): Activation[] {
     return [...shards].flatMap((shard) => [...(this.byShard.get(shard) ?? [])]);
   }
@@ -100,8 +99,8 @@ export class Activations {
       );
     } catch (error) {
       log.warn({ kind: kind.name, count: activations.length, err: error }, 'actors could not be loaded');
-      const told = error instanceof AppError ? error : new AppError('internal', 'Internal Server Error', { cause: error });
-      for (const activation of activations) if (activation.phase !== 'dropped') onFailed(activation, told);
+      const failure = error instanceof AppError ? error : new AppError('internal', 'Internal Server Error', { cause: error });
+      for (const activation of activations) if (activation.phase !== 'dropped') onFailed(activation, failure);
       return;
     }
     for (const activation of activations) {

@@ -1,7 +1,7 @@
 /**
  * The actors of one node, as everyone else sees them: ask, query, deliver durable work. It decides where an envelope goes (this node's
  * mailboxes, another node, a command's recorded reply) and puts together the parts that do the rest: `activations.ts` loads, `mailboxes.ts`
- * orders, `turns.ts` runs, `settlement.ts` tells. R1 to R6, the runtime's promises, stand in the last two.
+ * orders, `turns.ts` runs, `settlement.ts` answers. R1 to R7, the runtime's promises, stand in the last two.
  */
 import { type Clock, monotonicMs } from '../clock.ts';
 import { isActorId, shardOf } from '../cluster/address.ts';
@@ -19,12 +19,12 @@ import { CommandReplies } from './command-replies.ts';
 import { CommandsInFlight } from './commands-in-flight.ts';
 import { DeferredCallers } from './deferred-callers.ts';
 import type { ActorRef, AnyActor, Contract } from './define-actor.ts';
-import { askElsewhere, lookElsewhere } from './elsewhere.ts';
 import { type Envelope, isDurable, newEnvelope } from './envelope.ts';
-import { type Kind, kindOf, mustKnow } from './kind.ts';
+import { assertSupported, type Kind, kindOf } from './kind.ts';
 import { Mailboxes } from './mailboxes.ts';
-import { OutcomesFromElsewhere } from './outcomes-from-elsewhere.ts';
 import { PendingAsks } from './pending-asks.ts';
+import { askOwner, queryOwner } from './remote-asks.ts';
+import { RemoteOutcomes } from './remote-outcomes.ts';
 import { type AfterCommit, Settlement } from './settlement.ts';
 import type { Timers } from './timers.ts';
 import { Turns } from './turns.ts';
@@ -44,11 +44,11 @@ export type ActorSystemOptions = {
   freezeStates?: boolean;
 };
 
-/** Asks without an answer: more than can be answered in the time that admission aims at. */
+/** Asks without an answer at most: more than can be answered in the time that admission aims at. */
 const maxPending = 4_096;
-/** Who waits to look at state that the database has to confirm; beyond it they wait as others do. */
-const maxLookers = 10_000;
-const nobodyWaits = new AppError('overloaded', 'Nobody waits for it any more');
+/** Queries that wait for a confirmation of ownership without a mailbox; further ones wait in mailboxes. */
+const maxWaitingQueries = 10_000;
+const nobodyWaits = new AppError('overloaded', 'The caller waits no longer');
 
 export class ActorSystem {
   readonly after: AfterCommit = { events() {}, messages() {}, effects() {}, cancelled() {} };
@@ -58,12 +58,12 @@ export class ActorSystem {
   private readonly activations: Activations;
   private readonly mailboxes: Mailboxes;
   readonly turns: Turns;
-  private readonly outcomes = new OutcomesFromElsewhere();
+  private readonly outcomes = new RemoteOutcomes();
   readonly settlement: Settlement;
   private readonly deferred = new DeferredCallers();
   private readonly commands: CommandsInFlight;
   private state: 'open' | 'draining' | 'closed' = 'open';
-  private lookers = 0;
+  private waitingQueries = 0;
 
   constructor(options: ActorSystemOptions) {
     this.options = options;
@@ -96,7 +96,7 @@ export class ActorSystem {
       tracer: options.tracer ?? null,
       freezeStates,
       find: (kind, id) => this.find(kind, id),
-      confirmed: (activation, envelope, unsure) => settlement.confirmed(activation, envelope, unsure),
+      confirmed: (activation, envelope, confirmation) => settlement.confirmed(activation, envelope, confirmation),
       settled: (unit, outcome) => settlement.settle(unit, outcome),
       threw: (activation, envelope, failure) => settlement.threw(activation, envelope, failure),
       again: (activation, envelope) => settlement.again(activation, envelope),
@@ -149,7 +149,7 @@ export class ActorSystem {
     return this.send(kind, id, newEnvelope(command, input, deadlineMs, null, undefined, this.trace())) as never;
   }
 
-  /** Looks at committed state. A value where the actor is in memory, else a promise of it. Throws, or rejects with, an `AppError`. */
+  /** Reads committed state. A value where the actor is in memory, else a promise of it. Throws, or rejects with, an `AppError`. */
   query<C extends Contract, K extends keyof C['queries'] & string>(
     to: ActorRef<C>,
     id: string,
@@ -157,22 +157,22 @@ export class ActorSystem {
     input: Parameters<C['queries'][K]>[0],
   ): ReturnType<C['queries'][K]> | Promise<ReturnType<C['queries'][K]>> {
     const kind = this.kind(to.kind);
-    const activation = this.atHand(kind, id);
-    if (activation !== null) return this.turns.look(kind, activation.committed, name, input) as never;
+    const activation = this.readyActivation(kind, id);
+    if (activation !== null) return this.turns.runQuery(kind, activation.committed, name, input) as never;
     const deadlineMs = monotonicMs() + defaultTimeoutMs;
     const trace = this.trace();
-    const look = () => this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, trace));
-    const unsure = this.lookers < maxLookers ? this.unsureAtHand(kind, id) : null;
-    if (unsure !== null) return this.lookOnceSure(kind, id, name, input, unsure, look) as never;
+    const sendQuery = () => this.send(kind, id, newEnvelope(name, input, deadlineMs, null, { kind: 'query' }, trace));
+    const confirmation = this.waitingQueries < maxWaitingQueries ? this.pendingConfirmation(kind, id) : null;
+    if (confirmation !== null) return this.queryWhenConfirmed(kind, id, name, input, confirmation, sendQuery) as never;
     const { placement } = this.options;
     const shard = isActorId(id) ? shardOf(kind.name, id) : null;
-    if (shard === null || placement.epochOf(shard) !== null || !this.pending.hasRoom) return look() as never;
+    if (shard === null || placement.epochOf(shard) !== null || !this.pending.hasRoom) return sendQuery() as never;
     const ask = { kind: kind.name, id, name, input, query: true, deadlineMs, commandId: null, effectId: null, trace };
-    return lookElsewhere(placement, shard, ask, look) as never;
+    return queryOwner(placement, shard, ask, sendQuery) as never;
   }
 
   /**
-   * Answers what another node asks of an actor that lives here: a value where it is at hand, else a promise. Throws, or rejects with, an
+   * Answers what another node asks of an actor that lives here: a value where it is in memory, else a promise. Throws, or rejects with, an
    * `AppError`; `shard_not_owned` where the actor lives elsewhere.
    */
   answer(ask: RemoteAsk, gone: (() => AbortSignal) | null = null): unknown {
@@ -180,10 +180,10 @@ export class ActorSystem {
     const shard = shardOf(ask.kind, ask.id);
     if (kind === undefined || this.options.placement.epochOf(shard) === null)
       throw new AppError('shard_not_owned', 'This node does not own the shard now');
-    mustKnow(kind, ask);
+    assertSupported(kind, ask);
     if (ask.effectId !== null) return this.outcomes.take(ask, ask.effectId, (envelope) => this.deliver(ask.kind, ask.id, envelope));
-    const activation = ask.query ? this.atHand(kind, ask.id) : null;
-    if (activation !== null) return this.turns.look(kind, activation.committed, ask.name, ask.input);
+    const activation = ask.query ? this.readyActivation(kind, ask.id) : null;
+    if (activation !== null) return this.turns.runQuery(kind, activation.committed, ask.name, ask.input);
     if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.trace);
     const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, null, ask.query ? { kind: 'query' } : undefined, ask.trace);
     gone?.().addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
@@ -194,7 +194,7 @@ export class ActorSystem {
   deliver(kindName: string, id: string, envelope: Envelope): boolean {
     const kind = this.kinds.get(kindName);
     if (kind === undefined) {
-      this.options.log.error({ kind: kindName, id }, 'durable work for an unknown kind of actor stays where it is');
+      this.options.log.error({ kind: kindName, id }, 'durable work for an unknown actor kind stays in the database');
       return false;
     }
     const shard = shardOf(kindName, id);
@@ -220,7 +220,7 @@ export class ActorSystem {
     this.state = 'draining';
   }
 
-  /** Takes no turn any more and answers whatever still waits. */
+  /** Runs no more turns and answers all asks that still wait. */
   close(): void {
     this.state = 'closed';
     this.pending.close();
@@ -232,34 +232,41 @@ export class ActorSystem {
     return kind;
   }
 
-  /** The actor's activation, where its committed state may be shown without asking anybody; it counts as used. */
-  private atHand(kind: Kind, id: string): Activation | null {
+  /** The actor's activation, where its committed state may be shown without asking the database; it counts as used. */
+  private readyActivation(kind: Kind, id: string): Activation | null {
     const activation = kind.activations.get(id);
     if (activation?.phase !== 'ready' || this.options.placement.confirmation() !== null) return null;
     activation.used = true;
     return activation;
   }
 
-  /** Null unless the actor is in memory and only the database's word is missing. */
-  private unsureAtHand(kind: Kind, id: string): Promise<void> | null {
+  /** Null unless the actor is in memory and only the confirmation by the database is missing. */
+  private pendingConfirmation(kind: Kind, id: string): Promise<void> | null {
     return kind.activations.get(id)?.phase === 'ready' ? this.options.placement.confirmation() : null;
   }
 
-  /** No mailbox and no turn is needed for it, so however full they are, who looks is served. */
-  private async lookOnceSure(kind: Kind, id: string, name: string, input: unknown, unsure: Promise<void>, look: () => Promise<unknown>) {
-    this.lookers++;
+  /** Needs no mailbox and no turn, so queries are served also when those are full. */
+  private async queryWhenConfirmed(
+    kind: Kind,
+    id: string,
+    name: string,
+    input: unknown,
+    confirmation: Promise<void>,
+    sendQuery: () => Promise<unknown>,
+  ) {
+    this.waitingQueries++;
     try {
-      await unsure;
+      await confirmation;
     } finally {
-      this.lookers--;
+      this.waitingQueries--;
     }
     const activation = kind.activations.get(id);
-    if (activation?.phase !== 'ready') return look();
+    if (activation?.phase !== 'ready') return sendQuery();
     activation.used = true;
-    return this.turns.look(kind, activation.committed, name, input);
+    return this.turns.runQuery(kind, activation.committed, name, input);
   }
 
-  /** What the caller does this for. */
+  /** The trace of the caller's request. */
   private trace(): string | null {
     return this.options.tracer?.current() ?? null;
   }
@@ -290,14 +297,14 @@ export class ActorSystem {
     const shard = shardOf(kind.name, id);
     const isHere = this.options.placement.epochOf(shard) !== null;
     const inFlight = this.commands.find(commandId);
-    // The first that is out at another node may have come back as this very one, as its actor moved here: it would wait for itself.
+    // The first ask, sent to another node, may have come back as this one, as its actor moved here: it would wait for itself.
     if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere)) return inFlight.answer;
     if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
     const envelope = newEnvelope(command, input, deadlineMs, commandId, undefined, trace);
     const refused = this.refusal(kind, envelope, shard);
     if (refused !== null) return Promise.reject(refused);
     const answer = this.commands.add(commandId, envelope);
-    // Where it is not here, its owner knows whether it has taken effect.
+    // Elsewhere the owner knows whether it has taken effect.
     if (isHere) this.enter(kind, id, shard, envelope);
     else this.route(kind, id, shard, envelope, kind.mailboxLimit);
     return answer;
@@ -313,27 +320,28 @@ export class ActorSystem {
   private refusal(kind: Kind, envelope: Envelope, shard: number): AppError | null {
     if (!this.pending.hasRoom && !kind.isVital)
       return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
-    // What lives elsewhere can still be asked there while this node drains; what is only looked at disturbs no drain.
+    // Actors of other nodes can still be asked while this node drains; queries do not disturb a drain.
     const draining = this.state === 'draining' && envelope.source.kind === 'ask' && this.options.placement.epochOf(shard) !== null;
     return draining || this.state === 'closed' ? new AppError('draining', 'This node is stopping; try again', { retryAfterS: 1 }) : null;
   }
 
-  /** Brings an envelope to its actor, here or elsewhere; where it cannot be taken it is answered so. */
+  /** Routes an envelope to its actor, here or on another node; an envelope that cannot be taken is answered with the refusal. */
   private route(kind: Kind, id: string, shard: number, envelope: Envelope, mailboxLimit: number): void {
     if (this.options.placement.epochOf(shard) === null) {
-      if (isDurable(envelope)) this.pending.settle(envelope, new AppError('shard_not_owned', 'Its new owner finds it'), undefined);
-      else void this.routeElsewhere(kind, id, shard, envelope);
+      if (isDurable(envelope))
+        this.pending.settle(envelope, new AppError('shard_not_owned', 'The new owner reads it from the database'), undefined);
+      else void this.routeToOwner(kind, id, shard, envelope);
       return;
     }
-    const unsure = envelope.source.kind === 'query' ? this.options.placement.confirmation() : null;
-    if (unsure !== null) return this.lookWhenSure(kind, id, shard, envelope, unsure);
+    const confirmation = envelope.source.kind === 'query' ? this.options.placement.confirmation() : null;
+    if (confirmation !== null) return this.acceptWhenConfirmed(kind, id, shard, envelope, confirmation);
     const refused = this.accept(kind, id, shard, envelope, mailboxLimit);
     if (refused !== null) this.pending.settle(envelope, refused, undefined);
   }
 
   /** The check began after the query came, so what is committed here when it ends may be shown, however long it took. */
-  private lookWhenSure(kind: Kind, id: string, shard: number, envelope: Envelope, unsure: Promise<void>): void {
-    unsure.then(
+  private acceptWhenConfirmed(kind: Kind, id: string, shard: number, envelope: Envelope, confirmation: Promise<void>): void {
+    confirmation.then(
       () => {
         if (this.options.placement.epochOf(shard) === null) return this.route(kind, id, shard, envelope, Infinity);
         const refused = this.accept(kind, id, shard, envelope, kind.mailboxLimit);
@@ -343,14 +351,14 @@ export class ActorSystem {
     );
   }
 
-  private async routeElsewhere(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {
+  private async routeToOwner(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {
     const { command, input, deadlineMs, commandId, source, trace } = envelope;
     const query = source.kind === 'query';
     const ask = { kind: kind.name, id, name: command, input, query, deadlineMs, commandId, effectId: null, trace };
     try {
       const gaveUp = () => envelope.settled;
       envelope.elsewhere = true;
-      const answer = await askElsewhere(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
+      const answer = await askOwner(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
       envelope.elsewhere &&= answer !== 'here';
       if (answer === 'here') this.enter(kind, id, shard, envelope);
       else if (answer !== 'given up') this.pending.settle(envelope, undefined, answer.reply);
@@ -375,7 +383,7 @@ export class ActorSystem {
     return waiting;
   }
 
-  /** What waits for actors of these shards goes where they go; resolves when nothing of theirs waits for a commit. */
+  /** Routes the envelopes of these shards to their next owner; resolves when nothing of the shards waits for a commit. */
   private seal(shards: Set<number>): Promise<void> {
     for (const activation of this.activations.ofShards(shards)) {
       if (activation.mailbox !== null) this.routeAll(activation, this.mailboxes.empty(activation));
@@ -383,7 +391,7 @@ export class ActorSystem {
     return this.options.commit.whenClear(shards);
   }
 
-  /** Nothing of lost shards may be written from here on, whatever epoch they come back with: their state may be another's by then. */
+  /** Nothing of lost shards may be written from here on, whatever epoch they come back with: another node may have changed them. */
   private dropShards(shards: Set<number>): void {
     const { commit, timers } = this.options;
     timers.dropShards(shards);

@@ -1,30 +1,30 @@
 /**
- * How many asks may be without an answer at once: as many as are answered soon. Where most answers come late, the limit falls to what is
- * answered in the time that is aimed at (Little's law), and newcomers are shed at once; where they come in time, it grows again, to what a
- * burst may have. So whoever is let in is answered in about that time, however many come.
+ * Admission control: how many asks may be pending at once. When most answers are late, the limit falls to what is answered within the target
+ * time (Little's law), and new asks are shed at once; when answers are in time, the limit grows again, up to the burst allowance. So an
+ * admitted ask is answered in about the target time under any load.
  */
 
-/** An answer that comes later than this is late. It is the time that is aimed at. */
+/** Target time: a later answer is late. */
 export const lateAfterMs = 120;
-/** Between two looks. */
-export const lookEveryMs = 50;
-/** So many are always let in: with fewer, batches get so small that less is done, and nothing is answered sooner. */
+/** Between two samples. */
+export const sampleEveryMs = 50;
+/** Lower bound of the limit: with fewer, batches get so small that throughput falls and no answer is sooner. */
 const fewest = 256;
-/** While nothing is late, the work of so long may be let in at once: a burst passes. */
+/** Burst allowance while nothing is late: the work of this long. */
 const burstMs = 240;
-/** The same for a service that had nothing to do, whose speed is not known. */
+/** Burst allowance of an idle service, whose throughput is not known. */
 const burst = 1_000;
-/** The last look's share of the mean: answers come in batches. */
+/** Weight of the last sample in the mean: answers come in batches. */
 const newest = 0.2;
 const growth = 1.05;
 
 export class Admission {
   private readonly most: number;
   private limit: number;
-  /** Between two looks, the mean of the last ones. */
+  /** Answers between two samples, moving average. */
   private answered = 0;
 
-  /** @param most that are ever let in */
+  /** @param most upper bound of the limit */
   constructor(most: number) {
     this.most = most;
     this.limit = Math.min(most, burst);
@@ -35,20 +35,20 @@ export class Admission {
   }
 
   /**
-   * Takes a look.
+   * Takes a sample and adapts the limit.
    *
-   * @param waiting without an answer now
-   * @param answered since the last look
+   * @param waiting pending now
+   * @param answered since the last sample
    * @param late of those answered; where none was, of those waiting
    */
-  look(waiting: number, answered: number, late: number): void {
+  sample(waiting: number, answered: number, late: number): void {
     this.answered += (answered - this.answered) * newest;
     if (waiting > fewest && late > (answered || waiting) / 2) this.limit = Math.max(fewest, this.workOf(lateAfterMs));
     else this.limit = Math.min(this.most, Math.max(burst, this.workOf(burstMs)), Math.ceil(this.limit * growth));
   }
 
-  /** How many are answered in so long. */
+  /** How many are answered in this time. */
   private workOf(ms: number): number {
-    return Math.round((this.answered * ms) / lookEveryMs);
+    return Math.round((this.answered * ms) / sampleEveryMs);
   }
 }

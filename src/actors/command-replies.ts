@@ -1,4 +1,4 @@
-/** The replies of commands with ids that have taken effect, as they stand in the database; what is looked up in one tick is one read. */
+/** Reads recorded replies of commands with idempotency keys; all lookups of one tick are one statement. */
 import type { Database } from '../storage/database.ts';
 
 export type RecordedReply = { reply: unknown };

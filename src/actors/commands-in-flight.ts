@@ -1,9 +1,9 @@
 /**
- * Commands with ids on this node, from when they are asked until what became of them is certain. They take effect once, and whoever asks again
- * hears what the first came to: it is joined while it is asked, waited for while its commit is on its way, and looked up after that.
+ * Commands with idempotency keys on this node, from when they are asked until their outcome is certain. They take effect once, and a repeat gets
+ * the result of the first: it shares a pending ask, waits for a commit that is being sent, and reads the recorded reply after that.
  *
- * I1 Of one command id no turn begins while another turn of it has not been decided: neither committed nor surely not.
- * I2 Who waits for a commit on its way does not know what has happened: when the deadline passes that is what is answered.
+ * I1 No turn of a command id begins while the commit of another turn of that id is undecided.
+ * I2 A caller that waits for an undecided commit gets `outcome_unknown` when its deadline passes.
  */
 import { AppError } from '../errors.ts';
 import type { CommandDraft } from '../storage/commit-unit.ts';
@@ -15,9 +15,9 @@ type Waiting = { envelope: Envelope; take(): void };
 type Asked = { envelope: Envelope; answer: Promise<unknown> };
 
 export class CommandsInFlight {
-  /** Without an answer: a repeat joins the first. As many as there are pending asks, at most. */
+  /** Pending: a repeat shares the answer of the first. As many as there are pending asks, at most. */
   private readonly asked = new Map<string, Asked>();
-  /** Recorded by a turn whose commit is not decided, also when the caller has been told so; with those who wait for that. */
+  /** Recorded by a turn whose commit is undecided, with the envelopes that wait for it. */
   private readonly undecided = new Map<string, Waiting[]>();
   private readonly pending: PendingAsks;
   private readonly replies: CommandReplies;
@@ -45,7 +45,7 @@ export class CommandsInFlight {
     return answer;
   }
 
-  /** Answers the envelope with what its command has come to before, here or elsewhere, or calls `take` when it has come to nothing. */
+  /** Answers the envelope with the recorded result of its command, from here or elsewhere, or calls `take` when there is none. */
   enter(commandId: string, envelope: Envelope, take: () => void): void {
     const first = this.asked.get(commandId);
     if (first !== undefined && first.envelope !== envelope) {
@@ -60,7 +60,7 @@ export class CommandsInFlight {
     this.replies.find(commandId).then(
       (found) => {
         if (found !== null) this.pending.settle(envelope, undefined, found.reply);
-        // It may have been taken while this was read, by a command that had left this node and came back.
+        // Meanwhile it may have been taken by an ask that another node sent back to this one.
         else if (!envelope.settled && !this.wait(commandId, envelope, take)) take();
       },
       (error) => this.pending.settle(envelope, error, undefined),
@@ -72,7 +72,7 @@ export class CommandsInFlight {
     if (!this.undecided.has(commandId)) this.undecided.set(commandId, []);
   }
 
-  /** The commit is decided. @param committed false: surely nothing of it is in */
+  /** The commit is decided. @param committed false: certainly nothing of it is stored */
   decided(commands: readonly CommandDraft[], committed: boolean): void {
     for (const { id, reply } of commands) {
       const waiting = this.undecided.get(id);
@@ -87,9 +87,9 @@ export class CommandsInFlight {
     }
   }
 
-  /** It has taken effect before: it is answered as it was then. */
-  echo(commandId: string, envelope: Envelope): void {
-    const gone = () => this.pending.settle(envelope, new AppError('internal', 'A recorded command is gone'), undefined);
+  /** It has taken effect before: it gets the recorded reply. */
+  answerDuplicate(commandId: string, envelope: Envelope): void {
+    const gone = () => this.pending.settle(envelope, new AppError('internal', 'The record of a command is missing'), undefined);
     this.enter(commandId, envelope, gone);
   }
 

@@ -17,7 +17,7 @@ export class DeferredCallers {
     else others.callers.add(envelope);
   }
 
-  /** Everyone who waits under the key waits no longer. */
+  /** Removes and returns all callers that wait under the key. */
   take(key: string): Envelope[] {
     const deferred = this.byKey.get(key);
     if (deferred === undefined) return [];
@@ -25,7 +25,7 @@ export class DeferredCallers {
     return [...deferred.callers];
   }
 
-  /** Everyone who waits for actors of these shards waits here no longer: the turn that would answer is taken elsewhere. */
+  /** Removes and returns all callers that wait for actors of these shards: the answering turn runs on another node. */
   takeShards(shards: ReadonlySet<number>): { activation: Activation; envelope: Envelope }[] {
     const taken: { activation: Activation; envelope: Envelope }[] = [];
     for (const [key, { activation, callers }] of this.byKey) {
@@ -36,7 +36,7 @@ export class DeferredCallers {
     return taken;
   }
 
-  /** Its answer has come, or its deadline has passed, or its turn is undone. */
+  /** It is answered, its deadline has passed, or its turn is undone. */
   forget(envelope: Envelope): void {
     const { deferredKey } = envelope;
     if (deferredKey === null) return;
@@ -49,7 +49,7 @@ export class DeferredCallers {
   }
 }
 
-/** Keys are an actor's own. */
+/** Keys are scoped to the actor. */
 export function deferredKeyOf(activation: Activation, key: string): string {
   return `${activation.kind.name}/${activation.id}/${key}`;
 }

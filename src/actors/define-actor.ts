@@ -14,7 +14,7 @@ import type { DurableInputs } from './durable-input.ts';
 export type Contract = {
   commands: Record<string, (input: any) => unknown>;
   queries: Record<string, (input: any) => unknown>;
-  /** What it awaits of the outside world: from the input of a run to the value of its outcome. */
+  /** Calls to the outside world: from the input of a run to the value of its outcome. */
   effects?: Record<string, (input: any) => unknown>;
 };
 
@@ -31,12 +31,12 @@ export function actorRef<C extends Contract>(kind: string, versions?: InputVersi
 export type Turn<S, R> = { state: S; reply: R };
 
 /**
- * What a finished effect tells its actor. `unknown`: it had begun, must not be repeated blindly, and nobody knows how it went: the process that
- * ran it ended, its time was up, or it failed unexpectedly.
+ * The outcome of an effect, for its actor. `unknown`: it had begun and must not be repeated blindly, but its result is not known: the process that
+ * ran it died, its time was up, or it failed unexpectedly.
  */
 export type EffectOutcome<V = unknown> =
   | { kind: 'done'; value: V }
-  /** `abandoned`: it was begun several times, and each time the process that ran it ended. The like of it must not be tried again. */
+  /** `abandoned`: it was begun several times, and each time the process that ran it ended. It must not be requested again. */
   | { kind: 'failed'; message: string; abandoned?: true }
   | { kind: 'unknown' };
 /** `tookMs`: how long the run took that had this outcome. */
@@ -60,11 +60,11 @@ export interface TurnContext<Own extends Contract = any> {
     input: Parameters<C['commands'][K]>[0],
   ): void;
   /**
-   * Takes another actor along: runs this command of it at once, on its newest state, and returns the reply. What both decide is committed
-   * together or not at all. It must live on the same shard (`idBeside`), takes nobody along itself and leaves no caller waiting. Throws
-   * what its command throws, which then has changed nothing.
+   * Co-located transaction: runs a command of another actor at once, on its newest state, and returns the reply. The changes of both are
+   * committed together or not at all. The other actor must live on the same shard (`idBeside`), and its command may neither call a further
+   * actor nor defer its caller. Throws what that command throws, which then has changed nothing.
    */
-  jointly<C extends Contract, K extends keyof C['commands'] & string>(
+  callColocated<C extends Contract, K extends keyof C['commands'] & string>(
     to: ActorRef<C>,
     id: string,
     command: K,
@@ -79,9 +79,9 @@ export interface TurnContext<Own extends Contract = any> {
   unschedule(name: string): void;
   /** Writes a row of a history or a list that belongs to this actor (inserted, or replaced by primary key; one of a read-only entity is never replaced: there already, it fails the turn). */
   append<E extends EntitySchema<any>>(entity: E, row: InferEntity<E>): void;
-  /** Leaves the caller of this turn waiting: it is answered by a later turn's `answer` with the same key, or when its deadline has passed. */
+  /** Defers the reply of this turn: the caller is answered by a later turn's `answer` with the same key, or when its deadline has passed. */
   defer(key: string): void;
-  /** Answers who was left waiting under this key by this command, after this turn's commit. Nobody waiting is no error. */
+  /** Answers the callers that this command deferred under this key, after this turn's commit. No waiting caller is no error. */
   answer<K extends keyof Own['commands'] & string>(command: K, key: string, reply: Reply<Own['commands'][K]> | AppError): void;
 }
 
@@ -102,9 +102,9 @@ export type EffectDefinition<I = any, V = unknown> = {
   /** May run again after a crash. When false for an input, a run that was interrupted, by its time limit too, is not repeated: its outcome is `unknown`. */
   repeatable: (input: I) => boolean;
   timeoutMs: number;
-  /** Whose places it needs; each lane has its own. `vital`: mails and money, which no work of agents may delay. Default: `tool`. */
+  /** Its concurrency limit. `vital`: mails and money, which no work of agents may delay. Default: `tool`. */
   lane?: 'model' | 'tool' | 'vital';
-  /** It takes a moment and asks nothing of the outside world: it does not wait until others that run have ended. */
+  /** It is quick and calls nothing outside: it does not wait for a slot. */
   isBrief?: boolean;
   /** The command that takes an `EffectResult`. */
   outcome: string;
@@ -114,7 +114,7 @@ export type EffectDefinition<I = any, V = unknown> = {
   version?: number;
 };
 
-/** What an actor needs of the outside world, as its contract says. */
+/** The effect definitions that an actor's contract requires. */
 export type EffectsOf<C extends Contract> = { [E in keyof Effects<C>]: EffectDefinition<Input<Effects<C>[E]>, Reply<Effects<C>[E]>> };
 type Effects<C> = C extends { effects: infer E } ? E : Record<never, never>;
 type Input<F> = F extends (input: infer I) => unknown ? I : never;
@@ -132,18 +132,18 @@ export type ActorDefinition<S extends object, C extends Contract> = {
       ctx: TurnContext<C>,
     ) => Turn<S | null, Reply<C['commands'][K]>>;
   };
-  /** Looks at the last committed state. */
+  /** Read the last committed state. */
   queries: { [K in keyof C['queries']]: (state: S | null, input: Input<C['queries'][K]>) => Reply<C['queries'][K]> };
   effects?: Record<string, EffectDefinition>;
   /** The forms of what it is sent and of its timers. */
   inputs?: DurableInputs;
-  /** An activation that nobody used for this long leaves memory. */
+  /** An activation that was not used for this long is dropped. */
   idleTimeoutMs?: number;
   /** Envelopes that may wait for one actor; beyond it callers are told `mailbox_full`. */
   mailboxLimit?: number;
-  /** It is asked also where a node sheds what it is asked: what tells of the node's health. */
+  /** Its asks are not shed: it reports the node's health. */
   isVital?: boolean;
-  /** A turn that leaves it without a state may send messages. What it sends first costs a look into the database each time it is loaded. */
+  /** A turn that leaves it without a state may send messages. Its first message after each load costs a read of the database. */
   sendsBeforeItExists?: boolean;
 };
 
@@ -157,9 +157,9 @@ export type AnyActor = {
   inputs?: DurableInputs;
   idleTimeoutMs?: number;
   mailboxLimit?: number;
-  /** It is asked also where a node sheds what it is asked: what tells of the node's health. */
+  /** Its asks are not shed: it reports the node's health. */
   isVital?: boolean;
-  /** A turn that leaves it without a state may send messages. What it sends first costs a look into the database each time it is loaded. */
+  /** A turn that leaves it without a state may send messages. Its first message after each load costs a read of the database. */
   sendsBeforeItExists?: boolean;
 };
 

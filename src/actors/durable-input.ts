@@ -1,5 +1,5 @@
 /**
- * The forms of inputs that stand in a table until they are taken: of messages, timers and effects. They may have been written by another
+ * The schemas of stored inputs: of messages, timers and effects. They may have been written by another
  * version of the service, so they are checked where they are taken. Unknown fields pass: a newer version may add them (`recorded-name.ts` has what
  * a newer version must do where that is not enough).
  */
@@ -34,5 +34,5 @@ export function faultOf(form: TSchema | undefined, input: unknown): string | nul
   if (validator === undefined) compiled.set(form, (validator = Compile(form)));
   if (validator.Check(input)) return null;
   const [first] = validator.Errors(input);
-  return `The input has not the form that is known here: ${first?.instancePath || '/'} ${first?.message ?? 'does not fit'}`;
+  return `The input does not match the schema of this version: ${first?.instancePath || '/'} ${first?.message ?? 'does not fit'}`;
 }

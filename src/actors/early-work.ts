@@ -1,6 +1,6 @@
 /**
- * Durable work that came before what it needs (`NotYet`): it is tried again with growing pauses, for minutes, so that a slow neighbour, a failover
- * or a deploy does not make a dead letter of it; and not for ever, so that somebody hears of what never comes.
+ * Durable work that arrived before what it needs (`NotYet`): it is retried with growing pauses for ten minutes, so that a slow actor, a failover
+ * or a deploy does not make a dead letter of it; then it becomes a dead letter, so that an operator sees it.
  */
 
 import { elapsedBackoffMs } from '../backoff.ts';
@@ -27,19 +27,19 @@ export class EarlyWork {
     this.nowMs = nowMs;
   }
 
-  /** Notes the try, and says how long to wait before the next one; null: it has been tried for long enough. */
+  /** Counts the try and returns the pause before the next one; null: give up. */
   pauseMs(envelope: Envelope, error: Error, about: { kind: string; id: string; command: string }): number | null {
     const { forMs, times } = this.tried.again(envelope, this.nowMs());
     this.tries.add([about.kind, about.command]);
-    if (times === 1) this.log.info({ ...about, err: error }, 'durable work came before what it needs; it is tried again');
+    if (times === 1) this.log.info({ ...about, err: error }, 'durable work arrived before what it needs; retrying');
     if (forMs < triedForMs) return elapsedBackoffMs(forMs, shortestPauseMs, longestPauseMs);
-    this.log.error({ ...about, tries: times, err: error }, 'durable work waited in vain for what it needs; it becomes a dead letter');
+    this.log.error({ ...about, tries: times, err: error }, 'durable work did not get what it needs in time; it becomes a dead letter');
     envelope.failures = times;
     this.tried.forget(envelope);
     return null;
   }
 
-  /** How much is being tried again now, and for how long the first of it has been. */
+  /** How much is being retried now, and for how long the oldest has been. */
   get size(): { count: number; oldestS: number } {
     return this.tried.size(this.nowMs());
   }

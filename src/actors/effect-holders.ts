@@ -1,18 +1,18 @@
 /**
- * Who may have begun an effect that is found in the database. Where that process has ended without a word, the effect is suspected to have ended it.
- * A process that stops in order says so in `ended_owner`: what it leaves unfinished is suspected of nothing.
+ * The process that may have started an effect that is found in the database. Where that process died, the effect is suspected to have killed it.
+ * A process that stops cleanly records that in `ended_owner`: its unfinished effects are not suspected.
  */
 import type { Placement } from '../cluster/placement.ts';
 import type { EffectDraft } from '../storage/commit-unit.ts';
 import type { Database } from '../storage/database.ts';
 
-/** The process that has begun it, should anybody: what another than its recorder begins is marked first. */
+/** The process that may have started it: where another than its recorder starts it, `startedBy` is committed first. */
 export function holderOf({ startedBy, recordedBy }: EffectDraft): string | null {
   return startedBy ?? recordedBy;
 }
 
 /**
- * The ids of those that may have ended the process that ran them.
+ * The ids of effects that may have killed the process that ran them.
  *
  * @param orphaned shards that this node has taken from a dead owner, also where not all has been taken from it yet
  */
@@ -36,7 +36,7 @@ export async function suspectedOf(
 }
 
 /** To be called when nothing of this process runs any more. */
-export async function endInOrder(database: Database, owner: string): Promise<void> {
+export async function recordCleanStop(database: Database, owner: string): Promise<void> {
   await database.write({
     name: 'end_in_order',
     text: 'insert into ended_owner (owner) values ($1) on conflict do nothing',

@@ -1,19 +1,19 @@
 /**
- * Where effects wait for a place to run. Each lane has places of its own, so that slow tools delay no model turn, and neither delays a mail or a
- * payment; within a lane accounts take turns, and one account has a part of the places at most.
+ * Concurrency limits of effects. Each lane has its own, so that slow tools delay no model turn, and neither delays a mail or a payment; within a
+ * lane accounts are served round-robin, and one account has a part of the limit at most.
  *
- * Suspects have a lane of one place (E5): one after the other, so that the one that ends its process is found, and those that ran beside it by
- * chance are not blamed with it.
+ * Suspects run in a lane of limit one (E5): one after the other, so that the effect that ends its process is found, and those that ran at the
+ * same time by chance are not blamed.
  */
 import { FairQueue, type FairQueueOptions } from '../fair-queue.ts';
 import type { EffectDefinition } from './define-actor.ts';
 
 export type Lane = NonNullable<EffectDefinition['lane']>;
 export type LaneSizes = { lane: string; running: number; waiting: number }[];
-export type LanePlaces = Pick<FairQueueOptions, 'maxRunning' | 'maxRunningEach'>;
+export type LaneLimits = Pick<FairQueueOptions, 'maxRunning' | 'maxRunningEach'>;
 
 /** Model turns and tools mostly wait for others; mails and payments are short and few. */
-const places: Record<Lane, LanePlaces> = {
+const limits: Record<Lane, LaneLimits> = {
   model: { maxRunning: 256, maxRunningEach: 128 },
   tool: { maxRunning: 128, maxRunningEach: 32 },
   vital: { maxRunning: 64, maxRunningEach: 16 },
@@ -21,16 +21,16 @@ const places: Record<Lane, LanePlaces> = {
 const lanes = ['model', 'tool', 'vital'] as const;
 
 export class EffectLanes<T extends object> {
-  /** The other lanes stand still. */
+  /** The other lanes are paused. */
   onlyVital = false;
   private readonly queues: Record<Lane, FairQueue<T>>;
   private readonly suspects = new FairQueue<T>({ maxRunning: 1 });
-  /** What waits or runs, and where. */
+  /** The queue of each item that waits or runs. */
   private readonly at = new Map<T, { queue: FairQueue<T>; account: string; runs: boolean }>();
 
-  /** @param all places of every lane, instead of its own */
-  constructor(all: LanePlaces | null = null) {
-    const queue = (lane: Lane) => new FairQueue<T>(all ?? places[lane]);
+  /** @param all limits of every lane, instead of its own */
+  constructor(all: LaneLimits | null = null) {
+    const queue = (lane: Lane) => new FairQueue<T>(all ?? limits[lane]);
     this.queues = { model: queue('model'), tool: queue('tool'), vital: queue('vital') };
   }
 
@@ -46,7 +46,7 @@ export class EffectLanes<T extends object> {
     queue.add(account, item);
   }
 
-  /** The next one that may run, which has a place from now on; null where there is none. */
+  /** The next item that may run, counted as running from now on; null where there is none. */
   take(): T | null {
     for (const queue of this.onlyVital ? [this.queues.vital] : [this.queues.vital, this.queues.model, this.queues.tool, this.suspects]) {
       const taken = queue.take();
@@ -57,7 +57,7 @@ export class EffectLanes<T extends object> {
     return null;
   }
 
-  /** It gives its place back, or waits no longer. What has neither is left alone. */
+  /** Frees its slot, or removes it from the queue; no effect where it has neither. */
   leave(item: T): void {
     const at = this.at.get(item);
     if (at === undefined) return;
@@ -66,7 +66,7 @@ export class EffectLanes<T extends object> {
     else at.queue.remove(at.account, item);
   }
 
-  /** Nothing waits any more. */
+  /** Removes all that wait. */
   clear(): void {
     for (const queue of [...lanes.map((lane) => this.queues[lane]), this.suspects]) for (const item of queue.clear()) this.at.delete(item);
   }

@@ -8,11 +8,11 @@ import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 import { faultOf } from './durable-input.ts';
 
 /**
- * Never rejects. An effect that ignores its signal is left to itself: its place is free when its time is up. Null: it was stopped because this
+ * Never rejects. An effect that ignores its signal keeps running, but its slot is free when its time is up and a late result is ignored. Null: it was stopped because this
  * node stops, and may run again elsewhere.
  *
- * @param repeatable where it is not, only its own word that it failed is told as `failed`: what was stopped, by its time limit or with the
- *   node, or went wrong unexpectedly, may have been done, and is told as `unknown`
+ * @param repeatable where it is not, only a failure that the effect itself reports is `failed`: an effect that was stopped, by its time limit or
+ *   with the node, or that threw unexpectedly, may have acted, and is `unknown`
  */
 export async function runEffect(
   effect: EffectDraft,
@@ -22,7 +22,7 @@ export async function runEffect(
 ): Promise<EffectOutcome | null> {
   const fault = faultOf(definition.input, effect.input);
   if (fault !== null) {
-    log.error({ ...aboutEffect(effect), fault }, 'an effect has an input that does not fit');
+    log.error({ ...aboutEffect(effect), fault }, 'the input of an effect does not match its schema');
     return { kind: 'failed', message: 'It was asked for in a form that is not known here' };
   }
   const { signal } = controller;
@@ -35,7 +35,7 @@ export async function runEffect(
   try {
     const run = definition.run(effect.input, { actorId: effect.actorId, effectId: effect.id, signal });
     const value = await Promise.race([run, aborted]);
-    // An outcome is kept like any other input: what cannot be written is found out here, not in the actor's commit.
+    // The outcome is stored as JSON: a value that cannot be stored fails here, not in the actor's commit.
     if (value !== undefined) encodeJson(value);
     return { kind: 'done', value };
   } catch (error) {
@@ -51,17 +51,17 @@ export async function runEffect(
   }
 }
 
-/** What cannot be told is not repeated. */
+/** False where the definition throws. */
 export function isRepeatable(definition: EffectDefinition, input: unknown, log: Log): boolean {
   try {
     return definition.repeatable(input);
   } catch (error) {
-    log.error({ err: error }, 'whether an effect may be repeated could not be told');
+    log.error({ err: error }, 'the check whether an effect is repeatable threw; it is not repeated');
     return false;
   }
 }
 
-/** What every log line about an effect says of it. */
+/** The fields of every log line about an effect. */
 export function aboutEffect(effect: EffectDraft): object {
   return { effect: effect.name, kind: effect.kind, id: effect.actorId, ...traceFields(effect.trace) };
 }

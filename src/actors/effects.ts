@@ -1,19 +1,19 @@
 /**
- * Effects: what actors await of the outside world, between their turns. An effect is a row from the commit that recorded it until the
- * commit of the turn that took its outcome. Owns which effects are in hand; where they wait is `effect-lanes.ts`, the acting itself
- * `effect-run.ts`, and how their outcomes reach their actors (E4) `effect-outcomes.ts`.
+ * Effects: calls of actors to the outside world, between their turns. An effect is a row from the commit that recorded it until the
+ * commit of the turn that took its outcome. Owns which effects are in flight; concurrency limits are `effect-lanes.ts`, one run is
+ * `effect-run.ts`, and the delivery of outcomes (E4) `effect-outcomes.ts`.
  *
- * E1 A finished effect is never run again: while its row stands and the process that began it lives, it is in hand there.
+ * E1 A finished effect is never run again: while its row stands and the process that began it lives, it is in flight there.
  * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started by a process that
  *    has ended, it is not run: its actor is told `unknown`.
  * E3 An effect that runs while its shard is handed over goes on here: "started by this incarnation" is committed before the release, so
  *    the new owner leaves it alone as long as this process lives. No model turn is paid twice because a node was added. What has not begun is
- *    let go with its shard, handed over or lost, with all that was read of it: another may have run it by the time the shard is back.
- * E5 An effect whose process died while it may have run is a suspect: it is begun again only after that is counted durably. After
- *    `maxStarts` it is begun no more: it becomes a dead letter, and its actor is told that it failed. The first time it is begun again with
- *    everything else, later one suspect after the other, and after a pause: what ends processes takes no others with it, and what was
- *    merely there when a process was killed several times in a row is not blamed.
- * E6 Accounts take turns in each lane, and none has all places of one, nor all of what memory holds.
+ *    released with its shard, handed over or lost: another node may have run it by the time the shard is back.
+ * E5 An effect whose process died while it may have run is a suspect: it is started again only after the start is counted durably. After
+ *    `maxStarts` it is not started again: it becomes a dead letter, and its actor gets `failed`. The first restart is together with all
+ *    other effects, later ones run one suspect after the other, and after a pause: an effect that kills processes takes no others with it, and
+ *    one that only ran at the same time is not blamed.
+ * E6 Accounts are served round-robin in each lane, and no account can use all slots of a lane or all of `maxInFlight`.
  */
 import type { Clock } from '../clock.ts';
 import { ownedShards, type Placement } from '../cluster/placement.ts';
@@ -29,8 +29,8 @@ import { AccountShares } from './account-shares.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 import { holderOf, suspectedOf } from './effect-holders.ts';
-import { EffectLanes, type LanePlaces, type LaneSizes } from './effect-lanes.ts';
-import { EffectOutcomes, type HeldEffect } from './effect-outcomes.ts';
+import { EffectLanes, type LaneLimits, type LaneSizes } from './effect-lanes.ts';
+import { EffectOutcomes, type InFlightEffect } from './effect-outcomes.ts';
 import { aboutEffect, isRepeatable, runEffect } from './effect-run.ts';
 import type { LeftWork } from './left-work.ts';
 import { parsedName } from './recorded-name.ts';
@@ -47,12 +47,12 @@ export type EffectsParts = {
   tracer?: Tracer | null;
 };
 export type EffectsOptions = {
-  /** Places of each lane, instead of its own. */
-  places?: LanePlaces;
+  /** Limits of every lane, instead of its own. */
+  laneLimits?: LaneLimits;
   /** How long a suspect that was begun again before waits (`suspectPauseMs`). */
   suspectPauseMs?: number;
   /** Effects in memory at most, running or waiting; the others stay in the database until there is room. */
-  maxInHand?: number;
+  maxInFlight?: number;
 };
 
 const pageSize = 500;
@@ -62,25 +62,25 @@ export class Effects {
   readonly ran = new CountBy(['kind', 'effect', 'outcome']);
   /** For metrics: E5. */
   abandoned = 0;
-  private readonly inHand = new Map<string, HeldEffect>();
-  private readonly lanes: EffectLanes<HeldEffect>;
+  private readonly inFlight = new Map<string, InFlightEffect>();
+  private readonly lanes: EffectLanes<InFlightEffect>;
   private running = 0;
   private stopped = false;
-  /** Some stand in the database alone. */
-  private leftBehind = false;
-  /** What else an account has that has its share in hand stands in the database. */
+  /** Some effects of this node's shards are only in the database. */
+  private hasUnread = false;
+  /** Effects of an account beyond its share stay in the database. */
   private readonly shares: AccountShares;
   /** Shards that this node has taken from dead owners, while it has them. */
   private readonly orphaned = new Set<number>();
   private reading = false;
   private empty: (() => void) | null = null;
-  /** What ended while a page was read, which may still show it. */
+  /** Ended while a page was read, which may still contain them. */
   private readonly ended = new Set<string>();
   private readonly outcomes: EffectOutcomes;
-  /** Shards that were lost while a page was read, which shows what was theirs before. */
+  /** Shards that were lost while a page was read, whose rows are out of date. */
   private readonly lostInPage = new Set<number>();
   private readonly parts: EffectsParts;
-  private readonly maxInHand: number;
+  private readonly maxInFlight: number;
   private readonly pauseMs: number;
 
   constructor(parts: EffectsParts, options: EffectsOptions = {}) {
@@ -88,15 +88,15 @@ export class Effects {
     this.outcomes = new EffectOutcomes({
       ...parts,
       isOver: (held) => this.isOver(held),
-      letGo: (id) => this.letGo(id),
+      release: (id) => this.release(id),
     });
-    this.lanes = new EffectLanes(options.places);
-    this.maxInHand = options.maxInHand ?? 10_000;
+    this.lanes = new EffectLanes(options.laneLimits);
+    this.maxInFlight = options.maxInFlight ?? 10_000;
     this.pauseMs = options.suspectPauseMs ?? suspectPauseMs;
-    this.shares = new AccountShares(Math.ceil(this.maxInHand / 4));
+    this.shares = new AccountShares(Math.ceil(this.maxInFlight / 4));
   }
 
-  /** `running` counts brief ones too, which need no place. */
+  /** `running` counts brief ones too, which need no slot. */
   get size(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.laneSizes.reduce((sum, { waiting }) => sum + waiting, 0) };
   }
@@ -105,7 +105,7 @@ export class Effects {
     return this.lanes.sizes;
   }
 
-  /** To be told before `recover`. */
+  /** Call before `recover`. */
   acquired(shards: readonly number[], orphaned: readonly number[]): void {
     for (const shard of shards) this.orphaned.delete(shard);
     for (const shard of orphaned) this.orphaned.add(shard);
@@ -113,51 +113,51 @@ export class Effects {
 
   /** Takes effects that were just committed. */
   start(effects: EffectDraft[]): void {
-    for (const effect of effects) if (!this.take(effect)) this.leftBehind = true;
+    for (const effect of effects) if (!this.take(effect)) this.hasUnread = true;
     this.next();
   }
 
   cancel(effectIds: string[]): void {
     for (const id of effectIds) {
-      this.inHand.get(id)?.controller.abort(new AppError('conflict', 'Cancelled'));
-      this.letGo(id);
+      this.inFlight.get(id)?.controller.abort(new AppError('conflict', 'Cancelled'));
+      this.release(id);
     }
   }
 
-  /** Lets go of what has not begun, and commits of the rest that it goes on here. Resolves when that is committed, or refused. */
+  /** Releases what has not begun, and commits for the rest that it goes on here. Resolves when that is committed, or refused. */
   async seal(shards: ReadonlySet<number>): Promise<void> {
-    const ofThem = [...this.inHand.values()].filter(({ effect }) => shards.has(effect.shard));
+    const ofThem = [...this.inFlight.values()].filter(({ effect }) => shards.has(effect.shard));
     const marks = ofThem.map(async (held) => {
-      if (!held.hasBegun) this.letGo(held.effect.id);
+      if (!held.hasBegun) this.release(held.effect.id);
       else if (held.effect.startedBy === null) await this.markStarted(held.effect);
     });
     await Promise.all(marks);
   }
 
-  /** These shards are another's: what has not begun is let go. What runs goes on, and its outcome is brought to where its actor lives. */
+  /** Another node owns these shards: what has not begun is released. What runs goes on, and its outcome is delivered to the new owner. */
   lost(shards: ReadonlySet<number>): void {
     if (this.reading) for (const shard of shards) this.lostInPage.add(shard);
-    for (const { effect, hasBegun } of [...this.inHand.values()]) if (!hasBegun && shards.has(effect.shard)) this.letGo(effect.id);
+    for (const { effect, hasBegun } of [...this.inFlight.values()]) if (!hasBegun && shards.has(effect.shard)) this.release(effect.id);
   }
 
-  /** Looks again for what had to stay in the database, if anything had. */
+  /** Reads effects that had to stay in the database, if there are any. */
   async sweep(): Promise<void> {
-    if (!this.leftBehind || this.stopped) return;
-    await this.recover().catch((error) => this.parts.log.warn({ err: error }, 'waiting effects could not be read; trying again'));
+    if (!this.hasUnread || this.stopped) return;
+    await this.recover().catch((error) => this.parts.log.warn({ err: error }, 'waiting effects could not be read; retrying'));
   }
 
-  /** Goes on with what stands in the database, oldest first, as far as there is room. */
+  /** Starts the effects in the database, oldest first, as far as there is room. */
   async recover(): Promise<void> {
-    this.leftBehind = true;
+    this.hasUnread = true;
     if (this.reading) return;
     this.reading = true;
     try {
-      while (this.leftBehind && !this.stopped && this.inHand.size < this.maxInHand) {
-        this.leftBehind = false;
+      while (this.hasUnread && !this.stopped && this.inFlight.size < this.maxInFlight) {
+        this.hasUnread = false;
         await this.readAll();
       }
     } catch (error) {
-      this.leftBehind = true;
+      this.hasUnread = true;
       throw error;
     } finally {
       this.reading = false;
@@ -165,9 +165,9 @@ export class Effects {
     }
   }
 
-  /** Resolves when nothing is in hand. Call where nothing more comes: all shards are handed over. */
+  /** Resolves when no effect is in flight. Call when all shards are handed over. */
   drained(): Promise<void> {
-    if (this.inHand.size === 0) return Promise.resolve();
+    if (this.inFlight.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.empty = resolve));
   }
 
@@ -177,12 +177,12 @@ export class Effects {
     this.next();
   }
 
-  /** Ends what runs; it goes on where its shard goes. */
+  /** Aborts what runs; the next owner of the shard runs it again. */
   stop(): void {
     this.stopped = true;
     this.lanes.clear();
-    for (const held of this.inHand.values()) held.controller.abort(new AppError('draining', 'The node stops'));
-    this.inHand.clear();
+    for (const held of this.inFlight.values()) held.controller.abort(new AppError('draining', 'The node stops'));
+    this.inFlight.clear();
   }
 
   private async readAll(): Promise<void> {
@@ -202,41 +202,41 @@ export class Effects {
       const suspected = await suspectedOf(found, this.parts, this.orphaned);
       for (const row of found) {
         if (this.ended.has(row.id)) continue;
-        if (this.lostInPage.has(row.shard) || !this.take(row, suspected.has(row.id))) this.leftBehind = true;
+        if (this.lostInPage.has(row.shard) || !this.take(row, suspected.has(row.id))) this.hasUnread = true;
       }
       this.ended.clear();
       this.next();
-      if (rows.length < pageSize || this.inHand.size >= this.maxInHand) {
-        this.leftBehind ||= rows.length === pageSize;
+      if (rows.length < pageSize || this.inFlight.size >= this.maxInFlight) {
+        this.hasUnread ||= rows.length === pageSize;
         return;
       }
       after = rows[rows.length - 1].id;
     }
   }
 
-  /** The process that began it brings the outcome; should it end first, its end is told. */
+  /** The process that started it delivers the outcome; if it dies first, `onGone` is called. */
   private runsElsewhere({ startedBy }: EffectDraft): boolean {
     const { placement } = this.parts;
     return startedBy !== null && startedBy !== placement.owner && placement.isAlive(startedBy);
   }
 
-  /** True when it is in hand, another node's, left, or its account has enough in hand; false when there is no room for it. */
+  /** True when it is in flight, another node's, left, or beyond its account's share; false when there is no room for it. */
   private take(effect: EffectDraft, isSuspect = false): boolean {
-    if (this.stopped || this.inHand.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
+    if (this.stopped || this.inFlight.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
     if (!this.parts.left.knows('effect', effect.kind, effect.name)) return true;
-    if (this.inHand.size >= this.maxInHand) return false;
+    if (this.inFlight.size >= this.maxInFlight) return false;
     const account = effect.accountId ?? '';
     if (!this.shares.add(account)) return true;
     const definition = this.definitionOf(effect)!;
-    // What must not be repeated is not begun again in any case (E2); and what has not been begun has harmed nobody.
-    const held: HeldEffect = {
+    // An effect that must not be repeated is not started again (E2), so it is no suspect.
+    const held: InFlightEffect = {
       effect,
       controller: new AbortController(),
       tookMs: 0,
       isSuspect: isSuspect && this.isRepeatable(effect),
       hasBegun: false,
     };
-    this.inHand.set(effect.id, held);
+    this.inFlight.set(effect.id, held);
     if (held.isSuspect && effect.starts >= maxStarts - 1) this.abandon(held, definition);
     else if (held.isSuspect && effect.starts > 0) this.isolate(held, account);
     else if (definition.isBrief) this.begin(held);
@@ -244,8 +244,8 @@ export class Effects {
     return true;
   }
 
-  /** Begun again alone; the second time after a pause, in which this process works for others. */
-  private isolate(held: HeldEffect, account: string): void {
+  /** Restarted alone; the second time after a pause. */
+  private isolate(held: InFlightEffect, account: string): void {
     if (held.effect.starts === 1) return this.lanes.add(held, account, 'suspect');
     setTimeout(() => {
       if (this.isOver(held)) return;
@@ -254,25 +254,25 @@ export class Effects {
     }, this.pauseMs).unref();
   }
 
-  /** It is over, and its row is gone or another's. */
-  private letGo(id: string): void {
-    const held = this.inHand.get(id);
+  /** It has ended here, and its row is deleted or another node's. */
+  private release(id: string): void {
+    const held = this.inFlight.get(id);
     if (held !== undefined) {
-      this.inHand.delete(id);
+      this.inFlight.delete(id);
       if (!held.hasBegun) this.lanes.leave(held);
     }
     const hasRoom = held !== undefined && this.shares.remove(held.effect.accountId ?? '');
-    this.leftBehind ||= hasRoom;
-    if (this.inHand.size === 0) this.empty?.();
+    this.hasUnread ||= hasRoom;
+    if (this.inFlight.size === 0) this.empty?.();
     if (this.reading) this.ended.add(id);
-    else if (hasRoom || this.inHand.size <= this.maxInHand / 2) void this.sweep();
+    else if (hasRoom || this.inFlight.size <= this.maxInFlight / 2) void this.sweep();
   }
 
   private next(): void {
     for (let held = this.lanes.take(); held !== null; held = this.lanes.take()) this.begin(held);
   }
 
-  private begin(held: HeldEffect): void {
+  private begin(held: InFlightEffect): void {
     this.running++;
     held.hasBegun = true;
     const isolated = held.isSuspect && held.effect.starts > 0 ? setTimeout(() => this.leaveLane(held), isolatedMs) : undefined;
@@ -286,7 +286,7 @@ export class Effects {
       });
   }
 
-  private leaveLane(held: HeldEffect): void {
+  private leaveLane(held: InFlightEffect): void {
     this.lanes.leave(held);
     this.next();
   }
@@ -295,26 +295,26 @@ export class Effects {
     return this.parts.system.kinds.get(kind)?.definition.effects?.[parsedName(name).name];
   }
 
-  private async run(held: HeldEffect): Promise<void> {
+  private async run(held: InFlightEffect): Promise<void> {
     const { effect, controller } = held;
     const definition = this.definitionOf(effect)!;
     const repeatable = this.isRepeatable(effect);
     if (effect.startedBy !== null && !repeatable) return this.outcomes.deliver(held, definition, { kind: 'unknown' });
-    // One that was another's is marked anew, so that whoever comes next asks after the right process.
+    // `startedBy` of another process is replaced, so that the next owner checks the right one.
     const isAnothers = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
     if ((isAnothers || effect.startedBy !== null || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
-      // It has not begun. Whoever owns the shard finds it in the database.
-      this.leftBehind = true;
-      return this.letGo(effect.id);
+      // It has not begun. The shard's owner reads it from the database.
+      this.hasUnread = true;
+      return this.release(effect.id);
     }
     if (controller.signal.aborted) return;
     const outcome = await this.perform(held, definition);
-    // Stopped with this node it has not ended: it stays in hand until the node has gone, and its row is for the next owner.
+    // Stopped with this node: it stays in flight until the process has ended, and the next owner runs it.
     if (outcome !== null) this.outcomes.deliver(held, definition, outcome);
   }
 
-  /** Runs it as part of the trace of the turn that recorded it; the turn that takes the outcome goes on there. */
-  private async perform(held: HeldEffect, definition: EffectDefinition): Promise<EffectOutcome | null> {
+  /** Runs it as part of the trace of the turn that recorded it, which the turn that takes the outcome continues. */
+  private async perform(held: InFlightEffect, definition: EffectDefinition): Promise<EffectOutcome | null> {
     const { effect, controller } = held;
     const { tracer = null, log } = this.parts;
     const attributes = { 'troupe.actor.kind': effect.kind, 'troupe.actor.id': effect.actorId, 'troupe.effect.id': effect.id };
@@ -345,11 +345,11 @@ export class Effects {
   }
 
   /** E5. */
-  private abandon(held: HeldEffect, definition: EffectDefinition): void {
+  private abandon(held: InFlightEffect, definition: EffectDefinition): void {
     const { kind, name } = held.effect;
     this.parts.log.error(
       { ...aboutEffect(held.effect), starts: maxStarts },
-      'an effect has ended its process too often and is not started again',
+      'the process that ran this effect died too often; the effect is not started again',
     );
     this.ran.add([kind, name, 'abandoned']);
     this.abandoned++;
@@ -362,7 +362,7 @@ export class Effects {
   }
 
   /** It was cancelled, or this node stops. */
-  private isOver(held: HeldEffect): boolean {
-    return this.stopped || this.inHand.get(held.effect.id) !== held;
+  private isOver(held: InFlightEffect): boolean {
+    return this.stopped || this.inFlight.get(held.effect.id) !== held;
   }
 }

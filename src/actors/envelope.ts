@@ -1,11 +1,11 @@
-/** A message on its way through one node: what is asked of whom, until when, and who must hear the answer. */
+/** A message inside one node: command, input, deadline, and where the answer goes. */
 import type { AppError } from '../errors.ts';
 import type { DeadLetterDraft } from '../storage/commit-unit.ts';
 
 /** What brought the envelope. Durable work must be gone from the database when its turn is committed. */
 export type Source =
   | { kind: 'ask' }
-  /** Looks at committed state as soon as it is loaded; takes no turn. */
+  /** Reads committed state as soon as it is loaded; runs no turn. */
   | { kind: 'query' }
   | { kind: 'message'; id: string }
   | { kind: 'effect'; id: string }
@@ -23,32 +23,32 @@ export type Envelope = {
   commandId: string | null;
   /** W3C traceparent of what it is done for; null where nothing is traced. */
   readonly trace: string | null;
-  /** Unexpected failures that were surely its own. */
+  /** Unexpected failures that its own command caused. */
   failures: number;
-  /** It was in a unit that the database refused: it runs alone, so that it can be cleared or blamed alone. */
+  /** It was in a unit that the database refused: it runs alone, so that the failure can be attributed. */
   alone: boolean;
   /** Durable work that failed too often: its next turn makes it a dead letter, with this reason. */
   givenUp: Error | null;
-  /** Kept for a person in the commit of the turn that takes the envelope. */
+  /** Stored in the commit of the turn that takes the envelope. */
   deadLetter: DeadLetterDraft | null;
-  /** Counts turns as they were first taken, so that a repetition keeps their order; 0 before. */
+  /** Number of its first turn, so that retries keep the order; 0 before. */
   order: number;
-  /** By `monotonicMs`, when it came to this node; 0 for what nobody waits for. */
+  /** By `monotonicMs`, when it came to this node; 0 where no caller waits. */
   askedAtMs: number;
-  /** It is on its way to another node, which sheds for itself. */
+  /** It was sent to another node, which sheds for itself. */
   elsewhere: boolean;
-  /** Its turn has been taken: from here on a missing answer means that nobody knows. */
+  /** Its turn has been taken: from here on a missing answer is an unknown outcome. */
   taken: boolean;
   settled: boolean;
   /** The message before it from the same sender, which must be taken first; null where it is consumed. */
   behind: Envelope | null;
-  /** The message after it, which came to its turn before this one was taken and waits for that. */
+  /** The message after it, which waits until this one is taken. */
   follower: Envelope | null;
   /** Under which a later turn answers it; null when its own turn does. */
   deferredKey: string | null;
   resolve(reply: unknown): void;
   reject(error: AppError): void;
-  /** The turn's answer, told once it is committed. */
+  /** The turn's answer, sent once it is committed. */
   reply: unknown;
   error: unknown;
 };

@@ -39,7 +39,7 @@ export function kindOf(definition: AnyActor, database: Database): Kind {
 }
 
 /** Whether this version of the service knows what is recorded under this name: the command, and this version of its input. */
-export function takesCommand({ definition }: Kind, recorded: string): boolean {
+export function supportsCommand({ definition }: Kind, recorded: string): boolean {
   if (Object.hasOwn(definition.commands, recorded)) return true;
   const { name, version } = parsedName(recorded);
   return Object.hasOwn(definition.commands, name) && version <= (definition.ref.versions?.[name] ?? 1);
@@ -50,8 +50,8 @@ export function inputFault({ definition }: Kind, recorded: string, input: unknow
   return definition.inputs === undefined ? null : faultOf(definition.inputs[parsedName(recorded).name], input);
 }
 
-/** As `takesCommand`, of an effect. */
-export function takesEffect({ definition }: Kind, recorded: string): boolean {
+/** As `supportsCommand`, of an effect. */
+export function supportsEffect({ definition }: Kind, recorded: string): boolean {
   const { name, version } = parsedName(recorded);
   const effect = Object.hasOwn(definition.effects ?? {}, name) ? definition.effects![name]! : null;
   return effect !== null && version <= (effect.version ?? 1);
@@ -61,8 +61,8 @@ export function takesEffect({ definition }: Kind, recorded: string): boolean {
  * Throws for what another node asks of this kind and this version does not know: an outcome waits until the actor lives at a node that knows
  * it, a caller is told to come again.
  */
-export function mustKnow(kind: Kind, { name, query, effectId }: RemoteAsk): void {
-  if (query ? Object.hasOwn(kind.definition.queries, name) : takesCommand(kind, name)) return;
+export function assertSupported(kind: Kind, { name, query, effectId }: RemoteAsk): void {
+  if (query ? Object.hasOwn(kind.definition.queries, name) : supportsCommand(kind, name)) return;
   if (effectId !== null) throw new AppError('shard_not_owned', 'This version does not know the outcome');
   throw new AppError('unavailable', 'The service is being updated; try again shortly', { retryAfterS: 5 });
 }

@@ -2,35 +2,35 @@
  * Durable work that this version of the service does not know: messages, timers and effects that a newer version has recorded. It is left
  * where it is, for a node that knows it.
  *
- * L1 A node changes, consumes and gives up nothing that it does not know. Whoever knows it takes it when the actor's shard lives there.
- * L2 What is left is counted, logged once for each name, and looked at again after growing pauses: an operator may have discarded it.
+ * L1 A node changes, consumes and dead-letters nothing that it does not know. A node that knows it takes it when it owns the actor's shard.
+ * L2 What is left is counted, logged once for each name, and counted again after growing pauses: an operator may have discarded it.
  */
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../storage/database.ts';
-import { type Kind, takesCommand, takesEffect } from './kind.ts';
+import { type Kind, supportsCommand, supportsEffect } from './kind.ts';
 
 export type LeftWorkParts = {
   kinds: ReadonlyMap<string, Kind>;
   database: Pick<Database, 'read'>;
   placement: Pick<Placement, 'epochOf'>;
   log: Log;
-  /** It is time to look again. */
-  onLook(): void;
+  /** Called after each count: it is time to try again. */
+  onCounted(): void;
 };
 
 type Place = 'message' | 'timer' | 'effect';
 /** `oldestS`: age of the oldest; of a timer, since when it is due. */
 export type LeftCount = { place: Place; kind: string; name: string; rows: number; oldestS: number };
 
-const firstLookMs = 1_000;
+const firstCountMs = 1_000;
 const longestPauseMs = 60_000;
 const countedAtMost = 10_000;
 
 export class LeftWork {
   private readonly names: Record<Place, Set<string>> = { message: new Set(), timer: new Set(), effect: new Set() };
   private counts: LeftCount[] = [];
-  private pauseMs = firstLookMs;
+  private pauseMs = firstCountMs;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
   private readonly parts: LeftWorkParts;
@@ -39,21 +39,21 @@ export class LeftWork {
     this.parts = parts;
   }
 
-  /** For metrics: what the last look found for shards of this node. */
+  /** For metrics: the last counts for shards of this node. */
   get found(): readonly LeftCount[] {
     return this.counts;
   }
 
-  /** Whether this version knows it. What it does not know is noted. */
+  /** Whether this version knows it. Unknown names are remembered. */
   knows(place: Place, kindName: string, name: string): boolean {
     const kind = this.parts.kinds.get(kindName);
-    if (kind !== undefined && (place === 'effect' ? takesEffect(kind, name) : takesCommand(kind, name))) return true;
+    if (kind !== undefined && (place === 'effect' ? supportsEffect(kind, name) : supportsCommand(kind, name))) return true;
     const known = this.names[place];
     const full = `${kindName}/${name}`;
     if (!known.has(full)) {
       known.add(full);
-      this.parts.log.warn({ place, kind: kindName, name }, 'durable work that this version does not know is left for a node that does');
-      this.pauseMs = firstLookMs;
+      this.parts.log.warn({ place, kind: kindName, name }, 'this version does not know this durable work; it is left for a node that does');
+      this.pauseMs = firstCountMs;
       this.arm();
     }
     return false;
@@ -64,8 +64,8 @@ export class LeftWork {
     return [...this.names[place]];
   }
 
-  /** Counts what is left. Called by itself after growing pauses, and by whoever has to know now. */
-  async look(): Promise<void> {
+  /** Counts what is left. Runs after growing pauses, and on demand. */
+  async count(): Promise<void> {
     const shards = ownedShards(this.parts.placement as Placement);
     const counts: LeftCount[] = [];
     for (const [place, names] of Object.entries(this.names) as [Place, Set<string>][]) {
@@ -74,7 +74,7 @@ export class LeftWork {
       counts.push(...rows);
     }
     this.counts = counts;
-    this.parts.onLook();
+    this.parts.onCounted();
   }
 
   stop(): void {
@@ -87,8 +87,8 @@ export class LeftWork {
     if (this.stopped) return;
     this.timer = setTimeout(() => {
       this.pauseMs = Math.min(longestPauseMs, 2 * this.pauseMs);
-      this.look()
-        .catch((err) => this.parts.log.debug({ err }, 'work that is left could not be counted; trying again'))
+      this.count()
+        .catch((err) => this.parts.log.debug({ err }, 'left work could not be counted; retrying'))
         .finally(() => this.arm());
     }, this.pauseMs);
     this.timer.unref();

@@ -1,22 +1,22 @@
 /**
- * What waits for actors: until their state is loaded, until there is room in the open batch, or until what failed before has been tried
- * alone. It owns the order and the bounds; taking a turn is given.
+ * The mailboxes of all activations. Envelopes wait until the state is loaded, until the open batch has room, or until a turn that failed
+ * before has been retried alone. Owns their order and bounds; running a turn is passed in.
  *
  * M1 Envelopes of one actor are taken in the order in which they came.
- * M2 All mailboxes together, and each asked one, are bounded; an envelope beyond is refused, and surely not done.
- * M3 Room in a batch is shared evenly by all who wait for it: nobody's many turns keep others from one.
+ * M2 All mailboxes together, and each one that takes asks, are bounded; an envelope beyond the bound is refused and has no effect.
+ * M3 Room in a batch is shared evenly by all waiting activations: a busy actor does not starve others.
  */
 import { AppError } from '../errors.ts';
 import type { GroupCommit } from '../storage/group-commit.ts';
 import type { Activation } from './activation.ts';
 import type { Envelope } from './envelope.ts';
 
-/** False: not now, since another actor that it takes along is not at hand. */
+/** False: not now, since a participant of its co-located transaction is not ready. */
 type Take = (activation: Activation, envelope: Envelope) => boolean;
 
 export class Mailboxes {
   private waiting = 0;
-  /** Ready activations with a mailbox: they wait for room in the batch, or for a turn of theirs that goes alone. */
+  /** Ready activations with a mailbox: they wait for room in the batch, or for a turn of theirs that runs alone. */
   private readonly held = new Set<Activation>();
   private readonly commit: GroupCommit;
   private readonly maxWaiting: number;
@@ -46,7 +46,7 @@ export class Mailboxes {
     return null;
   }
 
-  /** Its state is loaded: what waits for it is taken, and the joint turns that are to take it along. */
+  /** Its state is loaded: its envelopes are taken, and co-located transactions that wait for it. */
   ready(activation: Activation): void {
     const { awaitedBy } = activation;
     activation.awaitedBy = null;
@@ -74,7 +74,7 @@ export class Mailboxes {
     return taken;
   }
 
-  /** M3. There is room again. Those that still have to wait go to the end; what some leave of their shares is shared again. */
+  /** M3. The batch has room again. Activations that still wait go to the end of the queue; unused shares are distributed again. */
   pumpHeld(): void {
     for (let taken = 1; taken > 0; ) {
       taken = 0;
@@ -87,7 +87,7 @@ export class Mailboxes {
     }
   }
 
-  /** Takes out all that waits for an activation. */
+  /** Removes and returns all envelopes of an activation. */
   empty(activation: Activation): Envelope[] {
     this.held.delete(activation);
     const waiting = activation.mailbox ?? [];
@@ -96,19 +96,19 @@ export class Mailboxes {
     return waiting;
   }
 
-  /** Takes out all that waits for those that were to take this activation along. */
+  /** Removes and returns the envelopes of activations whose co-located transaction waits for this one. */
   emptyAwaiting({ awaitedBy }: Activation): Envelope[] {
     return [...(awaitedBy ?? [])].flatMap((other) => this.empty(other));
   }
 
   private mayTurn(activation: Activation, envelope: Envelope): boolean {
-    // It is shown what is committed and adds nothing to a batch.
+    // A query reads committed state and adds nothing to a batch.
     if (envelope.source.kind === 'query') return true;
     return this.commit.hasRoom && activation.admits(envelope, this.commit.maxBatchTurns);
   }
 }
 
-/** M1. What was taken before and is undone goes before what came later. */
+/** M1. An envelope whose turn was undone goes before later ones. */
 function put(mailbox: Envelope[], envelope: Envelope): void {
   let at = mailbox.length;
   if (envelope.order > 0) while (at > 0 && !(mailbox[at - 1]!.order > 0 && mailbox[at - 1]!.order < envelope.order)) at--;

@@ -1,10 +1,10 @@
-/** What a command throws when it cannot be taken before something else, which is surely on its way. */
+/** Thrown by a command that depends on something which has not arrived yet but certainly will. */
 import { AppError } from '../errors.ts';
 
 /**
- * The turn changes nothing. A message, outcome or timer stays and is tried again with growing pauses for ten minutes (`early-work.ts`), and only
- * then becomes a dead letter. Who asked is told `unavailable`. What it waits for must not come from the same sender in a later turn: that
- * waits behind it.
+ * The turn changes nothing. A message, outcome or timer is retried with growing pauses for ten minutes (`early-work.ts`), and only then becomes
+ * a dead letter. A caller gets `unavailable`. What the command depends on must not be sent by the same sender in a later turn: that message
+ * would wait behind this one.
  */
 export class NotYet extends AppError {
   constructor(message: string) {

@@ -1,14 +1,14 @@
 /**
  * Durable messages on their way to actors of this node. A message is a row from its sender's commit until its receiver's commit deletes
- * it; memory only says which rows are in hand (`messages-in-hand.ts`).
+ * it; memory only says which rows are in flight (`in-flight-messages.ts`).
  *
- * O1 No message is in hand twice at once.
- * O2 Messages of one sender to one actor are handed over in the order of the sender's turns. One that was just told of is handed over where
- *    memory proves that all before it were; else the rows of its shard are read, which tell. A row that has to stay in the database keeps those
- *    after it there, and nothing else.
- * O3 What this version does not know is left (`left-work.ts`), and later messages of its sender to the same actor wait behind it.
+ * O1 No message is in flight twice at once.
+ * O2 Messages of one sender to one actor are delivered in the order of the sender's turns. A message that was just committed is delivered where
+ *    memory proves that all before it were; else the rows of its shard are read in order. A row that has to stay in the database keeps back those
+ *    after it, and nothing else.
+ * O3 A message that this version does not know is left (`left-work.ts`), and later messages of its sender to the same actor wait behind it.
  * O4 Rows are read in the order of their numbers. One statement shows with each row all earlier rows of its sender, since they were committed
- *    before it. Of several pages only that is read whose number was drawn before the first of them.
+ *    before it. Of several pages only rows are read whose number was drawn before the first page.
  */
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import { AppError } from '../errors.ts';
@@ -17,13 +17,13 @@ import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { Database } from '../storage/database.ts';
 import type { ActorSystem } from './actor-system.ts';
 import { type Envelope, newEnvelope } from './envelope.ts';
+import { InFlightMessages, pairOf } from './in-flight-messages.ts';
 import type { LeftWork } from './left-work.ts';
-import { MessagesInHand, pairOf } from './messages-in-hand.ts';
 
 export type OutboxParts = { system: ActorSystem; database: Database; placement: Placement; log: Log; left: LeftWork };
 export type OutboxOptions = {
-  /** Messages in hand at most; beyond it they stay in the database until a sweep comes by. */
-  maxInHand?: number;
+  /** Messages in flight at most; further ones stay in the database until a sweep. */
+  maxInFlight?: number;
   sweepIntervalMs?: number;
 };
 
@@ -31,49 +31,49 @@ type MessageRow = MessageDraft & { seq: number };
 type Page = { shards: number[]; after: { shard: number; seq: number; id: string }; upTo: number };
 
 const pageSize = 1_000;
-/** Every so many intervals a sweep looks although nothing says that something is left: news between nodes may be lost. */
-const unaskedEvery = 10;
-/** Messages that wait to be read again; what else is known of them is forgotten beyond it. */
-const maxUnsure = 10_000;
+/** A full sweep every so many intervals: notifications between nodes may be lost. */
+const fullSweepEvery = 10;
+/** Bound of `toVerify`. */
+const maxToVerify = 10_000;
 const staysBehind = new AppError('unavailable', 'A message before it stays in the database');
 
 export class Outbox {
-  private readonly inHand = new MessagesInHand();
-  /** Messages that were told of and must be read, to see what is before them. */
-  private readonly unsure = new Map<string, MessageDraft>();
+  private readonly inFlight = new InFlightMessages();
+  /** Messages whose shard must be read to see what is before them. */
+  private readonly toVerify = new Map<string, MessageDraft>();
   /** Shards to read at once, and with the next interval. */
   private readonly toRead = new Set<number>();
   private readonly toReadLater = new Set<number>();
   private scheduled = false;
-  /** Of the sweep that is under way. */
+  /** The sweep that is running. */
   private sweeping: Promise<void> | null = null;
-  /** Where there was no room for all, the next sweep begins with the shard that found none. */
+  /** Where there was no room for all, the next sweep begins with the first shard that was not read. */
   private firstShard = 0;
-  private letGone: Envelope[] | null = null;
-  /** Senders and receivers with a message that this sweep has left: those after it are left too. */
+  private releasing: Envelope[] | null = null;
+  /** Pairs of sender and receiver with a message that this sweep has left: later ones are left too. */
   private readonly left = new Set<string>();
-  /** O3: the same for those whose next message this version did not know; more of them are not looked for at once. */
+  /** O3: pairs whose next message this version does not know; their later messages wait for a sweep. */
   private readonly held = new Set<string>();
   private stopped = false;
   private timer: NodeJS.Timeout | null = null;
   private readonly parts: OutboxParts;
-  private readonly maxInHand: number;
+  private readonly maxInFlight: number;
   private readonly sweepIntervalMs: number;
 
   constructor(parts: OutboxParts, options: OutboxOptions = {}) {
     this.parts = parts;
-    this.maxInHand = options.maxInHand ?? 20_000;
+    this.maxInFlight = options.maxInFlight ?? 20_000;
     this.sweepIntervalMs = options.sweepIntervalMs ?? 1_000;
   }
 
   get size(): number {
-    return this.inHand.size;
+    return this.inFlight.size;
   }
 
   start(): void {
     let ticks = 0;
     this.timer = setInterval(() => {
-      if (++ticks % unaskedEvery === 0) void this.sweep();
+      if (++ticks % fullSweepEvery === 0) void this.sweep();
       else if (this.toReadLater.size > 0) void this.read([...this.toReadLater]);
     }, this.sweepIntervalMs);
     this.timer.unref();
@@ -86,25 +86,25 @@ export class Outbox {
 
   /** These shards are lost, and with them what is known of their messages. */
   lost(shards: ReadonlySet<number>): void {
-    this.inHand.lost(shards);
+    this.inFlight.lost(shards);
   }
 
-  /** Takes messages that were just committed. */
+  /** Delivers messages that were just committed. */
   deliver(messages: readonly MessageDraft[]): void {
     for (const message of messages) {
       const { id, shard, sender, kind, actorId } = message;
-      if (this.parts.placement.epochOf(shard) === null || this.inHand.knows(id)) continue;
-      // One that has no order goes after all that have been left.
+      if (this.parts.placement.epochOf(shard) === null || this.inFlight.knows(id)) continue;
+      // A message without an order goes after all that have been left.
       const isLast = sender == null && (this.sweeping !== null || this.toReadLater.has(shard));
       const waits =
-        isLast || this.inHand.size >= this.maxInHand || (this.held.size > 0 && this.held.has(pairOf(sender ?? '', kind, actorId)));
+        isLast || this.inFlight.size >= this.maxInFlight || (this.held.size > 0 && this.held.has(pairOf(sender ?? '', kind, actorId)));
       if (waits || this.isUnknown(message)) this.toReadLater.add(shard);
-      else if (!this.inHand.mayFollow(message)) this.lookFor(message);
+      else if (!this.inFlight.mayFollow(message)) this.verifyOrder(message);
       else if (!this.handOver(message)) this.toReadLater.add(shard);
     }
   }
 
-  /** As `sweep`, also of what was left: this node has other shards, or what was left may be gone. */
+  /** As `sweep`, including what was left before: this node has other shards, or what was left may be gone. */
   sweepAll(): Promise<void> {
     this.held.clear();
     return this.sweep();
@@ -115,10 +115,10 @@ export class Outbox {
     return this.read(ownedShards(this.parts.placement));
   }
 
-  /** O2. All that were told of in one tick are looked for together. */
-  private lookFor(message: MessageDraft): void {
-    if (this.unsure.size >= maxUnsure) this.unsure.clear();
-    this.unsure.set(message.id, message);
+  /** O2. All messages of one tick are read together. */
+  private verifyOrder(message: MessageDraft): void {
+    if (this.toVerify.size >= maxToVerify) this.toVerify.clear();
+    this.toVerify.set(message.id, message);
     this.toRead.add(message.shard);
     if (this.scheduled) return;
     this.scheduled = true;
@@ -133,9 +133,9 @@ export class Outbox {
     return this.sweeping;
   }
 
-  /** Also what comes to be read while it reads. What it cannot read or has no room for is read later. */
+  /** Also reads what is requested meanwhile. What it cannot read or has no room for is read later. */
   private async readAll(): Promise<void> {
-    this.inHand.remembersAll = true;
+    this.inFlight.remembersAll = true;
     while (this.toRead.size > 0 && !this.stopped) {
       const shards = [...this.toRead].sort((a, b) => a - b);
       this.toRead.clear();
@@ -146,13 +146,13 @@ export class Outbox {
       try {
         if ((await this.readShards(later)) && (await this.readShards(earlier))) continue;
       } catch (error) {
-        this.parts.log.warn({ err: error }, 'the outbox could not be read; trying again');
+        this.parts.log.warn({ err: error }, 'the outbox could not be read; retrying');
       }
       for (const shard of [...shards, ...this.toRead]) this.toReadLater.add(shard);
       this.toRead.clear();
     }
-    this.inHand.remembersAll = false;
-    this.inHand.forget();
+    this.inFlight.remembersAll = false;
+    this.inFlight.forget();
     this.sweeping = null;
   }
 
@@ -162,7 +162,7 @@ export class Outbox {
     const page: Page = { shards, after: { shard: -1, seq: 0, id: '' }, upTo: Number.MAX_SAFE_INTEGER };
     let rows = await this.page(page);
     if (rows.length === pageSize) {
-      // O4: there are several, so all of them are read with a bound.
+      // O4: there are several pages, so all of them are read with a bound.
       page.upTo = await this.lastSeq();
       rows = await this.page(page);
     }
@@ -196,9 +196,9 @@ export class Outbox {
   /** A row, after all before it. False when there is no room for it. */
   private take(row: MessageRow): boolean {
     const { id, shard, sender, kind, actorId } = row;
-    const trace = this.unsure.get(id)?.trace;
-    this.unsure.delete(id);
-    if (this.inHand.knows(id) || this.parts.placement.epochOf(shard) === null) return true;
+    const trace = this.toVerify.get(id)?.trace;
+    this.toVerify.delete(id);
+    if (this.inFlight.knows(id) || this.parts.placement.epochOf(shard) === null) return true;
     const pair = sender == null ? null : pairOf(sender, kind, actorId);
     if (pair !== null && this.left.has(pair)) return true;
     if (!this.isUnknown(row)) return this.handOver({ ...row, trace });
@@ -213,14 +213,14 @@ export class Outbox {
     return true;
   }
 
-  /** False when there is no room for it. All before it from the same sender are consumed or in hand. */
+  /** False when there is no room for it. All before it from the same sender are consumed or in flight. */
   private handOver(message: MessageDraft): boolean {
     const { system } = this.parts;
-    if (this.inHand.size >= this.maxInHand) return false;
+    if (this.inFlight.size >= this.maxInFlight) return false;
     const { id, shard, kind, actorId, command, input, sender, trace = null } = message;
     const envelope = newEnvelope(command, input, Infinity, null, { kind: 'message', id }, trace);
     envelope.resolve = () => {
-      this.inHand.done(id);
+      this.inFlight.done(id);
       const { follower } = envelope;
       envelope.follower = null;
       if (follower !== null && !follower.settled && !system.deliver(kind, actorId, follower))
@@ -230,20 +230,20 @@ export class Outbox {
       this.toReadLater.add(shard);
       if (sender != null && this.sweeping !== null) this.left.add(pairOf(sender, kind, actorId));
       envelope.follower = null;
-      this.letGo(this.inHand.letGo(id));
+      this.release(this.inFlight.release(id));
     };
-    this.inHand.add(message, envelope);
+    this.inFlight.add(message, envelope);
     if (system.deliver(kind, actorId, envelope)) return true;
-    this.inHand.letGo(id);
+    this.inFlight.release(id);
     return false;
   }
 
-  /** H1, one after the other: there may be thousands. */
-  private letGo(envelope: Envelope | null): void {
+  /** H1. Iterative, not recursive: there may be thousands. */
+  private release(envelope: Envelope | null): void {
     if (envelope === null) return;
-    if (this.letGone !== null) return void this.letGone.push(envelope);
-    this.letGone = [envelope];
-    for (const one of this.letGone) this.parts.system.pending.settle(one, staysBehind, undefined);
-    this.letGone = null;
+    if (this.releasing !== null) return void this.releasing.push(envelope);
+    this.releasing = [envelope];
+    for (const one of this.releasing) this.parts.system.pending.settle(one, staysBehind, undefined);
+    this.releasing = null;
   }
 }

@@ -1,4 +1,4 @@
-/** Passivation: activations that nobody uses leave memory, sooner when memory is short. */
+/** Passivation: idle activations are dropped, sooner when memory is short. */
 import { getHeapStatistics } from 'node:v8';
 import { monotonicMs } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -6,13 +6,13 @@ import type { Activation } from './activation.ts';
 import type { ActorSystem } from './actor-system.ts';
 
 const sweepIntervalMs = 1_000;
-/** Looked at in one sweep, so that a million activations do not hold up a turn. */
-const maxLooked = 20_000;
+/** Examined in one sweep, so that a million activations do not delay a turn. */
+const maxExamined = 20_000;
 /** Above this share of the heap's limit, activations idle for longer than `shortIdleMs` go. */
 const pressureShare = 0.7;
-/** Whoever sends nothing for this long has nothing more to say for now. */
+/** An actor that has sent nothing for this long forgets its predecessors (`sent-messages.ts`). */
 const forgetSentMs = 10_000;
-/** Also for actors that do not exist: looking at a made-up id must not cost memory for long. */
+/** Also for actors that do not exist: a query of an invented id must not hold memory for long. */
 const shortIdleMs = 5_000;
 
 export class Passivation {
@@ -39,13 +39,13 @@ export class Passivation {
     if (this.timer !== null) clearInterval(this.timer);
   }
 
-  /** Looks at the next stretch of activations; a later sweep goes on where this one ended. Returns how many left memory. */
+  /** Examines the next activations; the next sweep continues after them. Returns how many were dropped. */
   sweep(): number {
     const pressure = this.underPressure();
     const nowMs = this.nowMs();
     let passivated = 0;
     this.cursor ??= this.all();
-    for (let looked = 0; looked < maxLooked; looked++) {
+    for (let examined = 0; examined < maxExamined; examined++) {
       const { done, value: activation } = this.cursor.next();
       if (done) {
         this.cursor = null;
@@ -60,7 +60,7 @@ export class Passivation {
       const allowedMs = pressure || activation.committed === null ? Math.min(shortIdleMs, idleTimeoutMs) : idleTimeoutMs;
       if (nowMs - activation.lastUsedMs >= allowedMs && this.system.passivate(activation)) passivated++;
     }
-    if (pressure && passivated > 0) this.log.info({ passivated }, 'memory is short: idle actors have left it');
+    if (pressure && passivated > 0) this.log.info({ passivated }, 'memory is short: idle actors were passivated');
     return passivated;
   }
 

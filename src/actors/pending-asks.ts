@@ -1,7 +1,7 @@
-/** Every ask that nobody has answered yet, so that each is answered at the latest when its deadline has passed. */
+/** All pending asks. Each is answered at the latest when its deadline has passed. */
 import { monotonicMs } from '../clock.ts';
 import { AppError, outcomeUnknown } from '../errors.ts';
-import { Admission, lateAfterMs, lookEveryMs } from './admission.ts';
+import { Admission, lateAfterMs, sampleEveryMs } from './admission.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
 import type { Envelope } from './envelope.ts';
 
@@ -10,9 +10,9 @@ export class PendingAsks {
   private readonly sweep: NodeJS.Timeout;
   private readonly deferred: DeferredCallers;
   private readonly admission: Admission;
-  /** Since the last look. */
+  /** Since the last sample. */
   private answered = 0;
-  /** Of these. What was asked of another node is not counted: that node sheds for itself. */
+  /** Late ones of these. Asks sent to another node are not counted: that node sheds for itself. */
   private late = 0;
   private empty: (() => void) | null = null;
 
@@ -20,7 +20,7 @@ export class PendingAsks {
   constructor(deferred: DeferredCallers, most: number) {
     this.admission = new Admission(most);
     this.deferred = deferred;
-    this.sweep = setInterval(() => this.expire(), lookEveryMs);
+    this.sweep = setInterval(() => this.expire(), sampleEveryMs);
     this.sweep.unref();
   }
 
@@ -72,7 +72,7 @@ export class PendingAsks {
       if (envelope.deadlineMs <= nowMs) this.settle(envelope, unanswered(envelope), undefined);
       else if (this.isLate(envelope, nowMs)) lateWaiting++;
     }
-    this.admission.look(this.waiting.size, answered, answered === 0 ? lateWaiting : late);
+    this.admission.sample(this.waiting.size, answered, answered === 0 ? lateWaiting : late);
     this.answered = 0;
     this.late = 0;
   }
@@ -82,7 +82,7 @@ export class PendingAsks {
   }
 }
 
-/** A turn that was taken may have happened; one that was not, has not. */
+/** A turn that was taken may have been committed; one that was not taken has had no effect. */
 function unanswered(envelope: Envelope): AppError {
   return envelope.taken
     ? outcomeUnknown()

@@ -1,6 +1,6 @@
 /**
- * Durable work that the database refuses through no fault of its own: it is tried again with growing pauses for as long as that lasts, and never
- * becomes a dead letter for it. Counted, so that somebody hears of it.
+ * Durable work that the database refuses for a reason that is not in the work: it is retried with growing pauses for as long as that lasts, and
+ * never becomes a dead letter for it. Counted for metrics.
  */
 
 import { elapsedBackoffMs } from '../backoff.ts';
@@ -29,7 +29,7 @@ export class RefusedWork {
     this.nowMs = nowMs;
   }
 
-  /** Notes the refusal, and says how long to wait before the next try. */
+  /** Counts the refusal and returns the pause before the next try. */
   pauseMs(envelope: Envelope, error: Error, about: object): number {
     const nowMs = this.nowMs();
     const { forMs } = this.tried.again(envelope, nowMs);
@@ -37,14 +37,14 @@ export class RefusedWork {
     this.unlogged++;
     if (nowMs - this.loggedAtMs >= logEveryMs) {
       const more = this.unlogged - 1;
-      this.log.error({ ...about, more, err: error }, 'the database refuses durable work, which is tried again for as long as it does');
+      this.log.error({ ...about, more, err: error }, 'the database refuses durable work; retrying until it accepts it');
       this.loggedAtMs = nowMs;
       this.unlogged = 0;
     }
     return elapsedBackoffMs(forMs, shortestPauseMs, longestPauseMs);
   }
 
-  /** How much is being tried again now, and for how long the first of it has been. */
+  /** How much is being retried now, and for how long the oldest has been. */
   get size(): { count: number; oldestS: number } {
     return this.tried.size(this.nowMs());
   }

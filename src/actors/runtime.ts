@@ -10,8 +10,8 @@ import type { Tracer } from '../tracing.ts';
 import { within } from '../within.ts';
 import { ActorSystem } from './actor-system.ts';
 import type { AnyActor } from './define-actor.ts';
-import { endInOrder } from './effect-holders.ts';
-import type { LanePlaces } from './effect-lanes.ts';
+import { recordCleanStop } from './effect-holders.ts';
+import type { LaneLimits } from './effect-lanes.ts';
 import { Effects } from './effects.ts';
 import { LeftWork } from './left-work.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
@@ -19,7 +19,7 @@ import { Passivation } from './passivation.ts';
 import type { AfterCommit } from './settlement.ts';
 import { Timers, timerHorizonMs } from './timers.ts';
 
-/** Told each batch of events right after its commit, with the number each was given; in commit order. */
+/** Called with each batch of events right after its commit, with the number of each; in commit order. */
 export type EventListener = AfterCommit['events'];
 
 export type RuntimeOptions = {
@@ -30,10 +30,10 @@ export type RuntimeOptions = {
   maxWaiting?: number;
   maxBatchTurns?: number;
   /** Places of each lane of effects, instead of its own. */
-  effectPlaces?: LanePlaces;
-  /** How long an effect waits that was in hand when two processes died. */
+  effectLaneLimits?: LaneLimits;
+  /** How long an effect waits that was in flight when two processes died. */
   suspectPauseMs?: number;
-  maxEffectsInHand?: number;
+  maxEffectsInFlight?: number;
   outbox?: OutboxOptions;
   /** How long one commit statement, and one lock in its way, may take. */
   statementTimeoutMs?: number;
@@ -93,10 +93,10 @@ export class Runtime {
     const { commit, timers } = this;
     this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates, tracer });
     const { kinds } = this.actors;
-    const left = (this.left = new LeftWork({ kinds, database, placement, log, onLook: () => void this.outbox.sweepAll() }));
+    const left = (this.left = new LeftWork({ kinds, database, placement, log, onCounted: () => void this.outbox.sweepAll() }));
     this.effects = new Effects(
       { system: this.actors, commit, database, placement, clock, log, left, tracer },
-      { places: options.effectPlaces, suspectPauseMs: options.suspectPauseMs, maxInHand: options.maxEffectsInHand },
+      { laneLimits: options.effectLaneLimits, suspectPauseMs: options.suspectPauseMs, maxInFlight: options.maxEffectsInFlight },
     );
     this.outbox = new Outbox({ system: this.actors, database, placement, log, left }, options.outbox);
     this.passivation = new Passivation(this.actors, log);
@@ -127,13 +127,13 @@ export class Runtime {
       try {
         listener(events, seqs);
       } catch (error) {
-        // The events stand committed; whoever listens has lost them by its own fault and must not stop the others.
+        // The events are committed; a listener that throws must not stop the others.
         this.options.log.error({ err: error }, 'a listener for events failed');
       }
     };
   }
 
-  /** Joins the cluster and goes on with whatever the shards it was given have to do. */
+  /** Joins the cluster and continues the durable work of the shards it acquires. */
   async start(): Promise<void> {
     await this.options.placement.start();
     this.outbox.start();
@@ -157,14 +157,14 @@ export class Runtime {
     };
   }
 
-  /** Resolves when the effects that go on here for actors that live elsewhere by now have ended, and after `timeoutMs` at the latest. */
+  /** Resolves when the effects that still run here for actors of other nodes have ended, and after `timeoutMs` at the latest. */
   finishEffects(timeoutMs: number): Promise<void> {
     return within(this.effects.drained(), timeoutMs);
   }
 
   /**
-   * Takes nothing new, answers what was accepted, and lets go of everything. What still has no answer after `graceMs` is told that it is
-   * unknown, or not done; with 0 that is everything, as in a crash.
+   * Refuses new asks, answers what was accepted, and releases everything. Asks without an answer after `graceMs` get `outcome_unknown`, or
+   * `overloaded` where nothing was done; with 0 that is all of them, as in a crash.
    */
   async stop(graceMs = defaultGraceMs): Promise<void> {
     const deadlineMs = monotonicMs() + graceMs;
@@ -179,16 +179,16 @@ export class Runtime {
     this.effects.stop();
     await within(this.commit.drained(), deadlineMs - monotonicMs());
     const { database, placement, log } = this.options;
-    // Unless it is to be as in a crash. Said before the others hear that this node has gone.
+    // Not in a simulated crash. Recorded before the others see this node leave.
     if (graceMs > 0) {
-      const told = endInOrder(database, placement.owner).catch((err) => log.debug({ err }, 'an end in order could not be recorded'));
+      const told = recordCleanStop(database, placement.owner).catch((err) => log.debug({ err }, 'the clean stop could not be recorded'));
       await within(told, endTimeoutMs);
     }
     this.actors.close();
     await within(Promise.all([this.options.placement.stop(), this.commit.close()]), 2_000);
   }
 
-  /** Reads the work of acquired shards. What is acquired while it reads is read right after. */
+  /** Reads the work of acquired shards. Shards acquired meanwhile are read right after. */
   private async recover(): Promise<void> {
     if (this.recovering !== 'no') {
       this.recovering = 'again';
@@ -201,14 +201,14 @@ export class Runtime {
         if ((this.recovering as string) === 'yes') break;
         attempt = -1;
       } catch (error) {
-        this.options.log.warn({ err: error }, 'the work of acquired shards could not be read; trying again');
+        this.options.log.warn({ err: error }, 'the work of acquired shards could not be read; retrying');
         await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, 100, 5_000)));
       }
     }
     this.recovering = 'no';
   }
 
-  /** Takes up timers that have come near. Called by itself in time, and by whoever has moved the clock. */
+  /** Loads timers that are due soon. Runs periodically, and is called by tests that move the clock. */
   async sweepTimers(): Promise<void> {
     const { database, placement } = this.options;
     await this.timers.sweep(async () => {
@@ -218,7 +218,7 @@ export class Runtime {
         text: `select kind, actor_id as "actorId", name, shard, command, input, due_at as "dueAt" from timer where shard = any($1) and due_at < to_timestamp($2::float8 / 1000) and kind || '/' || command <> all($3) order by due_at limit ${maxTimersInRead}`,
         values: [shards, this.clock.nowMs() + timerHorizonMs, this.left.namesIn('timer')],
       });
-      // More stand there: the next look finds them where these have fired.
+      // There are more: the next sweep reads them after these have fired.
       if (rows.length === maxTimersInRead && !this.stopped) setTimeout(() => void this.sweepTimers().catch(() => {}), 1_000).unref();
       return (rows as TimerDraft[]).filter(({ kind, command }) => this.left.knows('timer', kind, command));
     });

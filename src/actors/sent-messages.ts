@@ -1,17 +1,17 @@
 /**
- * What one activation has sent to whom last, so that each message names the one before it from this actor to the same one. It lives with
- * the activation: when turns are undone, it goes with them.
+ * The last message that one activation has sent to each receiver, so that each message names its predecessor. It is part of the activation: when
+ * turns are undone, it is dropped with them.
  */
 import type { MessageDraft } from '../storage/commit-unit.ts';
 
-/** With more receivers it begins anew. */
+/** With more receivers all are forgotten. */
 const maxReceivers = 256;
 
 export class SentMessages {
   /** By receiver. */
   private readonly last = new Map<string, string>();
   private readonly sender: string;
-  /** This actor has sent nothing to anybody but what stands here. */
+  /** All that this actor has ever sent is known here. */
   private isComplete: boolean;
 
   constructor(sender: string, isComplete: boolean) {
@@ -19,7 +19,7 @@ export class SentMessages {
     this.isComplete = isComplete;
   }
 
-  /** Says in the message who sends it and what it comes after. */
+  /** Records in the message its sender and predecessor. */
   note(message: MessageDraft): void {
     const receiver = `${message.kind}/${message.actorId}`;
     const before = this.last.get(receiver);

@@ -1,5 +1,5 @@
 /**
- * Makes a unit's turns true when they are committed, and undoes them when they are not.
+ * Publishes the results of a unit's turns when it is committed, and undoes the turns when it is not.
  *
  * R5 Every envelope is answered once: by its turn, by a failure, or when its deadline has passed.
  * R6 When a commit is refused or fails, the activation and all turns built on it are dropped; what was waiting is tried again from the
@@ -21,7 +21,7 @@ import { RefusedWork } from './refused-work.ts';
 import type { Timers } from './timers.ts';
 import type { TurnPart, TurnUnit } from './turn-unit.ts';
 
-/** What follows from a commit, done by the parts that own it. */
+/** What is done after a commit, by the parts that own it. */
 export type AfterCommit = {
   events(events: EventDraft[], seqs: number[]): void;
   messages(messages: MessageDraft[]): void;
@@ -41,13 +41,13 @@ export type SettlementParts = {
   drop(activation: Activation): Envelope[];
   /** Sends an envelope to the actor again, wherever it lives now. */
   route(activation: Activation, envelope: Envelope): void;
-  /** The same for what may have taken effect before. */
+  /** The same for an envelope that may have taken effect before. */
   enter(activation: Activation, envelope: Envelope): void;
 };
 
 type Blamable = { kind: 'failed' | 'repeated' | 'unavailable'; error: Error };
 
-/** Durable work that fails this often by its own fault becomes a dead letter. */
+/** Durable work whose command fails this often becomes a dead letter. */
 const maxFailures = 3;
 
 export class Settlement {
@@ -62,15 +62,15 @@ export class Settlement {
   }
 
   settle(unit: TurnUnit, outcome: CommitOutcome): void {
-    // The next one may be on its way already.
+    // The next batch may be being sent already.
     for (const part of unit.parts) if (part.activation.sending === part) part.activation.sending = null;
     if (outcome.kind === 'committed') this.committed(unit, outcome.seqs);
     else this.notCommitted(unit, outcome);
   }
 
   /** A turn that changed nothing is answered when ownership is confirmed; where the actor was lost meanwhile, it is asked again. */
-  confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void {
-    unsure.then(
+  confirmed(activation: Activation, envelope: Envelope, confirmation: Promise<void>): void {
+    confirmation.then(
       () => {
         if (activation.phase === 'dropped') this.again(activation, envelope);
         else this.parts.pending.settle(envelope, envelope.error, envelope.reply);
@@ -79,19 +79,19 @@ export class Settlement {
     );
   }
 
-  /** What waits for a later turn of a lost actor is asked again where it lives now. */
+  /** Callers that wait for a later turn of a lost actor are routed to its new owner. */
   moved(deferred: { activation: Activation; envelope: Envelope }[]): void {
     for (const { activation, envelope } of deferred) this.again(activation, envelope);
   }
 
-  /** The command of durable work threw. */
+  /** The command of an envelope of durable work threw. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void {
-    if (failure instanceof NotYet) return this.tooEarly(activation, envelope, failure);
+    if (failure instanceof NotYet) return this.retryEarly(activation, envelope, failure);
     if (++envelope.failures >= maxFailures) envelope.givenUp = failure instanceof Error ? failure : new Error(String(failure));
     this.routeLater(activation, envelope);
   }
 
-  private tooEarly(activation: Activation, envelope: Envelope, failure: NotYet): void {
+  private retryEarly(activation: Activation, envelope: Envelope, failure: NotYet): void {
     const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
     const pauseMs = this.early.pauseMs(envelope, failure, about);
     if (pauseMs === null) envelope.givenUp = failure;
@@ -100,7 +100,7 @@ export class Settlement {
 
   private committed(unit: TurnUnit, seqs: number[]): void {
     const { after } = this.parts;
-    // J2: all of it can be seen before anybody is told of any of it.
+    // J2: all rows are visible to queries before any caller is answered.
     for (const { activation, row } of unit.parts) if (row !== null) activation.committed = row;
     for (const part of unit.parts) this.partCommitted(part);
     this.parts.commands.decided(unit.commands, true);
@@ -125,13 +125,13 @@ export class Settlement {
 
   private notCommitted(unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
     const { commit, deferred } = this.parts;
-    // J4. What this finds is looked at in turn.
+    // J4. Units found here are followed in turn.
     const units = new Set([unit]);
     for (const { parts } of units) for (const { activation } of parts) if (activation.open !== null) units.add(activation.open.unit);
     const parts = [...units].flatMap((undone) => undone.parts);
     for (const built of units) if (built !== unit) commit.withdraw(built);
     const inMailboxes = parts.map(({ activation }) => ({ activation, envelopes: this.parts.drop(activation) }));
-    // Their own turns may stand committed: they go on waiting for an answer.
+    // The turns of these callers may be committed: they go on waiting for an answer.
     for (const { activation, answered } of parts) {
       for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, activation, envelope);
     }
@@ -145,12 +145,12 @@ export class Settlement {
     for (const { activation, envelopes } of inMailboxes) for (const envelope of envelopes) this.again(activation, envelope);
   }
 
-  /** Returns the envelopes that are dealt with here and must not be tried again at once. */
+  /** Returns the envelopes that are handled here and must not be retried at once. */
   private blame(unit: TurnUnit, outcome: Blamable): Envelope[] {
     const { pending, log } = this.parts;
     const taken = unit.parts.flatMap((part) => part.taken);
     if (outcome.kind === 'unavailable') {
-      // Where only one of them is refused, the others go on without it.
+      // Run alone, so that one refused envelope does not hold up the others.
       for (const envelope of taken) envelope.alone ||= taken.length > 1;
       for (const part of unit.parts) for (const envelope of part.taken) this.unavailable(part.activation, envelope, outcome.error);
       return taken;
@@ -162,18 +162,18 @@ export class Settlement {
     const [only] = taken as [Envelope];
     const { activation, kind, id } = unit.parts.find((part) => part.taken.length === 1)!;
     if (outcome.kind === 'repeated') {
-      this.echo(only);
+      this.settleDuplicate(only);
       return taken;
     }
     log.error({ kind, id, command: only.command, err: outcome.error }, 'the database refused what a turn recorded');
     if (!isDurable(only)) pending.settle(only, new AppError('internal', 'Internal Server Error', { cause: outcome.error }), undefined);
-    // Not even as a dead letter: its command does not run again, only the letter is tried again.
+    // The dead letter itself was refused: its command does not run again, only the dead letter is retried.
     else if (only.givenUp !== null) this.tryLater(activation, only, outcome.error);
     else this.threw(activation, only, outcome.error);
     return taken;
   }
 
-  /** Nothing was written, through no fault of the turn. Who asked is told so; durable work is tried again for as long as it lasts. */
+  /** Nothing was written, and the turn is not the cause. A caller gets `unavailable`; durable work is retried for as long as it lasts. */
   private unavailable(activation: Activation, envelope: Envelope, error: Error): void {
     if (isDurable(envelope)) return this.tryLater(activation, envelope, error);
     const told = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', {
@@ -183,16 +183,16 @@ export class Settlement {
     this.parts.pending.settle(envelope, told, undefined);
   }
 
-  /** It has taken effect before, and this is its echo: durable work is done, a command has the reply that stands in the database. */
-  private echo(envelope: Envelope): void {
+  /** A duplicate of what has taken effect before: durable work is done, a command gets the recorded reply. */
+  private settleDuplicate(envelope: Envelope): void {
     if (envelope.commandId === null) this.parts.pending.settle(envelope, undefined, envelope.reply);
-    else this.parts.commands.echo(envelope.commandId, envelope);
+    else this.parts.commands.answerDuplicate(envelope.commandId, envelope);
   }
 
   /**
-   * What was not taken, or is undone, goes to its actor again, wherever that lives now.
+   * Routes an envelope that was not taken, or whose turn is undone, to its actor again.
    *
-   * @param repeated something in its unit has taken effect before: where it is this one, its turn would refuse what it has done itself
+   * @param repeated a duplicate is in its unit: where it is this one, the recorded reply must be looked up before its command runs again
    */
   again(activation: Activation, envelope: Envelope, repeated = false): void {
     if (envelope.settled) return;
@@ -201,12 +201,12 @@ export class Settlement {
     else this.parts.route(activation, waiting);
   }
 
-  /** After a pause, in which its neighbours go on. */
+  /** After a pause, in which other envelopes go on. */
   private routeLater(activation: Activation, envelope: Envelope): void {
     this.routeAfter(envelope.givenUp === null ? 25 * 4 ** envelope.failures : 0, activation, envelope);
   }
 
-  /** The same for what is no fault of its own. */
+  /** The same for a failure that its command did not cause. */
   private tryLater(activation: Activation, envelope: Envelope, error: Error): void {
     const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
     this.routeAfter(this.refused.pauseMs(envelope, error, about), activation, envelope);

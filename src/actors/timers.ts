@@ -27,7 +27,7 @@ export class Timers {
     this.fire = fire;
   }
 
-  /** Takes a timer that stands committed. One of the same actor and name is replaced. */
+  /** Takes a committed timer. One of the same actor and name is replaced. */
   set(timer: TimerDraft): void {
     const key = keyOf(timer.kind, timer.actorId, timer.name);
     this.touched?.add(key);
@@ -41,7 +41,7 @@ export class Timers {
     this.current.delete(key);
   }
 
-  /** Whether the timer that fired for `dueMs` still is the one that stands. */
+  /** Whether the timer that fired for `dueMs` is still current. */
   isCurrent(kind: string, actorId: string, name: string, dueMs: number): boolean {
     return this.current.get(keyOf(kind, actorId, name))?.dueAt === dueMs;
   }
@@ -66,7 +66,7 @@ export class Timers {
     }
   }
 
-  /** Fires again a little later: its actor had no room. */
+  /** Fires it again later: its actor had no room. */
   postpone(timer: TimerDraft, delayMs: number): void {
     const key = keyOf(timer.kind, timer.actorId, timer.name);
     if (this.current.get(key) !== timer) return;
@@ -99,13 +99,13 @@ export class Timers {
     this.wake = null;
     const next = this.heap[0];
     if (next === undefined) return;
-    // Never longer than a while at once: a clock that is set forward must not leave timers behind.
+    // Bounded, so that timers fire soon after the wall clock is set forward.
     const waitMs = Math.min(longestWaitMs, Math.max(0, next.dueAt - this.clock.nowMs()));
     this.wake = setTimeout(() => this.fireDue(), waitMs);
     this.wake.unref();
   }
 
-  /** Fires what is due by the clock. Called by itself in time, and by whoever has moved the clock. */
+  /** Fires what is due by the clock. Called by the system timer, and by tests that move the clock. */
   fireDue(): void {
     const nowMs = this.clock.nowMs();
     for (let next = this.heap[0]; next !== undefined && next.dueAt <= nowMs; next = this.heap[0]) {

@@ -1,25 +1,25 @@
-/** Durable work that is being tried again: since when, and how often it has been tried. */
+/** Durable work that is being retried: since when, and how often. */
 import type { Envelope } from './envelope.ts';
 
 type Tried = { readonly sinceMs: number; times: number };
 
 export class TriedSince {
-  /** Also holds what has been settled meanwhile, until it is looked at. */
+  /** May hold settled envelopes until the next clean-up. */
   private readonly tried = new Map<Envelope, Tried>();
-  private lookAtSize = 1_000;
+  private sweepAtSize = 1_000;
 
-  /** Notes one more try. Returns for how long and how often it has been tried; 0 ms and 1 the first time. */
+  /** Counts one more try. Returns for how long and how often it has been tried; 0 ms and 1 the first time. */
   again(envelope: Envelope, nowMs: number): { forMs: number; times: number } {
     let tried = this.tried.get(envelope);
     if (tried === undefined) {
       tried = { sinceMs: nowMs, times: 0 };
       this.tried.set(envelope, tried);
-      if (this.tried.size > this.lookAtSize) this.forgetSettled();
+      if (this.tried.size > this.sweepAtSize) this.forgetSettled();
     }
     return { forMs: nowMs - tried.sinceMs, times: ++tried.times };
   }
 
-  /** How much is being tried again now, and for how long the first of it has been. */
+  /** How much is being retried now, and for how long the oldest has been. */
   size(nowMs: number): { count: number; oldestS: number } {
     let oldestMs = 0;
     this.forgetSettled();
@@ -33,6 +33,6 @@ export class TriedSince {
 
   private forgetSettled(): void {
     for (const envelope of this.tried.keys()) if (envelope.settled) this.tried.delete(envelope);
-    this.lookAtSize = 2 * this.tried.size + 1_000;
+    this.sweepAtSize = 2 * this.tried.size + 1_000;
   }
 }

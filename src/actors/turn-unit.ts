@@ -5,7 +5,7 @@ import type { Activation } from './activation.ts';
 import type { Envelope } from './envelope.ts';
 
 export class TurnUnit extends CommitUnit<TurnPart> {
-  /** Holds a turn whose unit failed before: no other may join it, so that it can be blamed alone. */
+  /** Holds a turn whose unit failed before: no other turn may be added, so that the failure is attributed to this one. */
   alone = false;
 
   constructor(shard: number, settled: (unit: TurnUnit, outcome: CommitOutcome) => void) {
@@ -28,7 +28,7 @@ export class TurnPart implements ActorPart {
   table: Table | null = null;
   row: object | null = null;
   timers: Map<string, TimerDraft | null> | null = null;
-  /** Whose turns these are, in order; a joint turn stands with the actor that was asked. If the commit fails they are tried again. */
+  /** Whose turns these are, in order; a co-located transaction is listed with the asked actor. If the commit fails they are retried. */
   readonly taken: Envelope[] = [];
   /** Answers that change nothing but were decided on this unit's state, or an earlier one's. */
   readonly waiting: Envelope[] = [];

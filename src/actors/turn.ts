@@ -7,20 +7,20 @@ import type { EffectDraft, EventDraft, MessageDraft, TimerDraft } from '../stora
 import type { AnyEntity, Database } from '../storage/database.ts';
 import { RawJson, type Row, type Table } from '../storage/table.ts';
 import type { Activation } from './activation.ts';
+import { ColocatedTransaction, type ColocatedTransactionParts } from './colocated-transaction.ts';
 import type { ActorRef, NewEvent, Turn, TurnContext } from './define-actor.ts';
 import type { Envelope } from './envelope.ts';
-import { JointTurn, type JointTurnParts } from './joint-turn.ts';
 import type { Kind } from './kind.ts';
 import { parsedName, recordedName } from './recorded-name.ts';
 import type { TurnPart } from './turn-unit.ts';
 
-export type TurnRecordParts = JointTurnParts & { clock: Clock; database: Database };
+export type TurnRecordParts = ColocatedTransactionParts & { clock: Clock; database: Database };
 
 export class TurnRecord implements TurnContext {
   readonly id: string;
   private readAtMs: number | null = null;
   private readonly activation: Activation;
-  /** null: it is taken along in a joint turn of another actor's. */
+  /** null: it is a participant in a co-located transaction of another actor. */
   private readonly envelope: Envelope | null;
   private readonly parts: TurnRecordParts;
   events: EventDraft[] | null = null;
@@ -31,7 +31,7 @@ export class TurnRecord implements TurnContext {
   rows: { table: Table; key: string; row: object }[] | null = null;
   deferred: string | null = null;
   answers: { key: string; reply: unknown }[] | null = null;
-  joint: JointTurn | null = null;
+  transaction: ColocatedTransaction | null = null;
   /** The turn's span, of which its commit, messages and effects become parts. */
   private readonly trace: string | null;
 
@@ -65,7 +65,7 @@ export class TurnRecord implements TurnContext {
   }
 
   send(to: ActorRef<any>, id: string, command: string, input: unknown): void {
-    if (!isActorId(id)) throw new Error(`${JSON.stringify(id)} is no id of an actor`);
+    if (!isActorId(id)) throw new Error(`${JSON.stringify(id)} is not the id of an actor`);
     (this.messages ??= []).push({
       id: newId(idPrefixes.message, this.nowMs),
       shard: shardOf(to.kind, id),
@@ -78,15 +78,15 @@ export class TurnRecord implements TurnContext {
     });
   }
 
-  jointly(to: ActorRef<any>, id: string, command: string, input: unknown): any {
-    if (this.envelope === null) throw new Error('An actor that is taken along takes nobody along');
-    this.joint ??= new JointTurn(this.activation, this.envelope, this.parts);
-    const other = this.joint.join(to.kind, id);
+  callColocated(to: ActorRef<any>, id: string, command: string, input: unknown): any {
+    if (this.envelope === null) throw new Error('A participant of a co-located transaction cannot call another one');
+    this.transaction ??= new ColocatedTransaction(this.activation, this.envelope, this.parts);
+    const other = this.transaction.join(to.kind, id);
     const record = new TurnRecord(other, null, this.parts, null);
     record.readAtMs = this.nowMs;
-    const { state, reply } = runCommand(other, this.joint.stateOf(other), command, input, record);
-    if (record.deferred !== null) throw new Error('An actor that is taken along has no caller to leave waiting');
-    this.joint.turns.push({ activation: other, state, record });
+    const { state, reply } = runCommand(other, this.transaction.stateOf(other), command, input, record);
+    if (record.deferred !== null) throw new Error('A participant of a co-located transaction has no caller to defer');
+    this.transaction.turns.push({ activation: other, state, record });
     return reply;
   }
 
@@ -151,7 +151,7 @@ export class TurnRecord implements TurnContext {
       this.rows === null &&
       this.deferred === null &&
       this.answers === null &&
-      this.joint === null
+      this.transaction === null
     );
   }
 
@@ -172,7 +172,7 @@ export class TurnRecord implements TurnContext {
       }
     }
     if (this.cancelled !== null) {
-      // Begun and ended in one batch: it never was.
+      // Started and cancelled in one batch: neither is stored.
       for (const id of this.cancelled) if (unit.effects?.delete(id) !== true) unit.cancelledEffects.push(id);
     }
     if (this.timers !== null) for (const [name, timer] of this.timers) (part.timers ??= new Map()).set(name, timer);
@@ -190,13 +190,13 @@ export class TurnRecord implements TurnContext {
   }
 }
 
-/** Whose work an actor does: the account that its state names. */
+/** The account that an actor works for, as its state names it. */
 function accountOf(state: object | null): string | null {
   const accountId = (state as Row | null)?.accountId;
   return typeof accountId === 'string' ? accountId : null;
 }
 
-/** Runs an actor's command on this state of it. Throws what the command throws, and where it returns what is no state of this actor. */
+/** Runs an actor's command on this state. Throws what the command throws, and where the command returns an invalid state. */
 export function runCommand(
   { kind, id }: Activation,
   state: object | null,

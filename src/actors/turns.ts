@@ -1,11 +1,11 @@
 /**
- * Takes turns: runs a command on an actor's newest state and puts what it recorded into the activation's unit of the open batch. What
- * happens after the commit is `settlement.ts`.
+ * Runs turns: a command on an actor's newest state, whose result goes into the activation's unit of the open batch. What happens after the
+ * commit is `settlement.ts`.
  *
  * R1 Turns of one actor run one at a time, to the end, without awaiting (they are synchronous; taking a turn inside a turn is a defect).
- * R2 Nothing a turn decided, refusals included, is told before everything it was decided on is committed.
+ * R2 No result of a turn, refusals included, is answered before all state that it was based on is committed.
  * R3 A query sees committed state only.
- * R4 A turn that throws changes nothing: its record is dropped, the activation and its neighbours go on.
+ * R4 A turn that throws changes nothing: its record is dropped, the activation and all others go on.
  * R7 A message is taken after all earlier ones of its sender to this actor: they are consumed, or their turns are among those it builds on.
  */
 import type { Clock } from '../clock.ts';
@@ -19,12 +19,12 @@ import type { GroupCommit } from '../storage/group-commit.ts';
 import { traceFields } from '../trace-fields.ts';
 import type { Span, Tracer } from '../tracing.ts';
 import type { Activation } from './activation.ts';
-import { buriedLetter } from './buried-letter.ts';
+import type { ColocatedTransaction } from './colocated-transaction.ts';
 import type { CommandsInFlight } from './commands-in-flight.ts';
+import { deadLetterDraft } from './dead-letter-draft.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { type DeferredCallers, deferredKeyOf } from './deferred-callers.ts';
 import { type Envelope, isDurable } from './envelope.ts';
-import type { JointTurn } from './joint-turn.ts';
 import { inputFault, type Kind } from './kind.ts';
 import { NotYet } from './not-yet.ts';
 import type { PendingAsks } from './pending-asks.ts';
@@ -47,7 +47,7 @@ export type TurnsParts = {
   /** The actor's activation; a new one is loading. */
   find(kind: string, id: string): Activation;
   /** Answers the envelope, whose turn changed nothing, when the promise says that the actor still lives here. */
-  confirmed(activation: Activation, envelope: Envelope, unsure: Promise<void>): void;
+  confirmed(activation: Activation, envelope: Envelope, confirmation: Promise<void>): void;
   settled(unit: TurnUnit, outcome: CommitOutcome): void;
   /** Durable work whose command threw, or came too early: try it again after a while, or give it up. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void;
@@ -66,7 +66,7 @@ export class Turns {
     this.parts = parts;
   }
 
-  /** False: not now. Nothing has happened, and it is to be taken again when more is at hand (J3). */
+  /** False: not now. Nothing has happened; take it again when the participants are ready (J3). */
   take(activation: Activation, envelope: Envelope): boolean {
     if (envelope.settled) return true;
     if (envelope.source.kind === 'query') this.answerQuery(activation, envelope);
@@ -76,21 +76,21 @@ export class Turns {
         envelope.givenUp ??= this.faultOf(activation, envelope);
       }
       if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
-      if (envelope.givenUp !== null) this.bury(activation, envelope, envelope.givenUp);
+      if (envelope.givenUp !== null) this.becomeDeadLetter(activation, envelope, envelope.givenUp);
       else if (this.isStale(activation, envelope)) this.answerAfter(activation, envelope);
       else return this.run(activation, envelope);
     }
     return true;
   }
 
-  /** Of what stood in a table; an outcome comes from the effect's own node. */
+  /** Checks messages and timers, which another version may have stored; an outcome comes from a run of the effect. */
   private faultOf({ kind, id }: Activation, { source, command, input, trace }: Envelope): Error | null {
     if (source.kind !== 'message' && source.kind !== 'timer') return null;
     const fault = inputFault(kind, command, input);
     if (fault === null) return null;
     this.parts.log.error(
       { kind: kind.name, id, command, source, fault, ...traceFields(trace) },
-      'durable work has an input that does not fit',
+      'the input of durable work does not match its schema',
     );
     return new Error(fault);
   }
@@ -105,18 +105,18 @@ export class Turns {
       const turn = runCommand(activation, activation.state, envelope.command, envelope.input, record);
       state = turn.state;
       envelope.reply = turn.reply;
-      // Told where defects are looked for; elsewhere the message is sent all the same.
+      // Reported in tests only; in production the message is sent all the same.
       if (this.parts.freezeStates && state === null && record.messages !== null && !activation.kind.sendsBeforeItExists)
         throw new Error(`${activation.kind.name} sends a message and has no state: say so with sendsBeforeItExists`);
     } catch (error) {
-      failure = error ?? new Error('Something without a name was thrown');
+      failure = error ?? new Error('The command threw undefined or null');
     } finally {
       this.running = false;
-      if (span !== null && record.joint?.isPutOff !== true) span.end(failure);
+      if (span !== null && record.transaction?.isPostponed !== true) span.end(failure);
     }
-    if (record.joint?.isPutOff === true) return false;
+    if (record.transaction?.isPostponed === true) return false;
     envelope.taken = true;
-    if (failure !== undefined) this.failed(activation, envelope, failure, record.joint);
+    if (failure !== undefined) this.failed(activation, envelope, failure, record.transaction);
     else if (state === activation.state && envelope.commandId === null && !isDurable(envelope) && record.isEmpty)
       this.answerAfter(activation, envelope);
     else this.write(activation, envelope, state, record);
@@ -124,7 +124,7 @@ export class Turns {
   }
 
   /** Runs a query's handler. Throws what it throws on purpose; a defect is logged and becomes `internal`. */
-  look(kind: Kind, state: object | null, name: string, input: unknown): unknown {
+  runQuery(kind: Kind, state: object | null, name: string, input: unknown): unknown {
     try {
       const handler = kind.definition.queries[name];
       if (handler === undefined) throw new Error(`${kind.name} has no query ${name}`);
@@ -144,7 +144,7 @@ export class Turns {
   private answerQuery(activation: Activation, envelope: Envelope): void {
     const { pending } = this.parts;
     try {
-      pending.settle(envelope, undefined, this.look(activation.kind, activation.committed, envelope.command, envelope.input));
+      pending.settle(envelope, undefined, this.runQuery(activation.kind, activation.committed, envelope.command, envelope.input));
     } catch (error) {
       pending.settle(envelope, error, undefined);
     }
@@ -152,8 +152,9 @@ export class Turns {
 
   private write(activation: Activation, envelope: Envelope, state: object | null, record: TurnRecord): void {
     const { deferred } = this.parts;
-    const part = this.partOf(activation, record.joint);
-    if (record.joint !== null) for (const other of record.joint.turns) this.change(other.activation.open!, other.state, other.record);
+    const part = this.partOf(activation, record.transaction);
+    if (record.transaction !== null)
+      for (const other of record.transaction.turns) this.change(other.activation.open!, other.state, other.record);
     this.change(part, state, record);
     if (record.deferred !== null && envelope.source.kind === 'ask')
       deferred.hold(deferredKeyOf(activation, record.deferred), activation, envelope);
@@ -171,16 +172,16 @@ export class Turns {
     if (record.answers !== null) for (const { key, reply } of record.answers) this.answer(part, key, reply);
   }
 
-  /** R2: an answer that changes nothing still waits for what it was decided on, and for word that this still is the actor's node. */
+  /** R2: a turn that changes nothing is answered when the state it was based on is committed and ownership is confirmed. */
   private answerAfter(activation: Activation, envelope: Envelope): void {
     const part = activation.open ?? activation.sending;
     if (part !== null) return void part.waiting.push(envelope);
-    const unsure = this.parts.placement.confirmation();
-    if (unsure === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
-    else this.parts.confirmed(activation, envelope, unsure);
+    const confirmation = this.parts.placement.confirmation();
+    if (confirmation === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
+    else this.parts.confirmed(activation, envelope, confirmation);
   }
 
-  private failed(activation: Activation, envelope: Envelope, failure: unknown, joint: JointTurn | null): void {
+  private failed(activation: Activation, envelope: Envelope, failure: unknown, transaction: ColocatedTransaction | null): void {
     const { log } = this.parts;
     const about = {
       kind: activation.kind.name,
@@ -191,9 +192,9 @@ export class Turns {
       err: failure,
     };
     if (isRefusal(failure) && !(failure instanceof NotYet) && isDurable(envelope)) {
-      // It has been heard and refused: it is consumed, like one that changed nothing.
+      // A refusal consumes the envelope, like a turn that changed nothing.
       log.debug(about, 'durable work was refused');
-      return this.consume(this.partOf(activation, joint), envelope, null);
+      return this.consume(this.partOf(activation, transaction), envelope, null);
     }
     if (!isRefusal(failure)) {
       this.defects.add([activation.kind.name]);
@@ -202,15 +203,15 @@ export class Turns {
     if (isDurable(envelope)) return this.parts.threw(activation, envelope, failure);
     envelope.error = isRefusal(failure) ? failure : new AppError('internal', 'Internal Server Error', { cause: failure });
     // R2: it may have been decided on what others have not committed.
-    if (joint !== null) this.partOf(activation, joint);
+    if (transaction !== null) this.partOf(activation, transaction);
     this.answerAfter(activation, envelope);
   }
 
   /** Consumes durable work that its actor cannot take, and keeps it where a person can find it. */
-  private bury(activation: Activation, envelope: Envelope, reason: Error): void {
+  private becomeDeadLetter(activation: Activation, envelope: Envelope, reason: Error): void {
     const part = this.partOf(activation, null);
     this.consume(part, envelope, null);
-    part.unit.deadLetters.push(buriedLetter(activation, envelope, reason, this.parts.clock.nowMs()));
+    part.unit.deadLetters.push(deadLetterDraft(activation, envelope, reason, this.parts.clock.nowMs()));
   }
 
   /** The turn is part of the batch, and with it what brought it. */
@@ -222,16 +223,16 @@ export class Turns {
     if (source.kind === 'message') unit.consumedMessages.push(source.id);
     else if (source.kind === 'effect') unit.consumedEffects.push(source.id);
     else if (source.kind === 'timer' && record?.timers?.has(source.name) !== true) (part.timers ??= new Map()).set(source.name, null);
-    // A deferred command has its reply later, and its record with it.
+    // A deferred command gets its reply, and its command record, in a later turn.
     if (envelope.deferredKey === null) this.recordCommand(unit, envelope.commandId, envelope.reply);
     part.taken.push(envelope);
     envelope.taken = true;
     this.parts.commit.addTurn(unit);
-    if (envelope.follower !== null) this.release(part.activation, envelope);
+    if (envelope.follower !== null) this.takeFollower(part.activation, envelope);
   }
 
-  /** R7. Not at once: a chain of them would be turns inside turns. */
-  private release(activation: Activation, before: Envelope): void {
+  /** R7. In a microtask: a chain of followers would be turns inside turns. */
+  private takeFollower(activation: Activation, before: Envelope): void {
     const follower = before.follower!;
     before.follower = null;
     queueMicrotask(() => this.parts.again(activation, follower));
@@ -267,10 +268,10 @@ export class Turns {
     return source.kind === 'effect' && (isCancelled(open, source.id) || isCancelled(sending, source.id));
   }
 
-  /** Its part of the open batch. J2: one unit for all that a joint turn has seen; at most one of them has one already. */
-  private partOf(activation: Activation, joint: JointTurn | null): TurnPart {
-    if (joint === null) return activation.open ?? this.begin(activation, null);
-    const all = [activation, ...joint.others];
+  /** Its part of the open batch. J2: one unit for all that a co-located transaction has seen; at most one of them has one already. */
+  private partOf(activation: Activation, transaction: ColocatedTransaction | null): TurnPart {
+    if (transaction === null) return activation.open ?? this.begin(activation, null);
+    const all = [activation, ...transaction.others];
     const begun = all.find(({ open }) => open !== null)?.open ?? null;
     let unit = begun?.unit ?? null;
     for (const one of all) unit = (one.open ?? this.begin(one, unit)).unit;

@@ -44,7 +44,7 @@ type Waiting = Job & {
 
 export class BlockedUnits {
   private readonly jobs: Waiting[] = [];
-  private readonly inHand = new Set<Waiting>();
+  private readonly inFlight = new Set<Waiting>();
   /** B1: names that the units here need, and how many of them do. */
   private readonly needed = new Map<string, number>();
   private readonly namesOf = new Map<CommitUnit, readonly string[]>();
@@ -113,7 +113,7 @@ export class BlockedUnits {
 
   /** What is here of these shards is not tried again: it is refused as soon as that is certain. */
   drop(shards: ReadonlySet<number>): void {
-    for (const job of [...this.jobs, ...this.inHand]) {
+    for (const job of [...this.jobs, ...this.inFlight]) {
       for (const unit of job.units) unit.lost ||= shards.has(unit.shard);
       if (job.units.some(({ lost }) => lost)) job.dueMs = 0;
     }
@@ -140,7 +140,7 @@ export class BlockedUnits {
       const at = this.jobs.findIndex(({ dueMs }) => dueMs <= nowMs);
       if (at < 0) break;
       const [job] = this.jobs.splice(at, 1);
-      this.inHand.add(job!);
+      this.inFlight.add(job!);
       void this.run(this.free.pop()!, job!);
     }
     if (this.jobs.length > 0 && this.free.length > 0) {
@@ -153,7 +153,7 @@ export class BlockedUnits {
   private rest(): void {
     const nowMs = performance.now();
     for (const [name, untilMs] of this.suspects) if (untilMs <= nowMs) this.suspects.delete(name);
-    const isWorking = this.jobs.length + this.inHand.size > 0;
+    const isWorking = this.jobs.length + this.inFlight.size > 0;
     if (!isWorking) for (const lane of this.free) lane.rest();
     this.restTimer = isWorking || this.suspects.size > 0 ? setTimeout(() => this.rest(), restAfterMs).unref() : null;
   }
@@ -169,7 +169,7 @@ export class BlockedUnits {
         this.settle(job.units, { kind: 'unavailable', error: error as Error });
       }
     }
-    this.inHand.delete(job);
+    this.inFlight.delete(job);
     this.free.push(lane);
     this.begin();
   }

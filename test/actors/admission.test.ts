@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Admission, lateAfterMs, lookEveryMs } from '../../src/actors/admission.ts';
+import { Admission, lateAfterMs, sampleEveryMs } from '../../src/actors/admission.ts';
 
 /** A service that answers `rate` asks between two looks (50 ms), while `offered` come; returns how many waited at the end, and the shed. */
 function load(admission: Admission, looks: number, rate: number, offered: number): { waiting: number; shed: number } {
@@ -15,19 +15,19 @@ function load(admission: Admission, looks: number, rate: number, offered: number
     }
     const answered = ages.splice(0, rate);
     ages = ages.map((age) => age + 1);
-    admission.look(ages.length, answered.length, answered.filter(isLate).length);
+    admission.sample(ages.length, answered.length, answered.filter(isLate).length);
   }
   return { waiting: ages.length, shed };
 }
 
 function isLate(age: number): boolean {
-  return age * lookEveryMs > lateAfterMs;
+  return age * sampleEveryMs > lateAfterMs;
 }
 
 test('three times what can be answered: the excess is shed, and who is let in waits for about the time aimed at', () => {
   const admission = new Admission(100_000);
   const { waiting, shed } = load(admission, 400, 250, 750);
-  assert.ok((waiting * lookEveryMs) / 250 <= 1.2 * lateAfterMs + lookEveryMs, `${waiting} wait`);
+  assert.ok((waiting * sampleEveryMs) / 250 <= 1.2 * lateAfterMs + sampleEveryMs, `${waiting} wait`);
   assert.ok(shed > 0.9 * 400 * 500, `${shed} shed`);
 });
 
@@ -42,7 +42,7 @@ test('however much faster or slower it gets, and however much comes, nobody is l
         const admission = new Admission(100_000);
         for (const { rate, excess } of phases) {
           const { waiting } = load(admission, 150, rate, rate * excess);
-          assert.ok((waiting * lookEveryMs) / rate <= 1.5 * lateAfterMs + lookEveryMs, `${waiting} wait at ${rate}`);
+          assert.ok((waiting * sampleEveryMs) / rate <= 1.5 * lateAfterMs + sampleEveryMs, `${waiting} wait at ${rate}`);
         }
       },
     ),
@@ -74,15 +74,15 @@ test('when the load is gone everybody is let in again', () => {
 
 test('few asks are always let in, however long they wait', () => {
   const admission = new Admission(100_000);
-  for (let look = 0; look < 100; look++) admission.look(250, 0, 250);
+  for (let look = 0; look < 100; look++) admission.sample(250, 0, 250);
   assert.ok(admission.admits(255));
 });
 
 test('whatever waited for a database that was away leaves room for as many as are always let in, and soon for all', () => {
   const admission = new Admission(8_192);
-  for (let look = 0; look < 50; look++) admission.look(8_000, 0, 8_000);
+  for (let look = 0; look < 50; look++) admission.sample(8_000, 0, 8_000);
   assert.ok(admission.admits(255));
   assert.ok(!admission.admits(256));
-  for (let look = 0; look < 50; look++) admission.look(100, 100, 0);
+  for (let look = 0; look < 50; look++) admission.sample(100, 100, 0);
   assert.ok(admission.admits(999));
 });

@@ -65,7 +65,7 @@ test('messages survive crashes: each is heard once and in order', async (t) => {
 });
 
 test('messages that find no room wait in the database and keep their order', async (t) => {
-  const node = await start(t, { outbox: { maxInHand: 3, sweepIntervalMs: 10 } });
+  const node = await start(t, { outbox: { maxInFlight: 3, sweepIntervalMs: 10 } });
   const inputs = Array.from({ length: 40 }, (_, i) => i);
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: inputs.slice(0, 20) });
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: inputs.slice(20) });
@@ -421,7 +421,7 @@ test('a cancelled effect is aborted and its outcome does not arrive, even where 
 });
 
 test('more effects than memory may hold all run, once each, a few at a time', async (t) => {
-  const node = await start(t, { maxEffectsInHand: 8, effectPlaces: { maxRunning: 3 } });
+  const node = await start(t, { maxEffectsInFlight: 8, effectLaneLimits: { maxRunning: 3 } });
   const runs: number[] = [];
   let most = 0;
   let now = 0;

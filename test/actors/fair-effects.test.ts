@@ -25,7 +25,7 @@ async function start(t: { after(end: () => unknown): void }, options: TestRuntim
 const laneOf = ({ runtime }: TestRuntime, wanted: string) => runtime.effects.laneSizes.find(({ lane }) => lane === wanted);
 
 test('an account with hundreds of slow effects leaves places to others, and mails wait for none of them', async (t) => {
-  const { node, begun, ends, begin } = await start(t, { effectPlaces: { maxRunning: 6, maxRunningEach: 4 } });
+  const { node, begun, ends, begin } = await start(t, { effectLaneLimits: { maxRunning: 6, maxRunningEach: 4 } });
   await begin('busy', 270);
   await until(() => begun.length === 4, 'as many as one account may run');
   assert.deepEqual(laneOf(node, 'tool'), { lane: 'tool', running: 4, waiting: 266 });
@@ -41,7 +41,7 @@ test('an account with hundreds of slow effects leaves places to others, and mail
 });
 
 test('what one account has beyond its share of memory waits in the database, and keeps nobody else there; all of it is done', async (t) => {
-  const { node, begun, ends, begin } = await start(t, { maxEffectsInHand: 16, effectPlaces: { maxRunning: 8, maxRunningEach: 6 } });
+  const { node, begun, ends, begin } = await start(t, { maxEffectsInFlight: 16, effectLaneLimits: { maxRunning: 8, maxRunningEach: 6 } });
   await begin('busy', 60);
   await until(() => begun.length === 4, 'a quarter of what memory holds');
   for (const account of ['one', 'two']) await begin(account, 2);

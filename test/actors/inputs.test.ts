@@ -79,7 +79,7 @@ test('an input that does not fit becomes a dead letter before its command sees i
   await until(async () => (await node.sql('select from dead_letter')).length === 1, 'the dead letter');
   const [letter] = await node.sql('select command, input, error from dead_letter');
   assert.deepEqual([letter.command, letter.input], ['woke', { name: 1, text: 'no' }]);
-  assert.match(letter.error, /has not the form that is known here: \/name/);
+  assert.match(letter.error, /does not match the schema of this version: \/name/);
   assert.deepEqual(await node.sql('select from timer'), []);
 });
 

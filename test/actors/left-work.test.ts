@@ -59,7 +59,7 @@ test(
     for (let look = 0; look < 3; look++) {
       await older.runtime.sweepTimers();
       await older.runtime.effects.recover();
-      await older.runtime.left.look();
+      await older.runtime.left.count();
     }
     assert.deepEqual(await heard(older, onOlder), [1], 'what came later from the same sender waits behind it');
     assert.deepEqual(await rows(), before);
@@ -97,7 +97,7 @@ test(
     await tell(newer, onNewer, onOlder, 'hear', 2);
     await until(() => older.runtime.left.namesIn('message').length === 1, 'the message to be left');
     await cluster.sql(`delete from message where command = 'listen'`);
-    await older.runtime.left.look();
+    await older.runtime.left.count();
     await until(async () => (await heard(older, onOlder)).length === 1, 'the next one');
     assert.deepEqual(await heard(older, onOlder), [2]);
     const ask = { kind: 'probe', id: onOlder, input: null, query: false, deadlineMs: monotonicMs() + 1_000, commandId: null, trace: null };

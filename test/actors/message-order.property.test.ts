@@ -21,7 +21,7 @@ test('each actor hears each sender once and in order, through moves, deaths, ref
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31));
   t.diagnostic(`seed ${seed}`);
   const random = randomFrom(seed);
-  const outbox = { maxInHand: 60, sweepIntervalMs: 30 };
+  const outbox = { maxInFlight: 60, sweepIntervalMs: 30 };
   const cluster = await testCluster(t, { leaseMs: 1_000, renewEveryMs: 100, runtime: { outbox, maxBatchTurns: 20 } });
   const world = { cluster, random, storm: true, refusals: 0.2 };
   hearing.before = () => {

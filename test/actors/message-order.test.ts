@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import pg from 'pg';
 import { newEnvelope } from '../../src/actors/envelope.ts';
-import { MessagesInHand } from '../../src/actors/messages-in-hand.ts';
+import { InFlightMessages } from '../../src/actors/in-flight-messages.ts';
 import { shardOf } from '../../src/cluster/address.ts';
 import { type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
@@ -166,14 +166,14 @@ function holdMessages(node: TestNode): () => void {
 }
 
 test('what was consumed is forgotten with its shard: a database that lost commits shows it again', () => {
-  const inHand = new MessagesInHand();
+  const inFlight = new InFlightMessages();
   const message = { id: 'msg_1', shard: 7, kind: 'probe', actorId: 'r', command: 'hear', input: 1, createdAt: 0, sender: 'probe/s' };
-  inHand.add(message, newEnvelope('hear', 1, Infinity, null));
-  inHand.done('msg_1');
-  inHand.lost(new Set([8]));
-  assert.ok(inHand.knows('msg_1'));
-  inHand.lost(new Set([7]));
-  assert.ok(!inHand.knows('msg_1'));
+  inFlight.add(message, newEnvelope('hear', 1, Infinity, null));
+  inFlight.done('msg_1');
+  inFlight.lost(new Set([8]));
+  assert.ok(inFlight.knows('msg_1'));
+  inFlight.lost(new Set([7]));
+  assert.ok(!inFlight.knows('msg_1'));
 });
 
 test('messages whose commit waits for a lock of a stranger come in order, and those to others go on', async (t) => {

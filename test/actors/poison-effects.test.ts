@@ -62,7 +62,7 @@ test('an effect in flight on a node that is killed four times by chance ends as 
 });
 
 test('nodes that stop in order count nothing, however often, and what only waited is not counted either', async (t) => {
-  const node = await testRuntime([probeActor], { ...probeOptions, effectPlaces: { maxRunning: 1 } });
+  const node = await testRuntime([probeActor], { ...probeOptions, effectLaneLimits: { maxRunning: 1 } });
   t.after(() => node.close());
   let begun = 0;
   effects.work = () => {

@@ -36,7 +36,7 @@ test('an effect that had not begun when its shard was lost is not run once more 
   effects.mail = () => new Promise((resolve) => mails.push(resolve));
   t.after(() => (effects.mail = before));
   // One place: the second waits in memory.
-  const runtime = { effectPlaces: { maxRunning: 1 } };
+  const runtime = { effectLaneLimits: { maxRunning: 1 } };
   const begin = async (b: TestNode, id: string) => {
     for (let n = 0; n < 2; n++) await b.actors.ask(probe, id, 'begin', { effect: 'mail', input: {} });
     await until(() => mails.length === 1, 'the first to run');

@@ -37,7 +37,7 @@ test('a file whose types are kept stripped is stripped again after each change, 
 
   await rm(join(root, 'value.ts'));
   await assert.rejects(run(), /Cannot find module '.*value\.ts' imported from .*main\.ts/);
-  await value('linked', 'elsewhere.ts');
-  await symlink('elsewhere.ts', join(root, 'value.ts'));
+  await value('linked', 'remote-asks.ts');
+  await symlink('remote-asks.ts', join(root, 'value.ts'));
   assert.equal(await run(), 'linked true');
 });

@@ -137,8 +137,8 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
     },
     together(state, { to, input, how }, ctx) {
       const reply = to.map((id) => {
-        ctx.jointly(probe, id, 'hear', input);
-        return ctx.jointly(probe, id, 'count', null);
+        ctx.callColocated(probe, id, 'hear', input);
+        return ctx.callColocated(probe, id, 'count', null);
       });
       if (how === 'refuse') throw new AppError('conflict', 'Refused after all');
       if (how === 'throw') throw new TypeError('thrown after all');

@@ -30,8 +30,8 @@ export class RecordedTurn implements TurnContext {
   send(to: { kind: string }, id: string, command: string, input: unknown): void {
     this.messages.push({ kind: to.kind, id, command, input: structuredClone(input) });
   }
-  jointly(): never {
-    throw new Error('A recorded turn has no other actor to take along');
+  callColocated(): never {
+    throw new Error('A recorded turn has no co-located actor to call');
   }
   run(name: string, input: object): string {
     const id = this.newId('eff_');

@@ -1,6 +1,6 @@
 /**
- * Health is progress, not a pulse: a node is ready while a command goes the whole way, mailbox, turn, commit and reply. A process that runs
- * and a database that answers prove less.
+ * Readiness means progress: a node is ready while a command passes mailbox, turn, commit and reply. A running process and an answering
+ * database prove less.
  */
 import { monotonicMs } from '../../clock.ts';
 import { shardCount, shardOf } from '../../cluster/address.ts';
@@ -45,7 +45,7 @@ export class Canary {
     this.placement = placement;
   }
 
-  /** Resolves when the first beat has gone the whole way; throws when it has not. */
+  /** Resolves after the first beat, successful or not. */
   async start(): Promise<void> {
     this.timer = setInterval(() => void this.beat(), beatIntervalMs);
     this.timer.unref();

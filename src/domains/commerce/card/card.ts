@@ -1,6 +1,6 @@
 /**
- * A card. An authorization is decided by the card and by the wallet of its account in one turn of both: a card lives on the shard of its wallet
- * and takes it along.
+ * A card. An authorization is decided by the card and the wallet of its account in one co-located transaction: a card lives on the shard of its
+ * wallet.
  *
  * C1 What is spent never exceeds the spend limit.
  * C2 An authorization is approved exactly when the wallet has booked its payment: card, wallet, entries and authorization are one commit.
@@ -75,7 +75,7 @@ function walletRefusal(
   ctx: TurnContext<CardContract>,
 ): DeclineReason | null {
   const about = { transferId: transferOf(authorizationId), reference: authorizationId, description: merchant };
-  const decision = ctx.jointly(wallet, walletIdOf(of), 'payNow', { ...about, amountMinor, to: 'cards' });
+  const decision = ctx.callColocated(wallet, walletIdOf(of), 'payNow', { ...about, amountMinor, to: 'cards' });
   return decision.kind === 'declined' ? decision.reason : null;
 }
 

@@ -15,7 +15,7 @@ export function reverse(state: CardRow | null, input: Reversal, ctx: TurnContext
   const { id: cardId, accountId, mode, currency } = state;
   const row: CardReversalRow = { id: transferId, authorizationId, cardId, accountId, mode, amountMinor, reason, createdAt: ctx.nowMs };
   ctx.append(CardReversal, row);
-  ctx.jointly(wallet, walletIdOf(state), 'giveBack', {
+  ctx.callColocated(wallet, walletIdOf(state), 'giveBack', {
     transferId,
     amountMinor,
     from: 'cards',

@@ -51,9 +51,9 @@ export type WalletContract = {
     deposit(input: Deposit): Deposited;
     /** Answered by a message, `paymentDecided`. Where the limits allow it and the money is not there, it waits. */
     pay(input: Payment): void;
-    /** For actors that take the wallet along in a turn of theirs. */
+    /** For co-located transactions of other actors. */
     payNow(input: PaymentNow): DecidedNow;
-    /** For actors that take the wallet along, once for each transfer: money that was paid comes back. */
+    /** For co-located transactions, once for each transfer: money that was paid comes back. */
     giveBack(input: GivenBack): void;
     /** Sets money aside until it is captured, released, or the hold expires; counts against the limits meanwhile. */
     hold(input: Hold): HoldResult;

@@ -45,7 +45,7 @@ export class Courier {
   private readonly byHand = new Map<string, DeliveryRecord>();
   private disable: Progress['disable'] = null;
   private toldCursor = 0;
-  private readonly inHand = new Set<string>();
+  private readonly inFlight = new Set<string>();
   private telling = false;
   private lastLook = 0;
   private tellTimer: NodeJS.Timeout | null = null;
@@ -220,8 +220,8 @@ export class Courier {
   /** What a person has asked for goes before everything else, also where the receiver is in trouble. */
   private deliverAsked({ asked }: WebhookRow): void {
     for (const one of asked) {
-      if (this.state !== 'working' || this.inHand.has(one.id) || this.byHand.has(one.id)) continue;
-      this.inHand.add(one.id);
+      if (this.state !== 'working' || this.inFlight.has(one.id) || this.byHand.has(one.id)) continue;
+      this.inFlight.add(one.id);
       this.slots.takeAnyway(this.receiver.origin);
       this.oneMore(this.deliverByHand(one));
     }
@@ -231,7 +231,7 @@ export class Courier {
     const event = one.seq === 0 ? this.testEvent(one) : await this.find(one.seq);
     if (event === 'unknown') {
       // The database is away; whoever refreshes or wakes this finds it again.
-      this.inHand.delete(one.id);
+      this.inFlight.delete(one.id);
       this.againTimer = setTimeout(this.pump, againMs).unref();
       return;
     }
@@ -239,7 +239,7 @@ export class Courier {
     const record = recordOf(one.id, { ...one, createdAtMs: one.createdAt }, one.attempts + 1, this.parts.clock.nowMs(), outcome);
     if (outcome.kind === 'delivered') this.lanes.deliveredByHand(one.seq);
     this.byHand.set(one.id, record);
-    this.inHand.delete(one.id);
+    this.inFlight.delete(one.id);
     this.tellSoon();
   }
 

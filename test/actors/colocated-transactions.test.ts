@@ -46,7 +46,7 @@ test('one whose state must be loaded first is waited for, and what comes after f
   assert.deepEqual(node.errors, []);
 });
 
-test('an actor elsewhere, or itself, is not taken along: a defect of the command that changes nothing', async (t) => {
+test('a co-located transaction with an actor of another shard, or with itself, is a defect of the command and changes nothing', async (t) => {
   const { node } = await proxiedNode(t);
   const elsewhere = Array.from({ length: 10 }, (_, n) => `x${n}`).find((id) => shardOf('probe', id) !== shardOf('probe', a))!;
   for (const to of [elsewhere, a]) {
@@ -90,7 +90,7 @@ test('who has changed apart from the other in a batch that has not left joins it
   assert.deepEqual(await heardOf(node, a), [0, 1, 2, 3]);
 });
 
-test('what the database refuses of one is refused for both, what others do with them stands, and a defect’s joint turn is not kept waiting', async (t) => {
+test('what the database refuses of one is refused for both, what others do with them stands, and a defect’s co-located transaction is not kept waiting', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   const held = proxy.hold(commits, 'to server');
   await Promise.all([a, b, c].map((id) => node.actors.query(probe, id, 'state', null)));

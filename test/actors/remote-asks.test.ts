@@ -1,7 +1,7 @@
 /** What a caller is told of a command that was tried at several nodes one after the other. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { askElsewhere } from '../../src/actors/elsewhere.ts';
+import { askOwner } from '../../src/actors/remote-asks.ts';
 import { monotonicMs } from '../../src/clock.ts';
 import type { Placement, RemoteAsk } from '../../src/cluster/placement.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
@@ -21,7 +21,7 @@ function ask(answers: (ErrorCode | 'done')[]): Promise<unknown> {
   const about = { kind: 'probe', id: 'a', name: 'add', input: { n: 1 }, query: false, effectId: null, trace: null };
   const asked: RemoteAsk = { ...about, deadlineMs: monotonicMs() + 1_000, commandId: 'cmd_1' };
   return outcomeOf(
-    askElsewhere(
+    askOwner(
       answering(answers),
       1,
       asked,

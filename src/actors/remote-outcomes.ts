@@ -1,17 +1,17 @@
 /**
- * Outcomes of effects that ran on other nodes, on their way to actors of this one. The other node asks again while it has no answer, which may be
- * for as long as the database refuses the outcome; here each is in hand once.
+ * Outcomes of effects that ran on other nodes, for actors of this one. The other node repeats its ask while it has no answer, which may be
+ * for as long as the database refuses the outcome; here each outcome is in flight once.
  */
 import type { RemoteAsk } from '../cluster/placement.ts';
 import { AppError } from '../errors.ts';
 import { type Envelope, newEnvelope } from './envelope.ts';
 
-export class OutcomesFromElsewhere {
-  private readonly inHand = new Map<string, Promise<null>>();
+export class RemoteOutcomes {
+  private readonly inFlight = new Map<string, Promise<null>>();
 
   /** Resolves when the outcome is committed. */
   take({ name, input, trace }: RemoteAsk, effectId: string, deliver: (envelope: Envelope) => boolean): Promise<null> {
-    const known = this.inHand.get(effectId);
+    const known = this.inFlight.get(effectId);
     if (known !== undefined) return known;
     const taken = new Promise<null>((resolve, reject) => {
       const envelope = newEnvelope(name, input, Infinity, null, { kind: 'effect', id: effectId }, trace);
@@ -19,8 +19,8 @@ export class OutcomesFromElsewhere {
       envelope.reject = reject;
       if (!deliver(envelope)) reject(new AppError('overloaded', 'No room for the outcome now', { retryAfterS: 1 }));
     });
-    this.inHand.set(effectId, taken);
-    const forget = () => this.inHand.delete(effectId);
+    this.inFlight.set(effectId, taken);
+    const forget = () => this.inFlight.delete(effectId);
     taken.then(forget, forget);
     return taken;
   }

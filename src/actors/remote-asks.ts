@@ -1,4 +1,4 @@
-/** Asks the node that owns a shard, again and again while nobody does: shards move, and their callers should not notice. */
+/** Asks the node that owns a shard, and retries while no node owns it: a moving shard delays its callers and fails none of them. */
 import { backoffMs } from '../backoff.ts';
 import type { Placement, RemoteAsk } from '../cluster/placement.ts';
 import { AppError, errorCodes, outcomeUnknown } from '../errors.ts';
@@ -9,9 +9,9 @@ const longestPauseMs = 500;
  * Resolves with the owner's reply, or with `'here'` as soon as this node owns the shard itself. Rejects with what the owner refused.
  * Ends as well, with `'given up'`, when the caller waits no longer.
  *
- * @param onTry told whether a try is out, so that an answer that never comes counts as unknown
+ * @param onTry called with whether a try may have taken effect, so that a missing answer counts as unknown
  */
-export async function askElsewhere(
+export async function askOwner(
   placement: Placement,
   shard: number,
   ask: RemoteAsk,
@@ -25,7 +25,7 @@ export async function askElsewhere(
     try {
       return { reply: await placement.forward(shard, ask) };
     } catch (error) {
-      // What may have been done stays so, whatever a later try says: one that is shed has not looked.
+      // A try that may have taken effect keeps the outcome unknown: a later try that is shed has checked nothing.
       if (!mayTryAgain(error, ask)) throw unknown && isShed(error) ? outcomeUnknown(error) : error;
       unknown ||= !ask.query && (error as AppError).code === 'outcome_unknown';
       onTry(unknown);
@@ -39,15 +39,15 @@ function isShed(error: unknown): boolean {
   return error instanceof AppError && errorCodes[error.code].retry === 'later';
 }
 
-/** Looks once at an actor of another node. Nobody else's turn depends on it, so nothing of it is kept here; where it fails, `orElse` goes on. */
-export function lookElsewhere(placement: Placement, shard: number, ask: RemoteAsk, orElse: () => Promise<unknown>): Promise<unknown> {
+/** Sends a query to another node once, without a pending ask here; where it may be tried again, `orElse` continues. */
+export function queryOwner(placement: Placement, shard: number, ask: RemoteAsk, orElse: () => Promise<unknown>): Promise<unknown> {
   return placement.forward(shard, ask).catch((error) => {
     if (!mayTryAgain(error, ask)) throw error;
     return orElse();
   });
 }
 
-/** Nothing was done, as by a look, or what was done is known again by its id; and another node, or this one a little later, may answer. */
+/** The ask had no effect (a query), or a repeat is recognised by its id; and another node, or this one a little later, may answer. */
 function mayTryAgain(error: unknown, { query, commandId, effectId }: RemoteAsk): boolean {
   if (!(error instanceof AppError)) return false;
   if (error.code === 'outcome_unknown') return query || commandId !== null || effectId !== null;

@@ -1,4 +1,4 @@
-/** Durable work that its actor could not take, as it is kept for a person. */
+/** The dead letter for durable work that its actor could not take. */
 import { idPrefixes, newId } from '../ids.ts';
 import type { DeadLetterDraft, DeadLetterSource } from '../storage/commit-unit.ts';
 import type { Activation } from './activation.ts';
@@ -6,7 +6,7 @@ import type { Envelope, Source } from './envelope.ts';
 
 const longestError = 2_000;
 
-export function buriedLetter({ kind, id: actorId }: Activation, envelope: Envelope, reason: Error, nowMs: number): DeadLetterDraft {
+export function deadLetterDraft({ kind, id: actorId }: Activation, envelope: Envelope, reason: Error, nowMs: number): DeadLetterDraft {
   const { command, input, failures } = envelope;
   return {
     id: newId(idPrefixes.message, nowMs),
@@ -25,10 +25,10 @@ function originOf(source: Source): { source: DeadLetterSource; sourceId: string 
   if (source.kind === 'timer') return { source: 'timer', sourceId: source.name };
   if (source.kind === 'message' || source.kind === 'effect')
     return { source: source.kind === 'effect' ? 'outcome' : 'message', sourceId: source.id };
-  throw new Error(`A ${source.kind} is no durable work`);
+  throw new Error(`A ${source.kind} is not durable work`);
 }
 
-/** A letter must not be refused for what its error says. */
+/** PostgreSQL refuses NUL and lone surrogates; the text of an error must not keep the dead letter from being stored. */
 function storable(text: string): string {
   return text.replaceAll('\0', '').slice(0, longestError).toWellFormed();
 }

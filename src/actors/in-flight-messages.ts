@@ -1,8 +1,8 @@
 /**
- * The messages that this node has read or was told of and that their actors have not consumed yet, and the order in which they must be taken.
+ * The messages that this node has read or received and that their actors have not consumed yet, and the order in which they must be taken.
  *
- * H1 Of one sender's messages to one actor those in hand are a run without gap that begins with the first that is not consumed: none comes in
- *    hand before all earlier ones are consumed or in hand, and when one leaves without being consumed, those after it leave too.
+ * H1 Of one sender's messages to one actor those in flight are a run without gap that begins with the first that is not consumed: none is added
+ *    before all earlier ones are consumed or in flight, and when one is released without being consumed, those after it are released too.
  * H2 Each names the one before it in the run (`Envelope.behind`); turns are taken in this order (`turns.ts`).
  */
 import type { MessageDraft } from '../storage/commit-unit.ts';
@@ -10,30 +10,30 @@ import type { Envelope } from './envelope.ts';
 
 type Held = { envelope: Envelope; message: MessageDraft; pair: string | null; next: Held | null };
 
-/** Consumed messages that are remembered: what comes after them, or comes a second time, needs no look into the database. */
+/** Consumed messages that are remembered: their successors and duplicates need no read of the database. */
 const maxConsumed = 20_000;
 
-export class MessagesInHand {
+export class InFlightMessages {
   private readonly held = new Map<string, Held>();
   /** The last of each run, by sender and receiver. */
   private readonly tails = new Map<string, Held>();
   /** With the shard of the actor. */
   private readonly consumed = new Map<string, number>();
-  /** While it stands, nothing that is consumed is forgotten: a page that is being read may still show it. */
+  /** While true, no consumed message is forgotten: a page that is being read may still contain it. */
   remembersAll = false;
 
   get size(): number {
     return this.held.size;
   }
 
-  /** It is in hand, or consumed as far as is remembered. */
+  /** It is in flight, or consumed as far as is remembered. */
   knows(id: string): boolean {
     return this.held.has(id) || this.consumed.has(id);
   }
 
   /**
-   * Whether surely every earlier message of this pair is in hand or consumed. Where it is not, only the database can tell. Messages of versions
-   * that did not say who sent them have no order.
+   * Whether every earlier message of this pair is certainly in flight or consumed. If not, the database must be read. Messages of versions
+   * that did not record the sender have no order.
    */
   mayFollow({ sender, after, kind, actorId }: MessageDraft): boolean {
     if (sender == null || after === null) return true;
@@ -62,12 +62,12 @@ export class MessagesInHand {
     if (!this.remembersAll && this.consumed.size > maxConsumed) this.forget();
   }
 
-  /** It stays in the database. Returns the one after it, which must not stay in hand either. */
-  letGo(id: string): Envelope | null {
+  /** It stays in the database. Returns the one after it, which must be released too. */
+  release(id: string): Envelope | null {
     return this.remove(id)?.next?.envelope ?? null;
   }
 
-  /** A database that lost commits shows again what was consumed, at the latest when these shards are this node's again. */
+  /** Forgets consumed messages: a database that lost commits may contain them again. */
   lost(shards: ReadonlySet<number>): void {
     for (const [id, shard] of this.consumed) if (shards.has(shard)) this.consumed.delete(id);
   }
