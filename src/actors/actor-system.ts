@@ -246,22 +246,15 @@ export class ActorSystem {
   }
 
   /** Needs no mailbox and no turn, so queries are served also when those are full. */
-  private async queryWhenConfirmed(
-    kind: Kind,
-    id: string,
-    name: string,
-    input: unknown,
-    confirmation: Promise<void>,
-    sendQuery: () => Promise<unknown>,
-  ) {
+  private async queryWhenConfirmed(kind: Kind, id: string, name: string, input: unknown, confirmed: Promise<void>, orElse: () => unknown) {
     this.waitingQueries++;
     try {
-      await confirmation;
+      await confirmed;
     } finally {
       this.waitingQueries--;
     }
     const activation = kind.activations.get(id);
-    if (activation?.phase !== 'ready') return sendQuery();
+    if (activation?.phase !== 'ready') return orElse();
     activation.used = true;
     return this.turns.runQuery(kind, activation.committed, name, input);
   }
