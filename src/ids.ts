@@ -1,8 +1,10 @@
 /**
- * Identifiers: a prefix that names the resource and 26 characters of lower-case Crockford base32, a ULID
- * (github.com/ulid/spec): 48 bits of milliseconds, 80 random bits. Ids of one process grow monotonically.
+ * Identifiers: a prefix that names the resource and 26 characters of lower-case Crockford base32, a ULID (github.com/ulid/spec): 48 bits of
+ * milliseconds, 70 random bits, and in the last two characters the slot of the account that the thing belongs to: the last two characters of
+ * the account's own id. What belongs to no account ends at random, as all ids do that were made before ids carried a slot.
  */
 import { createHash, randomFillSync } from 'node:crypto';
+import { encodeTime, incrementBase32 } from 'ulid';
 import { systemClock } from './clock.ts';
 
 export const idPrefixes = {
@@ -33,49 +35,110 @@ export const idPrefixes = {
 export type IdPrefix = (typeof idPrefixes)[keyof typeof idPrefixes];
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-const pool = Buffer.alloc(4096);
-let poolAt = pool.length;
-let lastMs = 0;
-let stamp = '';
-let high = 0;
-let low = 0;
+const upperAlphabet = alphabet.toUpperCase();
+/** The two characters of each number below 1,024. */
+const pairs = Array.from({ length: 1024 }, (_, value) => alphabet[value >> 5]! + alphabet[value & 31]!);
+const notInAlphabet = 255;
+const valueOfCode = new Uint8Array(128).fill(notInAlphabet);
+for (let value = 0; value < alphabet.length; value++) valueOfCode[alphabet.charCodeAt(value)] = value;
+const ulidLength = 26;
+const counterLength = 14;
 
-/** A new id, larger than every earlier one of this process made with the same or an earlier clock. */
-export function newId<P extends IdPrefix>(prefix: P, nowMs: number = systemClock.nowMs()): `${P}${string}` {
-  if (nowMs > lastMs) {
-    lastMs = nowMs;
-    stamp = encode(nowMs, 10);
-    if (poolAt + 10 > pool.length) {
-      randomFillSync(pool);
-      poolAt = 0;
-    }
-    // The top bit stays clear so that counting up within one millisecond cannot overflow.
-    high = pool.readUIntBE(poolAt, 5) & 0x7fffffff;
-    low = pool.readUIntBE(poolAt + 5, 5);
-    poolAt += 10;
-  } else if (++low > 0xffffffffff) {
-    low = 0;
-    high++;
-  }
-  return `${prefix}${stamp}${encode(high, 8)}${encode(low, 8)}`;
+/**
+ * A new id, larger than every earlier one of this process made with the same or an earlier clock, whatever their slots.
+ *
+ * @param owner whose slot it carries: the id of the account it belongs to, or any id that carries that account's slot. A random one where this is null,
+ * for what belongs to no account, or an id of another form.
+ */
+export function newId<P extends IdPrefix>(prefix: P, owner: string | null, nowMs: number = systemClock.nowMs()): `${P}${string}` {
+  return `${prefix}${nextUlid(nowMs, owner === null ? noSlot : slotIn(owner))}`;
 }
 
-/** The id that always belongs to these words: the same words give the same id, on every node. */
-export function derivedId<P extends IdPrefix>(prefix: P, ...words: string[]): `${P}${string}` {
+/** The slot that the id carries; null for what is no id of this form. */
+export function slotOf(id: string): number | null {
+  const slot = slotIn(id);
+  return slot === noSlot ? null : slot;
+}
+
+/**
+ * The id that always belongs to these words and the owner's slot: the same ones give the same id, on every node. Without an owner the last two
+ * characters follow from the words too, as they did in versions before ids carried a slot.
+ *
+ * @param owner as `newId` takes it
+ */
+export function derivedId<P extends IdPrefix>(prefix: P, owner: string | null, ...words: string[]): `${P}${string}` {
   const digest = createHash('sha256').update(JSON.stringify(words)).digest();
   // 26 characters hold 130 bits: the first one stays below 8 so that the value fits 128 bits, as in a ULID.
+  const head = encode(digest[15]! & 0xff, 2);
   const parts = [encode(digest.readUIntBE(0, 5), 8), encode(digest.readUIntBE(5, 5), 8), encode(digest.readUIntBE(10, 5), 8)];
-  return `${prefix}${encode(digest[15]! & 0xff, 2)}${parts.join('')}`;
+  const ulid = `${head}${parts.join('')}`;
+  const slot = owner === null ? noSlot : slotIn(owner);
+  return `${prefix}${slot === noSlot ? ulid : `${ulid.slice(0, -2)}${pairs[slot]}`}`;
 }
 
-/** The same id with another random part; ids that one process made in one millisecond stay different. There are 2^20 steps. */
+/**
+ * The same id with another random part and the same slot; ids that one process made in one millisecond stay different. There are 2^20 steps.
+ */
 export function steppedId<Id extends string>(id: Id, steps: number): Id {
-  // The upper half of the random part: what is counted up within a millisecond is the lower one.
+  // The upper characters of the random part: what is counted up within a millisecond are lower ones.
   const at = id.length - 16;
   let value = 0;
   for (const letter of id.slice(at, at + 4)) value = value * 32 + alphabet.indexOf(letter);
   return `${id.slice(0, at)}${encode((value + steps) % 2 ** 20, 4)}${id.slice(at + 4)}` as Id;
 }
+
+const noSlot = -1;
+
+function slotIn(id: string): number {
+  const { length } = id;
+  if (length <= ulidLength) return noSlot;
+  const separator = id.charCodeAt(length - ulidLength - 1);
+  if (separator !== underscore && separator !== hyphen) return noSlot;
+  const upper = valueOfCode[id.charCodeAt(length - 2)] ?? notInAlphabet;
+  const lower = valueOfCode[id.charCodeAt(length - 1)] ?? notInAlphabet;
+  return upper === notInAlphabet || lower === notInAlphabet ? noSlot : (upper << 5) | lower;
+}
+
+const underscore = 0x5f;
+const hyphen = 0x2d;
+
+/**
+ * Makes the 26 characters. Those of one source grow, whatever their slots: what is counted up within a millisecond stands above the slot.
+ *
+ * @param fill fills a buffer with random bytes
+ */
+export function ulidSource(fill: (bytes: Uint8Array) => void): (nowMs: number, slot: number) => string {
+  const pool = new Uint8Array(4096);
+  let used = pool.length;
+  let lastMs = -1;
+  let time = '';
+  /** The random characters above the slot, in upper case, as the package counts. */
+  let counter = '';
+
+  function randomByte(): number {
+    if (used === pool.length) {
+      fill(pool);
+      used = 0;
+    }
+    return pool[used++]!;
+  }
+
+  return function nextUlid(nowMs, slot) {
+    if (nowMs > lastMs) {
+      lastMs = nowMs;
+      time = encodeTime(nowMs).toLowerCase();
+      // The first bit stays clear: counting up 14 characters from there comes to no end.
+      counter = upperAlphabet[randomByte() & 15]!;
+      for (let i = 1; i < counterLength; i++) counter += upperAlphabet[randomByte() & 31];
+    } else {
+      counter = incrementBase32(counter);
+    }
+    const ending = slot === noSlot ? ((randomByte() & 3) << 8) | randomByte() : slot;
+    return time + counter.toLowerCase() + pairs[ending];
+  };
+}
+
+const nextUlid = ulidSource(randomFillSync);
 
 function encode(value: number, length: number): string {
   let text = '';

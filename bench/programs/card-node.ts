@@ -21,7 +21,7 @@ type Which = { hot: boolean };
 
 const plentyMinor = 100_000_000_000;
 const accounts = Array.from({ length: 1_000 }, (_, n) => `acct_${n}`);
-const cards = accounts.map((accountId) => cardIdOf(accountId, newId(idPrefixes.card)));
+const cards = accounts.map((accountId) => cardIdOf(accountId, newId(idPrefixes.card, null)));
 const openedTogether = 50;
 const url = process.env.BENCH_DATABASE_URL!;
 const log = createLog('warn');
@@ -61,7 +61,11 @@ async function open(n: number): Promise<void> {
   const accountId = accounts[n]!;
   const limits = { perTransactionMinor: plentyMinor, dailyMinor: plentyMinor, monthlyMinor: plentyMinor };
   await actors.ask(wallet, accountId, 'changeLimits', limits);
-  await actors.ask(wallet, accountId, 'deposit', { transferId: newId(idPrefixes.transaction), amountMinor: plentyMinor, source: 'card' });
+  await actors.ask(wallet, accountId, 'deposit', {
+    transferId: newId(idPrefixes.transaction, null),
+    amountMinor: plentyMinor,
+    source: 'card',
+  });
   const about = {
     accountId,
     mode: 'live' as const,
@@ -76,7 +80,7 @@ async function open(n: number): Promise<void> {
 
 function authorizing(hot: boolean): (n: number) => Promise<unknown> {
   return async (n) => {
-    const input = { authorizationId: newId(idPrefixes.authorization), amountMinor: 1, merchant: 'bench' };
+    const input = { authorizationId: newId(idPrefixes.authorization, null), amountMinor: 1, merchant: 'bench' };
     const { status, declineReason } = await actors.ask(card, hot ? cards[0]! : cards[n % cards.length]!, 'authorize', input);
     if (status !== 'approved') throw new Error(`declined: ${declineReason}`);
   };

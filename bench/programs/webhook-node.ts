@@ -41,7 +41,7 @@ serveCalls({
   async register({ first, ports }: { first: number; ports: number[] }): Promise<void> {
     await Promise.all(
       ports.map((port, i) => {
-        const id = newId('wh_');
+        const id = newId('wh_', null);
         const secret = secrets.seal(newWebhookSecret(), id);
         const accountId = `acct_${first + i}`;
         const input = {

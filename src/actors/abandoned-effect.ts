@@ -16,7 +16,7 @@ export const abandonedBecause = `This step was started ${maxStarts} times, and e
 
 /** Keeps the recorded effect with its input, the most likely cause. */
 export function deadLetterOf({ id: sourceId, kind, actorId, name, input }: EffectDraft, nowMs: number): DeadLetterDraft {
-  const id = newId(idPrefixes.message, nowMs);
+  const id = newId(idPrefixes.message, actorId, nowMs);
   const origin = { source: 'effect', sourceId, attempts: maxStarts } as const;
   return { id, ...origin, kind, actorId, command: `effect ${name}`, input, error: abandonedBecause, createdAt: nowMs };
 }

@@ -9,7 +9,7 @@ const longestError = 2_000;
 export function deadLetterDraft({ kind, id: actorId }: Activation, envelope: Envelope, reason: Error, nowMs: number): DeadLetterDraft {
   const { command, input, failures } = envelope;
   return {
-    id: newId(idPrefixes.message, nowMs),
+    id: newId(idPrefixes.message, actorId, nowMs),
     ...originOf(envelope.source),
     kind: kind.name,
     actorId,

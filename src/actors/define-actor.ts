@@ -49,7 +49,8 @@ export interface TurnContext<Own extends Contract = any> {
   /** The actor's own id. */
   readonly id: string;
   readonly nowMs: number;
-  newId<P extends IdPrefix>(prefix: P): `${P}${string}`;
+  /** `owner`: as `newId` takes it. */
+  newId<P extends IdPrefix>(prefix: P, owner: string | null): `${P}${string}`;
   /** Appends an event to its account's stream. */
   emit(event: NewEvent): void;
   /** Sends a durable message: it takes effect exactly once, also when this or the receiving node dies. Messages of one turn arrive in order. */

@@ -49,14 +49,14 @@ export class TurnRecord implements TurnContext {
     return this.readAtMs;
   }
 
-  newId<P extends IdPrefix>(prefix: P): `${P}${string}` {
-    return newId(prefix, this.nowMs);
+  newId<P extends IdPrefix>(prefix: P, owner: string | null): `${P}${string}` {
+    return newId(prefix, owner, this.nowMs);
   }
 
   emit(event: NewEvent): void {
     (this.events ??= []).push({
       accountId: event.accountId,
-      id: newId(idPrefixes.event, this.nowMs),
+      id: newId(idPrefixes.event, event.accountId, this.nowMs),
       type: event.type,
       taskId: event.taskId ?? null,
       data: new RawJson(event.data),
@@ -67,7 +67,7 @@ export class TurnRecord implements TurnContext {
   send(to: ActorRef<any>, id: string, command: string, input: unknown): void {
     if (!isActorId(id)) throw new Error(`${JSON.stringify(id)} is not the id of an actor`);
     (this.messages ??= []).push({
-      id: newId(idPrefixes.message, this.nowMs),
+      id: newId(idPrefixes.message, id, this.nowMs),
       shard: shardOf(to.kind, id),
       kind: to.kind,
       actorId: id,
@@ -94,7 +94,7 @@ export class TurnRecord implements TurnContext {
     const kind = this.activation.kind;
     const definition = kind.definition.effects?.[effect];
     if (definition === undefined) throw new Error(`${kind.name} has no effect ${effect}`);
-    const id = newId(idPrefixes.effect, this.nowMs);
+    const id = newId(idPrefixes.effect, this.id, this.nowMs);
     const { shard } = this.activation;
     (this.effects ??= []).push({
       id,

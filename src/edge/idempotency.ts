@@ -31,11 +31,11 @@ const maxKeptChars = 262_144;
  * adds `earlierCommand` to that of the first. Without a key the id is new and there is no command id.
  */
 export function commandIds<P extends IdPrefix>(
-  { reservation }: { readonly reservation: Reservation | null },
+  { reservation, principal }: { readonly reservation: Reservation | null; readonly principal: Pick<Principal, 'accountId'> },
   prefix: P,
   nowMs?: number,
 ): { id: `${P}${string}`; commandId: string | undefined } {
-  if (reservation === null) return { id: newId(prefix, nowMs), commandId: undefined };
+  if (reservation === null) return { id: newId(prefix, principal.accountId, nowMs), commandId: undefined };
   return { id: `${prefix}${reservation.ulid}`, commandId: reservation.commandId };
 }
 

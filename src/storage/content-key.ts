@@ -3,9 +3,9 @@ import { idPrefixes, newId } from '../ids.ts';
 
 const wellFormed = /^(ws_[0-9a-z]{26})\/(wsf_[0-9a-z]{26})\/[0-9a-z]{26}$/;
 
-/** A new key: `<workspace>/<file>/<ULID>`. */
-export function newContentKey(workspaceId: string, fileId: string): string {
-  return `${workspaceId}/${fileId}/${newId(idPrefixes.file).slice(idPrefixes.file.length)}`;
+/** A new key: `<workspace>/<file>/<ULID>`, which carries the account's slot. */
+export function newContentKey(workspaceId: string, fileId: string, accountId: string): string {
+  return `${workspaceId}/${fileId}/${newId(idPrefixes.file, accountId).slice(idPrefixes.file.length)}`;
 }
 
 /** Whose content a key is; null for a key of another form. */

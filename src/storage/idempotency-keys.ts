@@ -68,7 +68,7 @@ export class IdempotencyKeys {
     earlier: () => string | null = () => null,
   ): Promise<Reserved> {
     const nowMs = this.clock.nowMs();
-    const ulid = newId(idPrefixes.request, nowMs).slice(idPrefixes.request.length);
+    const ulid = newId(idPrefixes.request, accountId, nowMs).slice(idPrefixes.request.length);
     const commandId = `${keptFor === 'month' ? monthlyCommands : 'idem_'}${randomUUID()}`;
     const inserted = await this.database.write({
       name: 'idempotency_reserve',

@@ -2,7 +2,6 @@
  * Messages and timers that have waited for long, by name, and how an operator puts those of one name aside: each becomes a dead letter, in one
  * statement. Where its actor takes it at the same moment, only one of the two happens.
  */
-import { systemClock } from '../clock.ts';
 import { idPrefixes, newId } from '../ids.ts';
 import type { Database } from './database.ts';
 
@@ -34,7 +33,7 @@ export async function putAside(database: Database, of: WorkName, minutes: number
   });
   let count = 0;
   for (const { actorId, id: sourceId } of found) {
-    const letterId = newId(idPrefixes.message, systemClock.nowMs());
+    const letterId = newId(idPrefixes.message, actorId);
     const error = `Put aside by ${actedBy}: no node had taken it`;
     const { rows } = await database.write({
       text: `with gone as (delete from ${place} where kind = $1 and command = $2 and actor_id = $3 and ${id} = $4

@@ -141,7 +141,7 @@ test('an id beside another lives on its shard, is the same for the same, and dif
   fc.assert(
     fc.property(fc.uuid(), fc.integer({ min: 1, max: 20 }), (accountId, count) => {
       const wallet = { kind: 'wallet', id: accountId };
-      const seeds = Array.from({ length: count }, () => newId(idPrefixes.card, 1_700_000_000_000));
+      const seeds = Array.from({ length: count }, () => newId(idPrefixes.card, null, 1_700_000_000_000));
       const ids = seeds.map((seed) => idBeside(seed, 'card', wallet));
       assert.equal(new Set(ids).size, count);
       for (const [n, id] of ids.entries()) {

@@ -10,6 +10,7 @@ import type { Operation } from '../support/described-api.ts';
 import { leftBehind, openSite, type Site } from '../support/described-service.ts';
 import { refuseForeignIds, refuseOtherMethods, refuseStrangers, refuseTheUnentitled, refuseUnknownPaths } from './callers.ts';
 import { answerDeleters, answerPeople, answerReaders, answerWriters } from './good-requests.ts';
+import { holdAccountsSlots } from './ids.ts';
 import { refuseBrokenBodies, refuseBrokenHeaders, refuseWrongFields, refuseWrongQueries } from './malformed.ts';
 import { publicOperations, scopeByContract } from './scopes.ts';
 
@@ -32,6 +33,7 @@ test('every endpoint does what its description says', { timeout: 240_000 }, asyn
 
   await t.test('who reads is answered, and told where nothing has changed', () => answerReaders(site));
   await t.test('what a documented example asks for is done, once', () => answerWriters(site));
+  await t.test('every id that belongs to an account ends as the id of the account', () => holdAccountsSlots(site));
   await t.test('people sign up, in and out', () => answerPeople(site));
   await t.test('what is deleted is gone', () => answerDeleters(site));
 

@@ -368,7 +368,7 @@ describe('orphaned content', () => {
     const folder = await temporaryFolder();
     t.after(() => folder.remove());
     const files = await openLocalFiles(folder.path);
-    const workspaceId = newId(idPrefixes.workspace);
+    const workspaceId = newId(idPrefixes.workspace, null);
     await insertNeutralRow(parts.database, 'workspace', { id: workspaceId });
     const put = async (key: string, ageMs: number) => {
       await mkdir(dirname(join(folder.path, key)), { recursive: true });
@@ -382,7 +382,7 @@ describe('orphaned content', () => {
       for await (const { key } of localContents(folder.path)) keys.push(key);
       return keys.sort();
     };
-    return { ...parts, put, orphans, left, newKey: () => newContentKey(workspaceId, newId(idPrefixes.file)) };
+    return { ...parts, put, orphans, left, newKey: () => newContentKey(workspaceId, newId(idPrefixes.file, null), 'acct_ann') };
   }
 
   test('goes when it is a day old; what a file, a deliverable or a deliverable on its way refers to stays', async (t) => {
@@ -401,7 +401,7 @@ describe('orphaned content', () => {
 
   test('of a workspace this database does not know is left alone, and so is what is not ours', async (t) => {
     const { put, orphans, left } = await store(t);
-    const foreign = await put(newContentKey(newId(idPrefixes.workspace), newId(idPrefixes.file)), 48 * hourMs);
+    const foreign = await put(newContentKey(newId(idPrefixes.workspace, null), newId(idPrefixes.file, null), 'acct_bob'), 48 * hourMs);
     const other = await put('backup/keep.tar', 48 * hourMs);
     assert.deepEqual(await orphans.doSome(100), { seen: 2, removed: 0 });
     assert.deepEqual(await left(), [foreign, other].sort());

@@ -204,11 +204,11 @@ export class World {
         'authority never grows',
       );
     for (const { name, input } of ctx.effects)
-      assert.ok(name !== 'tool' || input.name !== 'order' || after.scopes === null || after.scopes.includes('commerce.write'));
+      assert.ok(!isToolCall({ name }) || input.name !== 'order' || after.scopes === null || after.scopes.includes('commerce.write'));
   }
 
   private lookAtPlaces(): void {
-    const atWork = this.effects.filter((one) => one.name === 'model' || one.name === 'tool');
+    const atWork = this.effects.filter((one) => one.name === 'model' || isToolCall(one));
     const limit = this.account.overrides!.concurrentAgents!;
     assert.ok(limit === -1 || atWork.length <= limit, 'no more agents at work than the plan allows');
     assert.ok(limit === -1 || this.account.agentPlaces.held <= limit, 'nor places given');
@@ -304,10 +304,16 @@ export class World {
 }
 
 export const ended = new Set(['complete', 'failed', 'cancelled']);
+/** What spends is an effect of a name of its own. */
+export function isToolCall({ name }: { name: string }): boolean {
+  return name === 'tool' || name === 'purchase';
+}
+
 const outcomes: Record<string, string> = {
   plan: 'planned',
   model: 'modelled',
   tool: 'toolDone',
+  purchase: 'toolDone',
   checkOutput: 'outputChecked',
   startedTasks: 'tellTasks',
 };

@@ -27,7 +27,19 @@ export async function openSite(t: Scope) {
   await onDatabase(service, (database) => database.query(everybodyOnBusiness));
   const api = new DescribedApi((await client.send({ method: 'GET', path: '/v1/openapi.json' })).json);
   const [ann, bob] = await Promise.all([Caller.register(service), Caller.register(service)]);
-  const site = { service, client, api, ann, bob, receiver, sent: 0, own: {} as Ids, foreign: {} as Ids, send };
+  const site = {
+    service,
+    client,
+    api,
+    ann,
+    bob,
+    receiver,
+    sent: 0,
+    answered: new Map<string, string[]>(),
+    own: {} as Ids,
+    foreign: {} as Ids,
+    send,
+  };
 
   /** Sends a request and holds its answer against the description. */
   async function send(operation: Operation, sent: Omit<Sent, 'method'> & { method?: string }, token: string | null = ann.token) {
@@ -37,6 +49,9 @@ export async function openSite(t: Scope) {
     const answer = await client.send({ ...sent, method, headers });
     api.check(operation, answer, describe({ ...sent, method, headers }));
     assert.ok(answer.status < 500, `${describe({ ...sent, method })}: ${answer.status} ${answer.text}`);
+    // What is open to all speaks of no account, but shows ids as examples.
+    if (operation.scope !== null && token !== null && answer.status < 300)
+      site.answered.set(token, [...(site.answered.get(token) ?? []), answer.text]);
     return answer;
   }
 
@@ -221,7 +236,7 @@ export function leftBehind(service: { dataDir: string }): Promise<Record<string,
   });
 }
 
-async function onDatabase<T>({ dataDir }: { dataDir: string }, use: (database: pg.Client) => Promise<T>): Promise<T> {
+export async function onDatabase<T>({ dataDir }: { dataDir: string }, use: (database: pg.Client) => Promise<T>): Promise<T> {
   const database = new pg.Client({ connectionString: (await runningEmbeddedPostgres(dataDir))! });
   await database.connect();
   try {

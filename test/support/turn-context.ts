@@ -21,7 +21,7 @@ export class RecordedTurn implements TurnContext {
     this.nowMs = nowMs;
   }
 
-  newId<P extends string>(prefix: P): `${P}${string}` {
+  newId<P extends string>(prefix: P, _owner: string | null): `${P}${string}` {
     return `${prefix}${++made}`;
   }
   emit(event: RecordedEvent): void {
@@ -34,7 +34,7 @@ export class RecordedTurn implements TurnContext {
     throw new Error('A recorded turn has no co-located actor to call');
   }
   run(name: string, input: object): string {
-    const id = this.newId('eff_');
+    const id = this.newId('eff_', null);
     this.effects.push({ id, name, input: structuredClone(input) });
     return id;
   }

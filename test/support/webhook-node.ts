@@ -171,7 +171,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     },
     /** A registered webhook whose address has answered the challenge. */
     async register(url: string, given: Partial<CreateWebhook> = {}) {
-      const id = newId('wh_');
+      const id = newId('wh_', null);
       const secret = secrets.seal(newWebhookSecret(), id);
       const input = { accountId: 'acct_1', mode: 'live' as const, userId: 'usr_1', url, events: ['*'], secret, cursor: 0, ...given };
       await createVerified(node.actors, part, id, input);
@@ -179,7 +179,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     },
     async cry(events: (Partial<NewEvent> & { n?: number })[], accountId = 'acct_1'): Promise<void> {
       const whole = events.map(({ n, ...event }) => ({ accountId, type: 'task.running', data: { n }, ...event }));
-      await node.actors.ask(crier, newId('evt_'), 'cry', { events: whole });
+      await node.actors.ask(crier, newId('evt_', null), 'cry', { events: whole });
     },
     /** Moves the clock and lets what is due go on. */
     async pass(ms: number): Promise<void> {

@@ -53,7 +53,7 @@ const deliveryTarget = {
   entity: DeliveryTarget,
   commands: {
     delivered(state: InferEntity<typeof DeliveryTarget> | null, file: DeliveredFile, ctx: TurnContext) {
-      const id = derivedId(idPrefixes.deliverable, ctx.id, file.name);
+      const id = derivedId(idPrefixes.deliverable, null, ctx.id, file.name);
       ctx.append(Deliverable, { id, taskId: ctx.id, accountId: 'acct_ann', ...file, createdAt: ctx.nowMs });
       return { state: { id: ctx.id, deliveries: (state?.deliveries ?? 0) + 1 } as InferEntity<typeof DeliveryTarget>, reply: null };
     },

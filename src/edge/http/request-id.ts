@@ -17,7 +17,7 @@ export function newRequestId(): string {
 /** The last two characters of a drawn id are replaced; a block drawn in the same millisecond may begin alike, so draw until it differs. */
 function startBlock(): void {
   const before = block;
-  do block = newId(idPrefixes.request).slice(0, -2);
+  do block = newId(idPrefixes.request, null).slice(0, -2);
   while (block === before);
   used = 0;
 }

@@ -117,7 +117,7 @@ export function withUsableIds(calls: readonly ToolCall[], request: ModelRequest,
   );
   return calls.map((call, index) => {
     const usable = /^[\w-]{1,64}$/.test(call.id) && !taken.has(call.id);
-    const id = usable ? call.id : derivedId(idPrefixes.call, idempotencyKey, String(index));
+    const id = usable ? call.id : derivedId(idPrefixes.call, idempotencyKey, idempotencyKey, String(index));
     taken.add(id);
     return { ...call, id };
   });

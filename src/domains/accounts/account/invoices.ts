@@ -64,7 +64,7 @@ function paid(
   ctx: TurnContext<AccountContract>,
 ): AccountRow {
   const { plan, billingPeriod, startsAtMs: periodStart, paidUntilMs: periodEnd } = subscription;
-  const id = ctx.newId(idPrefixes.invoice);
+  const id = ctx.newId(idPrefixes.invoice, account.id);
   const what = { paymentId, plan, billingPeriod, amountMinor, lines, status: 'paid' as const, periodStart, periodEnd };
   ctx.append(Invoice, { id, accountId: account.id, ...what, createdAt: ctx.nowMs } satisfies Omit<InvoiceRow, symbol>);
   const data = { invoice_id: id, amount: toMajor(amountMinor), status: 'paid', plan, billing_period: billingPeriod };

@@ -107,7 +107,7 @@ function request(
       return { state, reply: { approved: false, authorizationId: null, reason: 'decided_there' } };
   }
   ctx.defer(String(number));
-  const authorizationId = authorizationIdOf(ctx.id, number);
+  const authorizationId = known?.authorizationId ?? authorizationIdOf(before, number);
   const reply: Decision = { approved: true, authorizationId };
   if (known !== undefined) return { state: before, reply };
   ctx.schedule(lookTimer, ctx.nowMs + firstLookMs, 'look', {});
@@ -197,18 +197,18 @@ function settled(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row
   const missingMinor = due - booked - uncoveredMinor;
   if (missingMinor === 0) return { ...state, uncoveredMinor };
   if (state.charges.length >= maxCharges) return { ...state, uncoveredMinor: due - booked };
-  const authorizationId = authorizationIdOf(ctx.id, `more ${state.charges.length}`);
+  const authorizationId = authorizationIdOf(state, `more ${state.charges.length}`);
   return withCharge({ ...state, uncoveredMinor }, { authorizationId, number: null, amountMinor: missingMinor }, ctx);
 }
 
 function giveBack(
-  { cardId, merchant, word }: Row,
+  { cardId, accountId, merchant, word }: Row,
   { authorizationId, returnedMinor, atMs }: Charge,
   amountMinor: number,
   ctx: TurnContext<IssuerAuthorizationContract>,
 ): void {
   ctx.send(card, cardId, 'reverse', {
-    transferId: derivedId(idPrefixes.transaction, authorizationId, String(returnedMinor)),
+    transferId: derivedId(idPrefixes.transaction, accountId, authorizationId, String(returnedMinor)),
     authorizationId,
     amountMinor,
     merchant,
@@ -249,8 +249,9 @@ function decisionOf({ authorizationId, outcome, declineReason }: Charge): Decisi
   return { approved: false, authorizationId, reason: declineReason as DeclineReason };
 }
 
-function authorizationIdOf(issuerId: string, which: number | string): string {
-  return derivedId(idPrefixes.authorization, 'issuer', issuerId, String(which));
+/** Recorded in the turn that asks for the charge, and read from there afterwards: what an earlier version recorded stays as it is. */
+function authorizationIdOf({ id, accountId }: Pick<Row, 'id' | 'accountId'>, which: number | string): string {
+  return derivedId(idPrefixes.authorization, accountId, 'issuer', id, String(which));
 }
 
 function isAsked({ outcome }: Charge): boolean {

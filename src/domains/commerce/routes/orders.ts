@@ -123,7 +123,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     async handler(context) {
       const { id } = await own(context.principal, context.params.id);
       const { commandId } = commandIds(context, idPrefixes.purchaseOrder);
-      const approvalId = commandId ?? newId(idPrefixes.request);
+      const approvalId = commandId ?? newId(idPrefixes.request, context.principal.accountId);
       return answer(200, justDecided(await actors.ask(purchaseOrder, id, 'approve', { approvalId }, { commandId })));
     },
   });

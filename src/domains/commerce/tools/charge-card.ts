@@ -26,14 +26,14 @@ export const chargeCard = (actors: ActorSystem): Tool => ({
   highConsequence: true,
   repeatable: true,
   timeoutMs,
-  async run({ card_id: cardId, amount, merchant }: Arguments, { accountId, authority: { mode }, callId }) {
+  async run({ card_id: cardId, amount, merchant }: Arguments, { accountId, authority: { mode }, callId, slotOwner }) {
     const amountMinor = minorOf(amount);
     const payer = await actors.query(account, accountId, 'get', null);
     if (!mayUseCards(payer)) throw new ToolError(`${cardsNeedBusiness}. Nothing was paid.`);
     const found = cardId.startsWith(idPrefixes.card) ? await actors.query(card, cardId, 'get', null) : null;
     if (found === null || found.accountId !== accountId || found.mode !== mode)
       throw new ToolError(`There is no card ${JSON.stringify(cardId)}. Nothing was paid.`);
-    const asked = { authorizationId: derivedId(idPrefixes.authorization, callId), amountMinor, merchant };
+    const asked = { authorizationId: derivedId(idPrefixes.authorization, slotOwner, callId), amountMinor, merchant };
     const { id, declineReason } = await askUntilAnswered('The charge', () =>
       actors.ask(card, cardId, 'authorize', asked, { commandId: callId }),
     );

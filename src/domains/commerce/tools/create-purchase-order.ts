@@ -24,11 +24,11 @@ export const createPurchaseOrder = (actors: ActorSystem): Tool => ({
   highConsequence: true,
   repeatable: true,
   timeoutMs,
-  async run({ description, amount, vendor }: Arguments, { accountId, authority: { mode }, callId }) {
+  async run({ description, amount, vendor }: Arguments, { accountId, authority: { mode }, callId, slotOwner }) {
     const amountMinor = minorOf(amount);
     const settings = await actors.query(accountSettings, accountId, 'get', null);
     const autoApproveThresholdMinor = settings[autoApproveSetting[mode]];
-    const id = derivedId(idPrefixes.purchaseOrder, callId);
+    const id = derivedId(idPrefixes.purchaseOrder, slotOwner, callId);
     const { status, paymentError } = await askUntilAnswered('The order', () =>
       actors.ask(purchaseOrder, id, 'create', { accountId, mode, description, amountMinor, vendor, autoApproveThresholdMinor }),
     );

@@ -64,7 +64,7 @@ export function createSignIn({ actors, passwords, lanes, refreshTokens, secrets,
   async function checkPassword(email: string, password: string, line: HashLine) {
     const addressId = emailAddressId(email);
     const holder = await actors.query(emailAddress, addressId, 'holder', null);
-    const userId = holder?.userId ?? derivedId(idPrefixes.user, addressId);
+    const userId = holder?.userId ?? derivedId(idPrefixes.user, null, addressId);
     const found = await actors.query(user, userId, 'credentials', null);
     // An address may be claimed for somebody who signs in with another one, until it is verified.
     const credentials = found !== null && emailAddressId(found.email) === addressId ? found : null;
@@ -155,7 +155,7 @@ export function createSignIn({ actors, passwords, lanes, refreshTokens, secrets,
       });
     },
     async openSession({ userId, accountId, generation }) {
-      const sessionId = newId(idPrefixes.session, clock.nowMs());
+      const sessionId = newId(idPrefixes.session, accountId, clock.nowMs());
       const refresh = refreshTokens.issue(sessionId);
       await actors.ask(session, sessionId, 'open', { userId, accountId, generation, refreshHash: refresh.hash });
       return { claims: { userId, accountId, sessionId }, refreshToken: refresh.text };

@@ -44,7 +44,8 @@ function register(state: EmailAddressRow | null, input: Register, ctx: TurnConte
     if (state!.unfinished != null) ctx.defer(registrationId);
     return { state: state!, reply: held };
   }
-  const holder = { userId: ctx.newId(idPrefixes.user), accountId: ctx.newId(idPrefixes.account) };
+  const accountId = ctx.newId(idPrefixes.account, null);
+  const holder = { userId: ctx.newId(idPrefixes.user, accountId), accountId };
   const unfinished: UnfinishedRegistration = { email, name, passwordHash, missing: ['account', 'user'] };
   return { state: claim(state, holder, registrationId, unfinished, ctx), reply: holder };
 }

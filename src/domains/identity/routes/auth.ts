@@ -64,7 +64,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
       // Spares the hash where it is clear already; who is first is decided by the address itself.
       if (await actors.query(emailAddress, addressId, 'isTaken', null))
         throw new AppError('conflict', 'A user with this email exists already');
-      const registrationId = newId(idPrefixes.request, clock.nowMs());
+      const registrationId = newId(idPrefixes.request, null, clock.nowMs());
       const passwordHash = await passwords.hash(body.password, lanes.lineOf(request.clientAddress, 'register'));
       const registration = { registrationId, email: body.email.normalize('NFC'), name: body.name ?? null, passwordHash };
       const holder = await actors.ask(emailAddress, addressId, 'register', registration);

@@ -43,7 +43,7 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
     const addressId = emailAddressId(email);
     const isOwn = addressId === emailAddressId(profile.email);
     if (!isOwn) await countUse({ actors, clock }, verificationMails(userId, email), tooManyMails);
-    const moveId = newId(idPrefixes.request, clock.nowMs());
+    const moveId = newId(idPrefixes.request, accountId, clock.nowMs());
     const isDone = isOwn
       ? await actors.ask(user, userId, 'update', { email })
       : await actors.ask(emailAddress, addressId, 'move', { moveId, userId, accountId, email, emailVersion });

@@ -55,7 +55,7 @@ export function offerReset(
   ctx: TurnContext<UserContract>,
 ): Turn<UserRow | null, null> {
   if (state === null || emailAddressId(state.email) !== email) return { state, reply: null };
-  const reset = { id: ctx.newId(idPrefixes.request), expiresAt: ctx.nowMs + resetLifeMs };
+  const reset = { id: ctx.newId(idPrefixes.request, state.accountId), expiresAt: ctx.nowMs + resetLifeMs };
   mailIt(state, reset, 1, ctx);
   return { state: { ...state, resets: [...openResets(state, ctx.nowMs), reset].slice(-maxResets) }, reply: null };
 }

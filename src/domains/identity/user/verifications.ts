@@ -62,7 +62,7 @@ export function verificationMail({ mail, verificationToken, publicUrl }: Verific
 
 /** The user after a verification of the address is on its way to it. */
 export function withVerification(state: UserRow, email: string, about: 'registration' | 'change', ctx: TurnContext<UserContract>): UserRow {
-  const verification = { id: ctx.newId(idPrefixes.request), email, expiresAt: ctx.nowMs + verificationLifeMs };
+  const verification = { id: ctx.newId(idPrefixes.request, state.accountId), email, expiresAt: ctx.nowMs + verificationLifeMs };
   send({ about, to: email, id: verification.id, expiresAtMs: verification.expiresAt, newEmail: email, attempt: 1 }, ctx);
   const verifications = [...openVerifications(state, ctx.nowMs), verification].slice(-maxVerifications);
   return { ...state, verifications };

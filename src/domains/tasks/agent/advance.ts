@@ -51,7 +51,8 @@ function nextCall(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Too
     return announce({ ...acting, effectId: call.id }, call, ctx);
   }
   if (agent.place !== 'held') return askToGoOn(agent, ctx);
-  return announce({ ...acting, effectId: ctx.run('tool', { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
+  const effect = toolbox.find(agent.type as AgentType, call.name)?.need?.scope === 'commerce.write' ? 'purchase' : 'tool';
+  return announce({ ...acting, effectId: ctx.run(effect, { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
 }
 
 /** It gave its place back while it waited for a person or another agent, or has been stopped. */
@@ -91,7 +92,7 @@ function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Appr
   const waiting: AgentRow = { ...agent, status: 'waiting', currentTool: call.name, updatedAt: ctx.nowMs };
   if (pending !== null) return waiting;
   const approval: Approval = {
-    id: ctx.newId(idPrefixes.approval),
+    id: ctx.newId(idPrefixes.approval, agent.accountId),
     agentId: agent.id,
     action: call.name,
     arguments: call.arguments,

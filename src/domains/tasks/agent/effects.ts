@@ -1,7 +1,7 @@
 /** What agents await between their turns: the model, tools, and the check of their output. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
-import type { EffectsOf } from '../../../actors/define-actor.ts';
+import type { EffectDefinition, EffectsOf } from '../../../actors/define-actor.ts';
 import type { Authority } from '../../../authority.ts';
 import { AppError } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
@@ -9,9 +9,9 @@ import type { Compute } from '../../../providers/compute/port.ts';
 import type { Model, ModelMessage, ModelRequest, WithheldTool } from '../../../providers/model/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { WorkspaceAccess } from '../../workspaces/contract.ts';
-import type { AgentMail, AgentType, Toolbox } from '../tools/port.ts';
+import type { AgentMail, AgentType, Toolbox, ToolOutcome } from '../tools/port.ts';
 import type { AgentRow } from './entity.ts';
-import { type AgentContract, agent as agentRef } from './messages.ts';
+import { type AgentContract, agent as agentRef, type ToolCall } from './messages.ts';
 import { checkOutput } from './output.ts';
 
 export type AgentServices = {
@@ -40,6 +40,32 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     if (agent === null) throw new AppError('not_found', 'The agent is gone');
     return agent;
   };
+  /** @param withSlot what the call buys carries its account's slot. Purchases that are recorded as `tool` come from versions that know no such ids. */
+  const callOf = (withSlot: boolean): EffectDefinition<ToolCall, ToolOutcome> => ({
+    outcome: 'toolDone',
+    input: Type.Object({ callId: Type.String(), name: Type.String(), arguments: Type.Unknown() }),
+    lane: 'tool',
+    timeoutMs: toolTimeoutMs,
+    repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
+    async run({ name, arguments: args }: ToolCall, { actorId, effectId, signal }) {
+      const agent = await load(actorId);
+      const authority = authorityOf(agent);
+      const context = {
+        accountId: agent.accountId,
+        taskId: agent.taskId,
+        agentId: agent.id,
+        callId: effectId,
+        slotOwner: withSlot ? agent.accountId : null,
+        authority,
+        signal,
+        workspace: workspace(agent, authority, effectId),
+        mail: mail(agent, effectId),
+      };
+      return toolbox.run(name, args, context, (err) =>
+        log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'),
+      );
+    },
+  });
   return {
     model: {
       outcome: 'modelled',
@@ -53,30 +79,8 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
         return model.turn(request, { signal, idempotencyKey: effectId, account: agent.accountId });
       },
     },
-    tool: {
-      outcome: 'toolDone',
-      input: Type.Object({ callId: Type.String(), name: Type.String(), arguments: Type.Unknown() }),
-      lane: 'tool',
-      timeoutMs: toolTimeoutMs,
-      repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
-      async run({ name, arguments: args }: { callId: string; name: string; arguments: unknown }, { actorId, effectId, signal }) {
-        const agent = await load(actorId);
-        const authority = authorityOf(agent);
-        const context = {
-          accountId: agent.accountId,
-          taskId: agent.taskId,
-          agentId: agent.id,
-          callId: effectId,
-          authority,
-          signal,
-          workspace: workspace(agent, authority, effectId),
-          mail: mail(agent, effectId),
-        };
-        return toolbox.run(name, args, context, (err) =>
-          log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'),
-        );
-      },
-    },
+    tool: callOf(false),
+    purchase: callOf(true),
     checkOutput: {
       outcome: 'outputChecked',
       lane: 'tool',

@@ -44,6 +44,9 @@ export type Approve = {
   by: DirectedBy;
 };
 
+/** `callId`: the model's own. */
+export type ToolCall = { callId: string; name: string; arguments: unknown };
+
 export type AgentContract = {
   commands: {
     create(input: CreateAgent): void;
@@ -72,7 +75,9 @@ export type AgentContract = {
   };
   effects: {
     model(input: { turn: number }): ModelReply;
-    tool(input: { callId: string; name: string; arguments: unknown }): ToolOutcome;
+    tool(input: ToolCall): ToolOutcome;
+    /** A tool that spends. Versions whose orders carry no slot know it not, so they cannot run the call under other ids, and spend twice. */
+    purchase(input: ToolCall): ToolOutcome;
     checkOutput(input: Record<string, never>): { problem: string | null };
   };
 };

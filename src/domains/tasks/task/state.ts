@@ -36,7 +36,9 @@ export function newTask(id: string, input: CreateTask & { workspaceId: string; o
 
 /** A name has one deliverable per task, whose content is the last one written. */
 export function deliverableOf(task: TaskRow, file: DeliveredFile, nowMs: number): DeliverableRow {
-  const id = derivedId(idPrefixes.deliverable, task.id, file.name);
+  // A deliverable that an earlier version made keeps its id, which carries no slot.
+  const earlier = derivedId(idPrefixes.deliverable, null, task.id, file.name);
+  const id = task.deliverables.includes(earlier) ? earlier : derivedId(idPrefixes.deliverable, task.accountId, task.id, file.name);
   return { ...file, id, taskId: task.id, accountId: task.accountId, createdAt: nowMs };
 }
 

@@ -30,7 +30,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
     commands: knowingWhy<TaskCommands>({
       create(state, input, ctx) {
         if (state !== null) return { state, reply: state };
-        const workspaceId = input.workspaceId ?? ctx.newId(idPrefixes.workspace);
+        const workspaceId = input.workspaceId ?? ctx.newId(idPrefixes.workspace, input.accountId);
         if (input.workspaceId === null) {
           ctx.send(workspace, workspaceId, 'create', { accountId: input.accountId, name: `Task ${ctx.id}`, description: null });
         }

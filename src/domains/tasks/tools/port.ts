@@ -19,6 +19,8 @@ export type ToolContext = {
   agentId: string;
   /** The same for every try of this call: the idempotency key where the other side has them. */
   callId: string;
+  /** The account, whose slot the ids carry that follow from `callId`; null for a call that an earlier version recorded, whose ids carry none. */
+  slotOwner: string | null;
   /** What the agent may do; `mode` says whose money it spends. */
   authority: Authority;
   /** Aborted on cancel and when the tool's time is up. */

@@ -68,18 +68,14 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
     return 'problem' in checked ? null : actors.query(workspaceFile, workspaceFileId(workspaceId, checked.name), 'describe', null);
   }
 
-  /** The first file of a name has its actor's id; later ones are looked up. */
   async function findById(workspaceId: string, fileId: string): Promise<WorkspaceFileRow | null> {
-    const isIt = (row: WorkspaceFileRow | null) => row !== null && row.workspaceId === workspaceId && publicFileId(row) === fileId;
-    const first = await actors.query(workspaceFile, fileId, 'describe', null);
-    if (isIt(first)) return first;
     const { rows } = await database.read({
       name: 'file_by_id',
-      text: 'select id from workspace_file where file_id = $1',
+      text: 'select id from workspace_file where file_id = $1 or id = $1',
       values: [fileId],
     });
-    const later = rows.length === 0 ? null : await actors.query(workspaceFile, rows[0].id, 'describe', null);
-    return isIt(later) ? later : null;
+    const row = rows.length === 0 ? null : await actors.query(workspaceFile, rows[0].id, 'describe', null);
+    return row !== null && row.workspaceId === workspaceId && publicFileId(row) === fileId ? row : null;
   }
 
   return [

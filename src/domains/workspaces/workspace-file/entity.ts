@@ -8,7 +8,7 @@ export const WorkspaceFile = defineEntity({
   properties: {
     /** Belongs to the name for as long as the workspace lives. */
     id: p.text().primary(),
-    /** What callers know the file by: a name that was deleted and is used again is another file. Null: as `id`. */
+    /** What callers know the file by: a name that was deleted and is used again is another file. Null, in rows of versions whose ids carried no slot: as `id`. */
     fileId: p.text().strictNullable(),
     /** How many files of this name there have been. */
     generation: p.integer(),

@@ -42,12 +42,15 @@ export type WorkspaceFileContract = {
 
 export const workspaceFile = actorRef<WorkspaceFileContract>('workspace_file');
 
-/** The id of the actor of a name within a workspace: always the same, so all who write the name meet there. */
+/**
+ * The id of the actor of a name within a workspace: always the same, in every version, so all who write the name meet there. It carries no slot:
+ * nodes of the version before, which may be asked for the same name, know it without.
+ */
 export function workspaceFileId(workspaceId: string, name: string): string {
-  return derivedId(idPrefixes.file, workspaceId, name);
+  return derivedId(idPrefixes.file, null, workspaceId, name);
 }
 
-/** The id that callers know the file by. */
+/** The id that callers know the file by. The first file of a name that an earlier version made has its actor's id. */
 export function publicFileId({ fileId, id }: Pick<WorkspaceFileRow, 'fileId' | 'id'>): string {
   return fileId ?? id;
 }

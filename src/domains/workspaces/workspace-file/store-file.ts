@@ -38,7 +38,7 @@ export async function storeFile(
 ): Promise<WorkspaceFileRow> {
   const { accountId } = file;
   const id = workspaceFileId(file.workspaceId, file.name);
-  const contentKey = newContentKey(file.workspaceId, id);
+  const contentKey = newContentKey(file.workspaceId, id, accountId);
   const [limits, used, current] = await Promise.all([
     storageLimits(actors, accountId),
     actors.query(accountStorage, accountId, 'used', null),

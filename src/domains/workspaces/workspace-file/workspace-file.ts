@@ -12,7 +12,7 @@ import {
   type TurnContext,
 } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
-import { derivedId, idPrefixes } from '../../../ids.ts';
+import { idPrefixes } from '../../../ids.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { unneededContents } from '../../../storage/orphan-content.ts';
@@ -90,14 +90,9 @@ function remove(
 }
 
 /** @param gone the file that had the name before, which was deleted: it stays gone, also for those who kept its id */
-function firstVersion(
-  gone: WorkspaceFileRow | null,
-  { workspaceId, name }: Pick<PutFile, 'workspaceId' | 'name'>,
-  ctx: TurnContext<WorkspaceFileContract>,
-) {
+function firstVersion(gone: WorkspaceFileRow | null, { accountId }: Pick<PutFile, 'accountId'>, ctx: TurnContext<WorkspaceFileContract>) {
   const generation = (gone?.generation ?? 0) + 1;
-  const fileId = gone === null ? null : derivedId(idPrefixes.file, workspaceId, name, String(generation));
-  return { fileId, generation, version: 1, createdAt: ctx.nowMs };
+  return { fileId: ctx.newId(idPrefixes.file, accountId), generation, version: 1, createdAt: ctx.nowMs };
 }
 
 function nextVersion({ fileId, generation, version, createdAt }: WorkspaceFileRow) {

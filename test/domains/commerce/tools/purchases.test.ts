@@ -5,17 +5,18 @@ import { account } from '../../../../src/domains/accounts/account/messages.ts';
 import { accountSettingsActor } from '../../../../src/domains/accounts/account-settings/account-settings.ts';
 import { cardActor } from '../../../../src/domains/commerce/card/card.ts';
 import { card, cardIdOf } from '../../../../src/domains/commerce/card/messages.ts';
+import { purchaseOrder } from '../../../../src/domains/commerce/purchase-order/messages.ts';
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
-import { idPrefixes, newId } from '../../../../src/ids.ts';
+import { derivedId, idPrefixes, newId } from '../../../../src/ids.ts';
 import type { Mode } from '../../../../src/mode.ts';
 import { everything, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 import { testRuntime } from '../../../support/runtime.ts';
 
-const accountId = 'acct_1';
+const accountId = 'acct_01k00000000000000000000xyz';
 const noEffects = {
   startedTasks: { run: async () => ({ ids: [], areAll: true }), repeatable: () => true, timeoutMs: 1_000, outcome: 'tellTasks' },
 };
@@ -25,13 +26,19 @@ test('a tool call orders and charges once however often it is run, and a decline
   t.after(() => node.close());
   const { actors } = node;
   const tools = commerceTools({ actors });
-  const call = async (name: string, args: object, callId: string, mode: Mode = 'live'): Promise<any> => {
-    const context = { ...toolContext(memoryWorkspace()), accountId, callId, authority: { ...everything, mode } };
+  const call = async (
+    name: string,
+    args: object,
+    callId: string,
+    mode: Mode = 'live',
+    slotOwner: string | null = accountId,
+  ): Promise<any> => {
+    const context = { ...toolContext(memoryWorkspace()), accountId, callId, slotOwner, authority: { ...everything, mode } };
     const tool = tools.find((one) => one.name === name)!;
     return runTool(tool, args, context, (defect) => assert.fail(String(defect)));
   };
   const newCard = (owner: string, name: string) =>
-    actors.ask(card, cardIdOf(owner, newId(idPrefixes.card)), 'create', {
+    actors.ask(card, cardIdOf(owner, newId(idPrefixes.card, null)), 'create', {
       accountId: owner,
       mode: 'live',
       name,
@@ -67,4 +74,13 @@ test('a tool call orders and charges once however often it is run, and a decline
   assert.equal(first.result.status, 'pending');
   await order('eff_7');
   assert.equal((await node.sql('select 1 from purchase_order')).length, 2);
+  assert.ok(first.result.order_id.endsWith('yz') && paid[0].result.authorization_id.endsWith('yz'), 'they carry the slot of their account');
+
+  // As the version before slots has it: the id follows from the call alone.
+  const asked = { description: 'Paper', amountMinor: 1_250, vendor: 'Acme', autoApproveThresholdMinor: 0 };
+  const earlier = derivedId(idPrefixes.purchaseOrder, null, 'eff_9');
+  await actors.ask(purchaseOrder, earlier, 'create', { accountId, mode: 'live', ...asked });
+  const found = await call('create_purchase_order', { description: 'Paper', amount: 12.5, vendor: 'Acme' }, 'eff_9', 'live', null);
+  assert.equal(found.result.order_id, earlier, 'a call that an earlier version recorded finds what it has bought');
+  assert.equal((await node.sql('select 1 from purchase_order')).length, 3);
 });

@@ -173,13 +173,13 @@ async function spendingWorld() {
   return {
     /** Lets an agent spend on an account of its own, while its node dies at these steps, and answers what the agent was told. */
     async spend({ tool, amountMinor, autonomy }: Spending, dying: Set<Step>, rejection: string | null = null) {
-      const accountId = newId(idPrefixes.account);
-      const cardId = cardIdOf(accountId, newId(idPrefixes.card));
+      const accountId = newId(idPrefixes.account, null);
+      const cardId = cardIdOf(accountId, newId(idPrefixes.card, null));
       const { actors } = node;
       const plan = { billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
-      await actors.ask(account, accountId, 'changePlan', { plan: 'business', paymentId: newId('cs_'), ...plan });
+      await actors.ask(account, accountId, 'changePlan', { plan: 'business', paymentId: newId('cs_', null), ...plan });
       await actors.ask(accountSettings, accountId, 'change', { autoApproveThresholdMinor: balanceMinor });
-      await actors.ask(wallet, accountId, 'deposit', { transferId: newId('txn_'), amountMinor: balanceMinor, source: 'card' });
+      await actors.ask(wallet, accountId, 'deposit', { transferId: newId('txn_', null), amountMinor: balanceMinor, source: 'card' });
       await actors.ask(wallet, accountId, 'changeLimits', { perTransactionMinor: limitMinor });
       const about = {
         accountId,
@@ -197,7 +197,7 @@ async function spendingWorld() {
       call = { name: tool, arguments: { ...what, amount } };
       crashes = new Set(dying);
       if (autonomy === 100) crashes.delete('approved');
-      const taskId = newId(idPrefixes.task);
+      const taskId = newId(idPrefixes.task, null);
       const config = { max_agents: 1, autonomy_level: autonomy, auto_deploy: false, deploy_target: null };
       await actors.ask(task, taskId, 'create', {
         accountId,

@@ -10,13 +10,13 @@ import { secretKey, startWorkspaceNode, type WorkspaceNode } from '../../../supp
 
 /** A task of Ann's that has delivered these files. */
 async function deliveredTask(node: WorkspaceNode, files: Record<string, string>): Promise<string> {
-  const taskId = newId(idPrefixes.task);
-  const workspaceId = newId(idPrefixes.workspace);
+  const taskId = newId(idPrefixes.task, null);
+  const workspaceId = newId(idPrefixes.workspace, null);
   await insertNeutralRow(node.database, 'task', { id: taskId, account_id: 'acct_ann', workspace_id: workspaceId });
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
-  const user = { accountId: 'acct_ann', taskId, agentId: newId(idPrefixes.agent), workspaceId };
+  const user = { accountId: 'acct_ann', taskId, agentId: newId(idPrefixes.agent, null), workspaceId };
   for (const [name, content] of Object.entries(files))
-    await workspaceAccess(node, { ...user, authority: everything, callId: newId(idPrefixes.call) }).write(name, content);
+    await workspaceAccess(node, { ...user, authority: everything, callId: newId(idPrefixes.call, null) }).write(name, content);
   await node.settled();
   return taskId;
 }

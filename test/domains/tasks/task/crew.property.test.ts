@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import type { TaskConfig } from '../../../../src/domains/tasks/task/entity.ts';
 import type { ModelReply } from '../../../../src/providers/model/port.ts';
-import { ended, World } from '../../../support/crew-world.ts';
+import { ended, isToolCall, World } from '../../../support/crew-world.ts';
 import { somebody } from '../../../support/memory-workspace.ts';
 
 const tokensPerTurn = 700;
@@ -102,7 +102,7 @@ function completeOne(world: World, which: number, how: number): void {
   if (how === 46) return world.complete(effect, { kind: 'failed', message: 'It broke' });
   if (how === 47) return world.complete(effect, { kind: 'unknown' });
   if (effect.name === 'plan') return world.complete(effect, { kind: 'done', value: planOf(world, which) });
-  if (effect.name === 'tool') return world.complete(effect, { kind: 'done', value: { result: { ok: true }, isError: how % 7 === 0 } });
+  if (isToolCall(effect)) return world.complete(effect, { kind: 'done', value: { result: { ok: true }, isError: how % 7 === 0 } });
   if (effect.name === 'checkOutput')
     return world.complete(effect, { kind: 'done', value: { problem: how % 3 === 0 ? 'It is wrong.' : null } });
   world.complete(effect, { kind: 'done', value: reply(which) });
@@ -154,7 +154,7 @@ function bringToEnd(world: World): void {
           ? planOf(world, 1)
           : effect.name === 'checkOutput'
             ? { problem: null }
-            : effect.name === 'tool'
+            : isToolCall(effect)
               ? { result: 1, isError: false }
               : reply(2);
       world.complete(effect, { kind: 'done', value });

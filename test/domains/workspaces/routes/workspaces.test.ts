@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { accountStorage } from '../../../../src/domains/accounts/account-storage/messages.ts';
+import { workspaceFileId } from '../../../../src/domains/workspaces/workspace-file/messages.ts';
 import { workspaceName, workspaceNameId } from '../../../../src/domains/workspaces/workspace-name/messages.ts';
 import { idPrefixes, newId } from '../../../../src/ids.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
@@ -47,14 +48,14 @@ describe('workspaces', () => {
 
   test('asking again with the same workspace id, also after a restart, gives the same workspace and makes no second one', async (t) => {
     const node = await startWorkspaceNode(t);
-    const input = { workspaceId: newId(idPrefixes.workspace), accountId: 'acct_ann', name: 'Once', description: null };
+    const input = { workspaceId: newId(idPrefixes.workspace, null), accountId: 'acct_ann', name: 'Once', description: null };
     const id = workspaceNameId('acct_ann', 'Once');
     const first = await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' });
     assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' }), first);
     await node.restart();
     assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' }), first);
     assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input), first);
-    const other = { ...input, workspaceId: newId(idPrefixes.workspace) };
+    const other = { ...input, workspaceId: newId(idPrefixes.workspace, null) };
     await assert.rejects(node.actors.ask(workspaceName, id, 'create', other), { code: 'conflict' });
     const { rows } = await node.database.pool.query('select count(*) as n from workspace');
     assert.equal(Number(rows[0].n), 1);
@@ -173,6 +174,26 @@ describe('files of a workspace', () => {
       `workspace.file_deleted 2 ${second.id}`,
       `workspace.file_created 1 ${third.id}`,
     ]);
+  });
+
+  test('a file whose row a version before slots wrote keeps its id, by which it is found, until another one has its name', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const own = workspaceFileId(id, 'a.csv');
+    const row = { id: own, workspace_id: id, account_id: 'acct_ann', name: 'a.csv', type: 'text/csv', status: 'present', generation: 1 };
+    await insertNeutralRow(node.database, 'workspace_file', { ...row, version: 1, content_key: `${id}/${own}/${'0'.repeat(26)}` });
+    assert.deepEqual(
+      (await node.json(`/v1/workspaces/${id}/files`)).map((file: any) => file.id),
+      [own],
+    );
+    const next: any = await (await node.upload(id, 'a.csv', 'x\n')).json();
+    assert.deepEqual([next.id, next.version], [own, 2]);
+    const read = (method: string) => node.call(`/v1/workspaces/${id}/files/${own}`, { method });
+    assert.equal(await (await read('GET')).text(), 'x\n');
+    assert.equal((await read('DELETE')).status, 204);
+    const other: any = await (await node.upload(id, 'a.csv', 'y\n')).json();
+    assert.equal(other.version, 1);
+    assert.notEqual(other.id, own);
   });
 
   test('file_count is right as soon as an upload or a deletion is acknowledged', async (t) => {

@@ -13,9 +13,9 @@ import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspa
 const read = async (access: ReturnType<typeof workspaceAccess>, name: string) => text((await access.open(name)).stream as never);
 
 async function taskOn(node: WorkspaceNode) {
-  const taskId = newId(idPrefixes.task);
-  const workspaceId = newId(idPrefixes.workspace);
-  const user = { accountId: 'acct_ann', taskId, agentId: newId(idPrefixes.agent), workspaceId };
+  const taskId = newId(idPrefixes.task, null);
+  const workspaceId = newId(idPrefixes.workspace, null);
+  const user = { accountId: 'acct_ann', taskId, agentId: newId(idPrefixes.agent, null), workspaceId };
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
   const access = (callId: string, authority: Authority = everything) => workspaceAccess(node, { ...user, authority, callId });
   const versionOf = async (name: string) =>

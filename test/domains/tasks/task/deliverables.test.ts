@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { newTask } from '../../../../src/domains/tasks/task/state.ts';
+import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
+import { derivedId, idPrefixes, newId } from '../../../../src/ids.ts';
+import { RecordedTurn } from '../../../support/turn-context.ts';
+
+const { delivered } = taskActor({ plan: null as never }).commands as Record<string, (...of: any[]) => any>;
+
+test('a deliverable ends as its account does, keeps its id however often it is written, and one of a version before slots keeps its own', () => {
+  const accountId = newId(idPrefixes.account, null);
+  const id = newId(idPrefixes.task, accountId);
+  const earlier = derivedId(idPrefixes.deliverable, null, id, 'old.md');
+  let state = { ...newTask(id, { accountId, workspaceId: 'ws_1' } as any, 1), deliverables: [earlier] };
+  const told = ['old.md', 'new.md', 'new.md', 'old.md'].map((name) => {
+    const ctx = new RecordedTurn(id, 1);
+    ({ state } = delivered!(state, { name, type: 't', sizeBytes: 1, sha256: '', contentKey: 'k' }, ctx));
+    const { type, data } = ctx.events[0]!;
+    assert.equal(ctx.rows[0].id, data.deliverable_id);
+    return [type, data.deliverable_id];
+  });
+  const fresh = state.deliverables[1]!;
+  assert.deepEqual(state.deliverables, [earlier, fresh]);
+  assert.equal(fresh.slice(-2), accountId.slice(-2));
+  assert.deepEqual(told, [
+    ['deliverable.updated', earlier],
+    ['deliverable.created', fresh],
+    ['deliverable.updated', fresh],
+    ['deliverable.updated', earlier],
+  ]);
+});
