@@ -3,9 +3,6 @@ import { statfs } from 'node:fs/promises';
 import type { Runtime } from '../actors/runtime.ts';
 import { monotonicMs } from '../clock.ts';
 import type { Placement } from '../cluster/placement.ts';
-import type { PaymentStats } from '../domains/billing/payments/observed.ts';
-import type { ToolStats } from '../domains/tasks/tools/observed.ts';
-import type { Couriers } from '../domains/webhooks/webhook/couriers.ts';
 import type { RequestStats } from '../edge/http/request-stats.ts';
 import type { Stream } from '../edge/stream/stream.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';
@@ -38,12 +35,9 @@ export type NodeParts = {
   database: Database;
   hub: StreamHub;
   stream: Stream;
-  couriers: Couriers;
   events: EventStats;
   model: ModelStats;
-  tools: ToolStats;
   compute: ComputePool;
-  payments: PaymentStats;
   sandbox: Pick<SandboxPool, 'load'>;
   /** null: nothing is traced. */
   traces: OtlpTraces | null;
@@ -57,16 +51,8 @@ export function addNodeMetrics(metrics: Metrics, parts: NodeParts): void {
   addCommits(metrics, parts);
   addActors(metrics, parts);
   addStreams(metrics, parts);
-  addWebhooks(metrics, parts);
-  addAgents(metrics, parts);
+  addModel(metrics, parts);
   addCompute(metrics, parts);
-  addPayments(metrics, parts);
-}
-
-function addWebhooks(metrics: Metrics, { couriers }: NodeParts): void {
-  metrics.gauge('troupe_webhooks', 'Webhooks whose events this node delivers', () => couriers.size.couriers);
-  metrics.gauge('troupe_webhook_deliveries_running', 'Deliveries that wait for their receiver', () => couriers.size.onTheirWay);
-  metrics.counter('troupe_webhook_deliveries_total', 'Deliveries that were tried, by outcome', () => couriers.tries.read());
 }
 
 function addNode(metrics: Metrics, parts: NodeParts): void {
@@ -303,13 +289,11 @@ function addStreams(metrics: Metrics, { hub, stream, events }: NodeParts): void 
   );
 }
 
-function addAgents(metrics: Metrics, { model, tools }: NodeParts): void {
+function addModel(metrics: Metrics, { model }: NodeParts): void {
   metrics.counter('troupe_model_turns_total', 'Model turns, by outcome', () => model.turns.read());
   metrics.distribution('troupe_model_turn_duration_seconds', 'How long model turns took, all tries together', () => model.durationS);
   metrics.counter('troupe_model_tokens_total', 'Tokens of model turns, sent and received', () => model.tokens.read());
   metrics.counter('troupe_model_cost_dollars_total', 'What model turns cost by the price list, US dollars', () => model.cost.read());
-  metrics.counter('troupe_tool_calls_total', 'Tool calls that ended, by outcome', () => tools.calls.read());
-  metrics.distribution('troupe_tool_call_duration_seconds', 'How long tool calls took', () => tools.durationS);
 }
 
 function addCompute(metrics: Metrics, { compute }: NodeParts): void {
@@ -321,13 +305,4 @@ function addCompute(metrics: Metrics, { compute }: NodeParts): void {
   );
   metrics.distribution('troupe_compute_job_duration_seconds', 'How long jobs ran in their process', () => compute.stats.durationS);
   metrics.distribution('troupe_compute_job_wait_seconds', 'How long jobs waited for a computing process', () => compute.stats.waitS);
-}
-
-function addPayments(metrics: Metrics, { payments }: NodeParts): void {
-  metrics.counter('troupe_payment_calls_total', 'Calls of the payment processor, by outcome', () => payments.calls.read());
-  metrics.counter(
-    'troupe_payment_mismatches_total',
-    'Payments of another amount or currency than was asked for: a person must decide about each',
-    () => payments.mismatches,
-  );
 }

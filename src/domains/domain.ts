@@ -1,7 +1,74 @@
 /** What a domain is: one part of the product, which a node serves because it stands in the list of `src/node/domains.ts`. */
+
+import type { ActorSystem } from '../actors/actor-system.ts';
+import type { AnyActor } from '../actors/define-actor.ts';
+import type { Clock } from '../clock.ts';
+import type { Placement } from '../cluster/placement.ts';
+import type { Config } from '../config.ts';
+import type { Authenticator } from '../edge/auth/authenticator.ts';
+import type { Tokens } from '../edge/auth/tokens.ts';
 import type { ReferencePart } from '../edge/http/reference-part.ts';
-import type { EventFamilies } from '../edge/stream/event-catalogue.ts';
+import type { AnyRoute } from '../edge/http/route.ts';
+import type { EventCatalogue, EventFamilies } from '../edge/stream/event-catalogue.ts';
+import type { StreamHub } from '../edge/stream/stream-hub.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Compute } from '../providers/compute/port.ts';
+import type { MailProvider } from '../providers/mail/port.ts';
+import type { Model } from '../providers/model/port.ts';
+import type { Outbound } from '../providers/outbound/port.ts';
+import type { SandboxPool } from '../providers/sandbox/port.ts';
+import type { Database } from '../storage/database.ts';
+import type { FileStore } from '../storage/files.ts';
+import type { Chore } from '../storage/maintenance.ts';
 import type { Schema } from '../storage/schema.ts';
+import type { Tracer } from '../tracing.ts';
+import type { Tool } from './tasks/contract.ts';
+
+/** What a node gives its domains. Nothing of it runs yet when they start. */
+export type Platform = {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  /** null: nothing is traced. */
+  tracer: Tracer | null;
+  /** Root of what is signed and encrypted here, and roots of what may have been signed and encrypted beside it. */
+  secretKey: string;
+  acceptedKeys: readonly string[];
+  database: Database;
+  files: FileStore;
+  actors: ActorSystem;
+  placement: Placement;
+  tokens: Tokens;
+  hub: StreamHub;
+  /** The events of all domains. */
+  eventCatalogue: EventCatalogue;
+  outbound: Outbound;
+  /** For webhooks, which bound their own connections: many receivers may share an address, and one may hang. */
+  deliveries: Outbound;
+  mail: MailProvider;
+  model: Model;
+  compute: Compute;
+  sandbox: SandboxPool;
+  /** Where callers reach the service, without a slash at its end; to be asked while a request is served, not before. */
+  publicUrl(): string;
+};
+
+/** A domain at work on one node. */
+export type StartedDomain = {
+  actors: AnyActor[];
+  routes?: AnyRoute[];
+  /** One domain says who is calling. */
+  authenticator?: Authenticator;
+  /** What is removed when it has outlived its use. */
+  chores?: Chore[];
+  metrics?(metrics: Metrics): void;
+  /** The actors run now. */
+  begin?(): void;
+  /** The node leaves: what is on its way has so long to end. */
+  finish?(graceMs: number): Promise<unknown>;
+  stop?(): Promise<void> | void;
+};
 
 export type Domain = {
   /** As its folder. */
@@ -11,6 +78,10 @@ export type Domain = {
   events?: EventFamilies;
   /** Its chapters of the API reference. */
   api?: ReferencePart;
+  /** Tools that it brings to agents, in the order in which models are offered them. */
+  agentTools?(platform: Platform): Tool[];
+  /** @param platform with the tools of all domains */
+  start(platform: Platform & { agentTools: readonly Tool[] }): StartedDomain;
 };
 
 /** Checks the types and returns the same. */

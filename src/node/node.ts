@@ -1,40 +1,28 @@
 /** Builds one node, alone or of a cluster: its parts in the order in which they need each other, each with how it stops. */
 
-import { Canary } from '../actors/canary/canary.ts';
+import { Canary, canaryActor } from '../actors/canary/canary.ts';
 import { Runtime } from '../actors/runtime.ts';
 import { monotonicMs, systemClock } from '../clock.ts';
 import { SingleNode } from '../cluster/single-node.ts';
 import type { Config } from '../config.ts';
-import { OverrideWatch } from '../domains/accounts/account/override-watch.ts';
-import { openIssuing } from '../domains/commerce/issuing/open-issuing.ts';
 import { createTokens } from '../edge/auth/tokens.ts';
+import { StreamHub } from '../edge/stream/stream-hub.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { LargeTables } from '../storage/large-tables.ts';
 import { Maintenance } from '../storage/maintenance.ts';
 import { OrphanContent } from '../storage/orphan-content.ts';
 import { looseContents } from '../storage/postgres-files.ts';
-import {
-  deadOwnersMarkers,
-  expiredIdempotencyKeys,
-  oldCommandRecords,
-  oldDeliveries,
-  oldEvents,
-  pastCheckouts,
-  pastOwners,
-  pastSessions,
-  pastThrottles,
-} from '../storage/retention.ts';
-import { registerActors } from './actors.ts';
+import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents, pastOwners } from '../storage/retention.ts';
 import { leaveCluster, openCluster } from './cluster.ts';
+import { startDomains } from './domains.ts';
 import { openEdge } from './edge.ts';
+import { eventCatalogue } from './event-catalogue.ts';
 import { openLimits } from './limits.ts';
 import { openAdminPort, openTracing } from './observation.ts';
 import { createProviders } from './providers.ts';
 import type { Stops } from './stops.ts';
 import { openStores } from './stores.ts';
-import { createToolbox } from './toolbox.ts';
-import { openWebhooks } from './webhooks.ts';
 
 const version = '0.1.0';
 const commandRecordsKeptMs = 24 * 3_600_000;
@@ -74,43 +62,50 @@ export async function startNode(
   const { actors } = runtime;
   stores.room.onChange((isFull) => runtime.effects.pause(isFull));
   const tokens = await createTokens({ ...stores, clock });
-  const toolbox = createToolbox({ config, providers, runtime, tracer });
-  registerActors({ runtime, stores, providers, toolbox, tokens, config, log });
-  const issuing = openIssuing({ ...stores, config, runtime, log });
+  const hub = new StreamHub(database, log);
+  let publicUrl = config.publicUrl ?? '';
+  const started = startDomains({
+    ...stores,
+    ...providers,
+    config,
+    log,
+    clock,
+    tracer,
+    actors,
+    placement,
+    tokens,
+    hub,
+    eventCatalogue,
+    publicUrl: () => publicUrl,
+  });
+  runtime.register([canaryActor, ...started.domains.flatMap((domain) => domain.actors)]);
   const limits = await openLimits(config, stores, cluster, log, stops);
-  const { deliveries, compute, processor } = providers;
   const edge = await openEdge({
     config,
     log,
     tracer,
     stores,
-    tokens,
-    deliveries,
-    compute,
-    processor,
+    hub,
+    authenticator: started.authenticator,
     limits,
-    issuing,
     runtime,
     placement,
     cluster,
+    onPublicUrl: (url) => (publicUrl = url),
   });
-  const { server, stream, hub, relay } = edge;
-  const { mail } = providers;
-  const couriers = openWebhooks({ ...stores, runtime, placement, hub, outbound: deliveries, mail, log });
+  const { server, stream, relay } = edge;
 
   cluster?.membership.onDrainRequested(onDrain);
   cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
   // What is committed while the runtime stops is still told.
   stops.push(() => relay?.stop());
   stops.push(() => runtime.stop());
-  stops.push(() => couriers.stop());
+  stops.push(() => Promise.all(started.domains.map((domain) => domain.stop?.())));
   await runtime.start();
   const canary = new Canary(actors, placement);
   await canary.start();
   stops.push(() => canary.stop());
-  const overrideWatch = new OverrideWatch({ database, actors, placement, log });
-  overrideWatch.start();
-  stops.push(() => overrideWatch.stop());
+  for (const domain of started.domains) domain.begin?.();
 
   let draining = false;
   const readiness = () => {
@@ -129,14 +124,20 @@ export async function startNode(
       if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
     },
   };
-  const address = await edge.listen({ version, node: config.nodeName, startedAtMs, readiness, checks });
+  const address = await edge.listen(
+    started.domains.flatMap(({ routes = [] }) => routes),
+    { version, node: config.nodeName, startedAtMs, readiness, checks },
+  );
   stops.push(async (graceMs) => {
     draining = true;
     // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`: each of them leaves by itself.
     server.drain();
     await new Promise((resolve) => setTimeout(resolve, graceMs));
     stream.goAway(Math.max(fewestReconnectMs, config.drainGraceMs));
-    await Promise.all([server.close(closeGraceMs), couriers.finish(deliveryGraceMs).then(() => cluster && leaveCluster(cluster, runtime))]);
+    await Promise.all([
+      server.close(closeGraceMs),
+      Promise.all(started.domains.map((domain) => domain.finish?.(deliveryGraceMs))).then(() => cluster && leaveCluster(cluster, runtime)),
+    ]);
   });
 
   const maintenance = new Maintenance({
@@ -146,15 +147,12 @@ export async function startNode(
       new LargeTables(stores.databaseUrl, log),
       oldEvents(config.retentionDays, clock),
       oldCommandRecords(commandRecordsKeptMs, clock),
-      oldDeliveries(config.retentionDays, clock),
       deadOwnersMarkers(clock),
       expiredIdempotencyKeys(edge.idempotencyKeys),
-      pastThrottles(clock),
-      pastSessions(clock),
-      pastCheckouts(clock),
       pastOwners(clock),
       looseContents(clock),
       new OrphanContent({ database, files, clock }),
+      ...started.domains.flatMap(({ chores = [] }) => chores),
     ],
   });
   maintenance.start();
@@ -179,10 +177,9 @@ export async function startNode(
     databaseClock: stores.databaseClock,
     hub,
     stream,
-    couriers,
-    compute,
+    compute: providers.compute,
     traces,
   };
-  await openAdminPort(config, parts, cluster && { ...cluster, relay: relay! }, log, stops);
+  await openAdminPort(config, parts, started.domains, cluster && { ...cluster, relay: relay! }, log, stops);
   return { address };
 }

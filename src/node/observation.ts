@@ -2,6 +2,7 @@
 import type { NodeParts } from '../admin/node-metrics.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Config, collectorHeaders } from '../config.ts';
+import type { StartedDomain } from '../domains/domain.ts';
 import type { EventRelay } from '../edge/stream/event-relay.ts';
 import type { Log } from '../log.ts';
 import type { OtlpTraces } from '../otlp-traces.ts';
@@ -28,6 +29,7 @@ export async function openTracing(
 export async function openAdminPort(
   config: Config,
   sources: NodeParts,
+  domains: readonly StartedDomain[],
   cluster: (Cluster & { relay: EventRelay }) | null,
   log: Log,
   stops: Stops,
@@ -42,6 +44,7 @@ export async function openAdminPort(
   const metrics = new Metrics(log);
   metrics.addProcess();
   addNodeMetrics(metrics, sources);
+  for (const domain of domains) domain.metrics?.(metrics);
   if (cluster !== null) addClusterMetrics(metrics, cluster);
   const { version, node, incarnation, readiness, runtime } = sources;
   const status = () => ({

@@ -2,10 +2,6 @@
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { observedPayments, PaymentStats } from '../domains/billing/payments/observed.ts';
-import type { PaymentProcessor } from '../domains/billing/payments/port.ts';
-import { createStripePayments } from '../domains/billing/payments/stripe.ts';
-import { ToolStats } from '../domains/tasks/tools/observed.ts';
 import type { Log } from '../log.ts';
 import { ComputePool } from '../providers/compute/pool.ts';
 import { createEmbeddedMail } from '../providers/mail/embedded.ts';
@@ -18,7 +14,6 @@ import type { Model } from '../providers/model/port.ts';
 import { createOutbound, type Outbound } from '../providers/outbound/outbound.ts';
 import { createSandboxPool } from '../providers/sandbox/pool.ts';
 import type { SandboxPool } from '../providers/sandbox/port.ts';
-import { createStripeClient } from '../providers/stripe/client.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Stops } from './stops.ts';
 
@@ -30,9 +25,7 @@ export type Providers = {
   model: Model;
   compute: ComputePool;
   sandbox: SandboxPool;
-  /** null: the checkout page of this service charges nothing. */
-  processor: PaymentProcessor | null;
-  stats: { model: ModelStats; tools: ToolStats; payments: PaymentStats; sandbox: Pick<SandboxPool, 'load'> };
+  stats: { model: ModelStats; sandbox: Pick<SandboxPool, 'load'> };
 };
 
 export function createProviders(config: Config, log: Log, stops: Stops, tracer: Tracer | null): Providers {
@@ -48,11 +41,7 @@ export function createProviders(config: Config, log: Log, stops: Stops, tracer: 
   stops.push(() => sandbox.close());
   const compute = new ComputePool({ processes: config.computeProcesses });
   stops.push(() => compute.close());
-  const stats = { model: new ModelStats(), tools: new ToolStats(), payments: new PaymentStats(), sandbox };
+  const stats = { model: new ModelStats(), sandbox };
   const model = observedModel(createModel(config, { log, offline: () => offlineModel(compute) }), stats.model, tracer);
-  const { stripeSecretKey, stripeWebhookSecrets: webhookSecrets, stripeApiUrl: apiUrl } = config;
-  const takesPayments = stripeSecretKey !== null && webhookSecrets.length > 0;
-  const stripe = takesPayments ? createStripeClient({ secretKey: stripeSecretKey, webhookSecrets, apiUrl }) : null;
-  const processor = stripe && observedPayments(createStripePayments(stripe, systemClock), stats.payments);
-  return { outbound, deliveries, mail, model, compute, sandbox, processor, stats };
+  return { outbound, deliveries, mail, model, compute, sandbox, stats };
 }

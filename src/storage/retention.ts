@@ -42,13 +42,6 @@ export function oldCommandRecords(keepMs: number, clock: Clock): Chore {
   };
 }
 
-/** Records of deliveries, for as long as the events they tell of. */
-export function oldDeliveries(retentionDays: number, clock: Clock): Chore {
-  const keepMs = retentionDays * dayMs;
-  const [name, table, index] = ['webhook deliveries', 'webhook_delivery', 'webhook_delivery_to_forget'];
-  return deleteAgedRows({ name, table, column: 'created_at', index, keepMs, areChanged: true, clock });
-}
-
 /** Keys that are over, and secrets in answers before that. */
 export function expiredIdempotencyKeys(keys: IdempotencyKeys): Chore {
   const name = 'idempotency keys';
@@ -82,21 +75,4 @@ export function deadOwnersMarkers(clock: Clock): Chore {
 /** Processes that have ended in order, long after somebody has gone on with all they had begun. */
 export function pastOwners(clock: Clock): Chore {
   return deleteAgedRows({ name: 'ended owners', table: 'ended_owner', column: 'ended_at', keepMs: 30 * dayMs, clock });
-}
-
-/** What was counted of wrong attempts, when it counts no more. An actor that still has it in memory goes on with what a fresh one would do. */
-export function pastThrottles(clock: Clock): Chore {
-  return deleteAgedRows({ name: 'throttles', table: 'throttle', column: 'forget_at', keepMs: 5 * 60_000, areChanged: true, clock });
-}
-
-/** Sessions that nobody can go on with: the last cookie made in one outlives its last refresh token by seven days at most. */
-export function pastSessions(clock: Clock): Chore {
-  return deleteAgedRows({ name: 'sessions', table: 'session', column: 'refresh_expires_at', keepMs: 8 * dayMs, areChanged: true, clock });
-}
-
-/** Checkouts that came to nothing; those that somebody paid, or is paying, stay. */
-export function pastCheckouts(clock: Clock): Chore {
-  const only = `status in ('failed', 'open', 'cancelled', 'contacted', 'expired')`;
-  const [name, table, index] = ['checkouts', 'checkout', 'checkout_to_forget'];
-  return deleteAgedRows({ name, table, column: 'expires_at', only, index, keepMs: 8 * dayMs, areChanged: true, clock });
 }

@@ -11,6 +11,7 @@ import { accountWebhooksActor } from '../../src/domains/webhooks/account-webhook
 import { accountWebhooksEffects } from '../../src/domains/webhooks/account-webhooks/count.ts';
 import { Couriers } from '../../src/domains/webhooks/webhook/couriers.ts';
 import { type CreateWebhook, type DeliveryRecord, webhook } from '../../src/domains/webhooks/webhook/messages.ts';
+import { webhookSecrets } from '../../src/domains/webhooks/webhook/secrets.ts';
 import { keyOfSecret, newWebhookSecret } from '../../src/domains/webhooks/webhook/signature.ts';
 import { webhookActor } from '../../src/domains/webhooks/webhook/webhook.ts';
 import { AccountFeed } from '../../src/edge/stream/account-feed.ts';
@@ -19,7 +20,6 @@ import { AppError } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
 import { eventCatalogue } from '../../src/node/event-catalogue.ts';
-import { webhookSecrets } from '../../src/node/webhooks.ts';
 import type { Mail } from '../../src/providers/mail/port.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import type { Resolve } from '../../src/providers/outbound/resolve.ts';

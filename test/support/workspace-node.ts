@@ -99,7 +99,7 @@ export async function startWorkspaceNode(t: TestContext) {
   const tokens = await createTokens({ secretKey, clock: systemClock });
   const cookies = createCookieSessions({ secretKey, publicUrl: () => 'http://service.test' });
   const authenticator = createAuthenticator({ actors: actors(), database, tokens, cookies, clock: systemClock, log: silentLog });
-  const links = createDownloadLinks(tokens, 'http://service.test/');
+  const links = createDownloadLinks(tokens, () => 'http://service.test/');
   const parts = { actors: actors(), database, files, links };
   const edge = await startEdge([...workspaceRoutes(parts), ...deliverableRoutes(parts)], {
     around: createIdempotency({

@@ -2,5 +2,12 @@ import { defineDomain } from '../domain.ts';
 import { accountsApi } from './api.ts';
 import { accountsEvents } from './events.ts';
 import { accountsSchema } from './schema.ts';
+import { startAccounts } from './start.ts';
 
-export const accounts = defineDomain({ name: 'accounts', schema: accountsSchema, events: accountsEvents, api: accountsApi });
+export const accounts = defineDomain({
+  name: 'accounts',
+  schema: accountsSchema,
+  events: accountsEvents,
+  api: accountsApi,
+  start: startAccounts,
+});

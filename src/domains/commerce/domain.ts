@@ -2,5 +2,14 @@ import { defineDomain } from '../domain.ts';
 import { commerceApi } from './api.ts';
 import { commerceEvents } from './events.ts';
 import { commerceSchema } from './schema.ts';
+import { startCommerce } from './start.ts';
+import { commerceTools } from './tools/commerce-tools.ts';
 
-export const commerce = defineDomain({ name: 'commerce', schema: commerceSchema, events: commerceEvents, api: commerceApi });
+export const commerce = defineDomain({
+  name: 'commerce',
+  schema: commerceSchema,
+  events: commerceEvents,
+  api: commerceApi,
+  agentTools: commerceTools,
+  start: startCommerce,
+});

@@ -1,13 +1,14 @@
 /** Who calls a node: tokens, keys and cookies, how people sign in, and the routes of all of that. */
 import type { ActorSystem } from '../../actors/actor-system.ts';
 import type { Clock } from '../../clock.ts';
+import type { Authenticator } from '../../edge/auth/authenticator.ts';
 import type { Tokens } from '../../edge/auth/tokens.ts';
 import type { AnyRoute } from '../../edge/http/route.ts';
 import type { Log } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import { Secrets } from '../../storage/secrets.ts';
 import { createApiKeySecrets } from './auth/api-key-secret.ts';
-import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
+import { createAuthenticator } from './auth/authenticate.ts';
 import { type CookieSessions, createCookieSessions } from './auth/cookie-session.ts';
 import { HashLanes } from './auth/hash-lanes.ts';
 import { createPasswords } from './auth/passwords.ts';

@@ -1,6 +1,6 @@
 /** What other domains may use of workspaces: a workspace and its files. */
 export { ownWorkspace } from './own-workspace.ts';
-export type { DownloadLinks } from './routes/download-link.ts';
+export { createDownloadLinks, type DownloadLinks } from './routes/download-link.ts';
 export { workspace } from './workspace/messages.ts';
 export type { DeliveredFile, DeliveryPort } from './workspace-file/ports.ts';
-export type { WorkspaceAccess } from './workspace-file/workspace-access.ts';
+export { type WorkspaceAccess, workspaceAccess } from './workspace-file/workspace-access.ts';

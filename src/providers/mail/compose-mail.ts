@@ -1,7 +1,7 @@
 /** A mail in the form of RFC 5322, as it is kept or sent. */
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { type Mail, mailProblem } from './port.ts';
+import { domainOf, type Mail, mailProblem } from './port.ts';
 
 export type MailSource = {
   /** The sender, e.g. `agent@example.com`. */
@@ -28,11 +28,6 @@ export async function composeMail(mail: Mail, messageId: string, { from: own, cl
     disableUrlAccess: true,
   });
   return composer.compile().build();
-}
-
-/** The domain of a sender such as `Troupe <troupe@example.com>`. */
-export function domainOf(from: string): string {
-  return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
 }
 
 /** The id as a word that can stand in a header and be a file name. */

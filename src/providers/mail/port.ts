@@ -33,3 +33,8 @@ export function mailProblem(mail: Mail): string | null {
   if (mail.text.includes('\u0000')) return 'The text contains a null character';
   return null;
 }
+
+/** The domain of a sender such as `Troupe <troupe@example.com>`. */
+export function domainOf(from: string): string {
+  return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
+}

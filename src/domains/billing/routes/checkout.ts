@@ -27,7 +27,7 @@ export type CheckoutRouteParts = {
   actors: ActorSystem;
   pages: CheckoutPages;
   /** What addresses of this service begin with. */
-  publicUrl: string;
+  publicUrl(): string;
   clock: Clock;
 };
 
@@ -74,7 +74,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
       if (row === null) throw new AppError('not_found', 'Account not found');
       const { amountMinor, lines } = quoteFor(row, { plan, billingPeriod }, clock.nowMs());
       const { id, commandId } = commandIds(context, idPrefixes.checkout, clock.nowMs());
-      const ownPage = pages.pageOf(id, publicUrl);
+      const ownPage = pages.pageOf(id, publicUrl());
       const asked = { accountId, userId, plan, billingPeriod, amountMinor, lines, successUrl, cancelUrl, ownPage };
       const opened = await actors.ask(checkout, id, 'open', asked, { commandId });
       const url = opened.pageUrl ?? ownPage;
@@ -153,7 +153,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
   /** null: none is given. People are sent to whatever host this is, so the page names it. */
   function target(url: string | undefined, field: string): string | null {
     if (url === undefined) return null;
-    const isOurs = URL.canParse(url) && new URL(url).origin === new URL(publicUrl).origin;
+    const isOurs = URL.canParse(url) && new URL(url).origin === new URL(publicUrl()).origin;
     if (!isOurs && !isWebAddress(url)) throw invalidField(['body', field], webAddressRule, 'value_error', url);
     return new URL(url).href;
   }

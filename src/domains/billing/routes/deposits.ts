@@ -22,7 +22,7 @@ export type DepositRouteParts = {
   database: Database;
   pages: Pick<CheckoutPages, 'pageOf'>;
   /** What addresses of this service begin with. */
-  publicUrl: string;
+  publicUrl(): string;
   /** Whether a payment processor takes the money; otherwise the caller's word is enough. */
   takesPayments: boolean;
   clock: Clock;
@@ -102,7 +102,7 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
     const { accountId, userId } = of;
     const lines = [{ description: 'Deposit', amountMinor }];
     const bought = { plan: null, billingPeriod: null, amountMinor, lines, successUrl: null, cancelUrl: null };
-    const ownPage = pages.pageOf(checkoutIdOf(id), publicUrl);
+    const ownPage = pages.pageOf(checkoutIdOf(id), publicUrl());
     const opened = await actors.ask(checkout, checkoutIdOf(id), 'open', { accountId, userId, ...bought, ownPage }, { commandId });
     return { ...viewOf(opened, id), balance: await balanceOf(of) };
   }

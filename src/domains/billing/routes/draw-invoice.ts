@@ -11,7 +11,7 @@ const pdfJob: Job<{ invoice: PrintedInvoice; customer: string }, Uint8Array> = {
   timeMs: 10_000,
 };
 
-export async function invoicePdf(compute: Compute, row: InvoiceRow, customer: string): Promise<Uint8Array> {
+export async function drawInvoice(compute: Compute, row: InvoiceRow, customer: string): Promise<Uint8Array> {
   const { accountId, id, plan, billingPeriod, amountMinor, status, createdAt, periodStart, periodEnd, lines } = row;
   const invoice = { id, plan, billingPeriod, amountMinor, status, createdAt, periodStart, periodEnd, lines };
   try {

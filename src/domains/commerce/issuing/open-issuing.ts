@@ -1,6 +1,7 @@
 /** Who issues the cards of this node: the service itself, or Stripe where that is configured. Cards of test mode are always its own. */
 
-import type { Runtime } from '../../../actors/runtime.ts';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { AnyActor } from '../../../actors/define-actor.ts';
 import type { Config } from '../../../config.ts';
 import { configured } from '../../../configured.ts';
 import type { AnyRoute } from '../../../edge/http/route.ts';
@@ -18,31 +19,32 @@ import type { OutsideIssuer } from './port.ts';
 import { createStripeIssuer } from './stripe.ts';
 
 type IssuerConfig = Pick<Config, 'stripeSecretKey' | 'stripeApiUrl' | 'stripeIssuingWebhookSecrets' | 'stripeIssuingCardholder'>;
-export type IssuingOptions = { config: IssuerConfig; secretKey: string; runtime: Runtime; database: Database; log: Log };
+export type IssuingOptions = { config: IssuerConfig; secretKey: string; actors: ActorSystem; database: Database; log: Log };
 export type Issuing = {
   /** Makes a card; the same ids make the same one again. */
   issue(id: string, request: CardRequest, commandId: string | undefined): Promise<IssuedNow>;
+  actors: AnyActor[];
   routes: AnyRoute[];
 };
 
-/** Registers the actors of cards that are issued elsewhere, also where none is at present: what is to be told of them waits. */
-export function openIssuing({ config, secretKey, runtime, database, log }: IssuingOptions): Issuing {
-  const { actors } = runtime;
+/** There are actors of cards that are issued elsewhere also where none is at present: what is to be told of them waits. */
+export function openIssuing({ config, secretKey, actors, database, log }: IssuingOptions): Issuing {
   const parts: IssuerParts = { actors, database, log };
   const issuer = outsideIssuer(config, secretKey);
-  runtime.register([
+  const definitions = [
     issuedCardActor(issuer, log),
     issuerAuthorizationActor({
       charge: (input) => chargeCard(parts, input),
       look: async (id, signal) => configured(issuer, 'issuer of cards').look(id, signal),
     }),
-  ]);
+  ] as AnyActor[];
   const embedded = createEmbeddedIssuer(secretKey);
   const issueHere: Issuing['issue'] = (...of) => issueCard({ actors, database, issuer: embedded }, ...of);
-  if (issuer === null) return { issue: issueHere, routes: [] };
+  if (issuer === null) return { issue: issueHere, actors: definitions, routes: [] };
   return {
     issue: (id, request, commandId) =>
       request.mode === 'test' ? issueHere(id, request, commandId) : issueAtIssuer({ actors, issuer }, id, request, commandId),
+    actors: definitions,
     routes: issuerNewsRoutes({
       read: (body, signature) => issuer.event(body, signature),
       decide: (request, deadlineMs) => answerRequest(parts, request, deadlineMs),

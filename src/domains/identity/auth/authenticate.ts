@@ -10,6 +10,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
+import type { Authenticator } from '../../../edge/auth/authenticator.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
 import type { AccessClaims, Tokens } from '../../../edge/auth/tokens.ts';
 import type { HttpRequest } from '../../../edge/http/message.ts';
@@ -21,20 +22,6 @@ import { session } from '../session/messages.ts';
 import { user } from '../user/messages.ts';
 import { readApiKey } from './api-key-secret.ts';
 import type { CookieSessions } from './cookie-session.ts';
-
-export interface Authenticator {
-  /**
-   * By the value of an Authorization header; null: it names nobody who counts. Throws or rejects `unavailable` when that cannot be found out.
-   */
-  authenticate(authorization: string): Principal | null | Promise<Principal | null>;
-  /**
-   * Like `authenticate`, and where there is no header by the `token` of a download link or by the dashboard's cookie. Throws or rejects
-   * `forbidden` for a link that does not open this path, and for a cookie that may not act.
-   */
-  ofRequest(request: HttpRequest): Principal | null | Promise<Principal | null>;
-  /** Whether the session or key behind a principal counts now: for connections, which outlive the moment they were authenticated. */
-  standing(principal: Principal): Promise<boolean>;
-}
 
 export type AuthenticatorOptions = {
   actors: ActorSystem;

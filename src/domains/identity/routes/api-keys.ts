@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
+import type { Authenticator } from '../../../edge/auth/authenticator.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
 import { lackingScope, scopes } from '../../../edge/auth/scopes.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
@@ -15,7 +16,6 @@ import type { Database } from '../../../storage/database.ts';
 import { ApiKey } from '../api-key/entity.ts';
 import { apiKey, keyIdOf } from '../api-key/messages.ts';
 import type { ApiKeySecrets, KeyMode } from '../auth/api-key-secret.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
 
 export type ApiKeyRoutesOptions = {
   actors: ActorSystem;

@@ -2,12 +2,12 @@
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
+import type { Authenticator } from '../../../edge/auth/authenticator.ts';
 import { type AccessClaims, accessTokenLifeMs, challengeLifeMs, cookieLifeMs, type Tokens } from '../../../edge/auth/tokens.ts';
 import type { HttpRequest } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes, newId } from '../../../ids.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
 import type { CookieSessions } from '../auth/cookie-session.ts';
 import type { HashLanes } from '../auth/hash-lanes.ts';
 import type { Passwords } from '../auth/passwords.ts';

@@ -9,13 +9,12 @@ export type DownloadLinks = {
   to(path: string, principal: Principal, scope: string): Promise<string>;
 };
 
-/** @param publicUrl what links begin with, without a slash at its end */
-export function createDownloadLinks(tokens: Pick<Tokens, 'downloadToken'>, publicUrl: string): DownloadLinks {
-  const base = withoutTrailing(publicUrl, '/');
+/** @param publicUrl what links begin with */
+export function createDownloadLinks(tokens: Pick<Tokens, 'downloadToken'>, publicUrl: () => string): DownloadLinks {
   return {
     async to(path, { accountId, userId }, scope) {
       const token = await tokens.downloadToken({ accountId, userId, path, scope });
-      return `${base}/v1${path}?token=${token}`;
+      return `${withoutTrailing(publicUrl(), '/')}/v1${path}?token=${token}`;
     },
   };
 }

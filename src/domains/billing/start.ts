@@ -1,0 +1,58 @@
+/** What customers pay on a node: plans, deposits, invoices, and the payment processor where one is configured. */
+import type { Platform, StartedDomain } from '../domain.ts';
+import { user } from '../identity/contract.ts';
+import { createDownloadLinks } from '../workspaces/contract.ts';
+import { checkoutActor } from './checkout/checkout.ts';
+import { checkoutEffects } from './checkout/effects.ts';
+import { createEmbeddedPayments } from './payments/embedded.ts';
+import { openProcessor } from './payments/open-processor.ts';
+import { renewalEffects } from './renewal/effects.ts';
+import { renewalActor } from './renewal/renewal.ts';
+import { pastCheckouts } from './retention.ts';
+import { billingRoutes } from './routes/billing.ts';
+import { checkoutRoutes } from './routes/checkout.ts';
+import { depositRoutes } from './routes/deposits.ts';
+import { drawInvoice } from './routes/draw-invoice.ts';
+import { invoiceRoutes } from './routes/invoices.ts';
+import { paymentNewsRoutes } from './routes/payment-news.ts';
+
+export function startBilling(platform: Platform): StartedDomain {
+  const { actors, database, tokens, publicUrl, secretKey, acceptedKeys, compute, mail, config, clock, log } = platform;
+  const { processor, stats } = openProcessor(config, clock);
+  const payments = { processor, onMismatch: () => void stats.mismatches++, log };
+  const pages = createEmbeddedPayments(secretKey, acceptedKeys);
+  const takesPayments = processor !== null;
+  return {
+    actors: [
+      checkoutActor(checkoutEffects({ actors, mail, salesAddress: operatorAddress(config.mailFrom), ...payments }), { takesPayments }),
+      renewalActor(renewalEffects(payments)),
+    ],
+    routes: [
+      ...billingRoutes({ actors, database, clock }),
+      ...invoiceRoutes({
+        database,
+        links: createDownloadLinks(tokens, publicUrl),
+        pdf: (invoice, customer) => drawInvoice(compute, invoice, customer),
+        customerOf: async ({ userId }) => (await actors.query(user, userId, 'profile', null))?.email ?? '',
+      }),
+      ...checkoutRoutes({ actors, pages, publicUrl, clock }),
+      ...(processor === null ? [] : paymentNewsRoutes({ actors, read: (...signed) => processor.news(...signed), log })),
+      ...depositRoutes({ actors, database, pages, publicUrl, takesPayments, clock }),
+    ],
+    chores: [pastCheckouts(clock)],
+    metrics(metrics) {
+      metrics.counter('troupe_payment_calls_total', 'Calls of the payment processor, by outcome', () => stats.calls.read());
+      metrics.counter(
+        'troupe_payment_mismatches_total',
+        'Payments of another amount or currency than was asked for: a person must decide about each',
+        () => stats.mismatches,
+      );
+    },
+  };
+}
+
+/** The sender of the service's mails is who reads those to its operator: the address alone. Unset it is none, and such mails are only kept. */
+function operatorAddress(mailFrom: string): string {
+  const address = mailFrom.split(/[\s<>]/).findLast((part) => part.includes('@'))!;
+  return address.endsWith('@localhost') ? 'operator@troupe.invalid' : address;
+}

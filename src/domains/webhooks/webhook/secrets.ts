@@ -1,0 +1,11 @@
+/** The secrets of webhooks, encrypted at rest. */
+import { Secrets } from '../../../storage/secrets.ts';
+import type { WebhookSecrets } from '../routes/webhooks.ts';
+
+const purpose = 'webhook secrets';
+
+/** Each secret can be read for its own webhook alone. */
+export function webhookSecrets(secretKey: string, acceptedKeys: readonly string[] = []): WebhookSecrets {
+  const secrets = new Secrets(secretKey, acceptedKeys);
+  return { seal: (secret, id) => secrets.encrypt(purpose, secret, id), open: (sealed, id) => secrets.decrypt(purpose, sealed, id) };
+}
