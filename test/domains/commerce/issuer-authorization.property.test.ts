@@ -36,8 +36,18 @@ test('whatever comes in whatever order, in the end what the issuer says is booke
   );
 });
 
+test('a request that an earlier version has recorded goes on under the id of then', () => {
+  const request = (state: IssuerAuthorizationRow | null) =>
+    commands.request(state, { ...about, number: 0, amountMinor: 5 }, new RecordedTurn('iauth_1', 1_000) as any);
+  const fresh = request(null).state!;
+  const earlier = { ...fresh, charges: fresh.charges.map((charge) => ({ ...charge, authorizationId: 'authz_earlier' })) };
+  const { state, reply } = request(earlier);
+  assert.deepEqual(reply, { approved: true, authorizationId: 'authz_earlier' });
+  assert.deepEqual(state, earlier);
+});
+
 const { commands } = issuerAuthorizationActor({ charge: null as never, look: null as never });
-const about = { cardId: 'crd_1', accountId: 'acct_1', merchant: 'm' };
+const about = { cardId: 'crd_1', accountId: 'acct_01k00000000000000000000xyz', merchant: 'm' };
 
 class World {
   private state: IssuerAuthorizationRow | null = null;
@@ -117,6 +127,8 @@ class World {
     }
     assert.ok(charges.length < 70, 'what is refused is not asked again and again');
     assert.equal(new Set(charges.map(({ authorizationId }) => authorizationId)).size, charges.length);
+    const made = [...charges.map(({ authorizationId }) => authorizationId), ...this.returned.map(({ transferId }) => transferId)];
+    for (const id of made) assert.match(id, /^(authz|txn)_\w{24}yz$/, 'it ends as its account does');
   }
 
   private ask(number: number, amountMinor: number): void {
