@@ -16,7 +16,7 @@ const arrows: Record<string, string[]> = {
   actors: ['actors', 'cluster', 'storage', 'root'],
   domains: ['domains', 'edge', 'actors', 'cluster', 'storage', 'root', 'ports'],
   edge: ['edge', 'actors', 'cluster', 'storage', 'root'],
-  admin: ['admin', 'edge', 'domains', 'actors', 'cluster', 'storage', 'providers', 'root'],
+  admin: ['admin', 'edge', 'actors', 'cluster', 'storage', 'providers', 'root'],
   providers: ['providers', 'root'],
   cli: ['cli', 'cluster', 'storage', 'root'],
 };

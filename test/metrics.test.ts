@@ -4,9 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import Type from 'typebox';
 import { parse } from 'yaml';
-import { addClusterMetrics } from '../src/admin/cluster-metrics.ts';
 import { EventStats } from '../src/admin/event-stats.ts';
-import { addNodeMetrics } from '../src/admin/node-metrics.ts';
 import { WorkLag } from '../src/admin/work-lag.ts';
 import { CountBy, Distribution } from '../src/counts.ts';
 import { observedToolbox, ToolStats } from '../src/domains/tasks/tools/observed.ts';
@@ -18,18 +16,11 @@ import { silentLog } from '../src/log.ts';
 import { Metrics } from '../src/metrics.ts';
 import { ModelStats, observedModel } from '../src/providers/model/observed.ts';
 import type { Model, ModelReply } from '../src/providers/model/port.ts';
+import { allMetrics } from './support/all-metrics.ts';
 import { toolbox } from './support/crew-world.ts';
 import { startEdge } from './support/http-edge.ts';
 import { probe, probeActor, probeOptions } from './support/probe-actor.ts';
 import { testRuntime, until } from './support/runtime.ts';
-
-/** All that a node of a cluster tells. Nothing is read here, so nothing has to run. */
-function everything(): Metrics {
-  const metrics = new Metrics(silentLog);
-  addNodeMetrics(metrics, { runtime: {} } as never);
-  addClusterMetrics(metrics, { transport: {} } as never);
-  return metrics;
-}
 
 /** The samples of a scrape: name with labels, and value. */
 async function scrape(metrics: Metrics): Promise<Map<string, number>> {
@@ -38,7 +29,7 @@ async function scrape(metrics: Metrics): Promise<Map<string, number>> {
 }
 
 test('names follow the conventions: base units, counters end in _total, and only they do', () => {
-  for (const { name, kind, help } of everything().describe()) {
+  for (const { name, kind, help } of allMetrics().describe()) {
     assert.match(name, /^troupe_[a-z_]+$/);
     assert.equal(name.endsWith('_total'), kind === 'counter', name);
     assert.doesNotMatch(name, /_(ms|milliseconds|minutes|kb|mb|cents|percent)(_|$)/);
@@ -49,7 +40,7 @@ test('names follow the conventions: base units, counters end in _total, and only
 
 test('every metric stands in docs/metrics.md with what it means, and nothing else does', () => {
   const path = 'docs/metrics.md';
-  const rows = everything()
+  const rows = allMetrics()
     .describe()
     .map(({ name, kind, help }) => `| \`${name}\` | ${kind} | ${help} |`);
   const table = ['| metric | kind | meaning |', '|---|---|---|', ...rows].join('\n');
@@ -70,7 +61,7 @@ test('the dashboard and the alerts speak of metrics that there are, and every me
   ];
   const used = new Set([...shown, ...alerted, ...others].flatMap((expr) => expr.match(/\btroupe_[a-z_]+/g) ?? []));
   const there = new Map(
-    everything()
+    allMetrics()
       .describe()
       .map(({ name, kind }) => [name, kind]),
   );

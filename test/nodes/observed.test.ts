@@ -3,10 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import test, { after, before } from 'node:test';
-import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
-import { addNodeMetrics } from '../../src/admin/node-metrics.ts';
-import { silentLog } from '../../src/log.ts';
-import { Metrics } from '../../src/metrics.ts';
+import { allMetrics } from '../support/all-metrics.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '../support/openai-server.ts';
@@ -97,20 +94,23 @@ test('a task is one trace over both nodes: request, turns, commits, effects, mod
   }, 'every span to have its parent in the trace');
 });
 
-test('every metric that is documented is fed by a node of a running cluster', options, async () => {
-  const described = new Metrics(silentLog);
-  addNodeMetrics(described, { runtime: {} } as never);
-  addClusterMetrics(described, { transport: {} } as never);
+test('every metric that is documented is fed by a node of a running cluster, and no other is', options, async () => {
+  const described = allMetrics().describe();
   const missing = async (): Promise<string[]> => {
     const texts = await Promise.all(admins.map(async (url) => (await fetch(`${url}/metrics`)).text()));
     const fed = new Set(texts.flatMap((text) => text.match(/^troupe_\w+/gm) ?? []));
     return described
-      .describe()
       .map(({ name, kind }) => (kind === 'histogram' ? `${name}_bucket` : name))
       .filter((name) => !fed.has(name) && !notFedHere.includes(name));
   };
   await until(async () => (await missing()).length === 0, 'every metric').catch(async () => assert.deepEqual(await missing(), []));
   const [text] = await Promise.all(admins.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  const told = text!.match(/(?<=^# TYPE )troupe_\w+/gm)!;
+  assert.deepEqual(
+    told.toSorted(),
+    described.map(({ name }) => name).sort(),
+    'test/support/all-metrics.ts knows the metrics of every domain',
+  );
   assert.match(text!, /^troupe_peer_up\{peer="node-2"\} 1$/m);
   assert.match(text!, /^troupe_http_requests_total\{method="POST",route="\/tasks",status="201"\} \d+$/m);
   assert.match(text!, /^nodejs_eventloop_lag_p99_seconds /m);

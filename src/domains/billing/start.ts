@@ -4,6 +4,7 @@ import { user } from '../identity/contract.ts';
 import { createDownloadLinks } from '../workspaces/contract.ts';
 import { checkoutActor } from './checkout/checkout.ts';
 import { checkoutEffects } from './checkout/effects.ts';
+import { addPaymentMetrics } from './metrics.ts';
 import { createEmbeddedPayments } from './payments/embedded.ts';
 import { openProcessor } from './payments/open-processor.ts';
 import { renewalEffects } from './renewal/effects.ts';
@@ -40,14 +41,7 @@ export function startBilling(platform: Platform): StartedDomain {
       ...depositRoutes({ actors, database, pages, publicUrl, takesPayments, clock }),
     ],
     chores: [pastCheckouts(clock)],
-    metrics(metrics) {
-      metrics.counter('troupe_payment_calls_total', 'Calls of the payment processor, by outcome', () => stats.calls.read());
-      metrics.counter(
-        'troupe_payment_mismatches_total',
-        'Payments of another amount or currency than was asked for: a person must decide about each',
-        () => stats.mismatches,
-      );
-    },
+    metrics: (metrics) => addPaymentMetrics(metrics, stats),
   };
 }
 

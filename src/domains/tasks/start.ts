@@ -7,6 +7,7 @@ import { agentActor } from './agent/agent.ts';
 import { agentMail } from './agent/agent-mail.ts';
 import { agentEffects } from './agent/effects.ts';
 import type { AgentRow } from './agent/entity.ts';
+import { addToolMetrics } from './metrics.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { deliverableRoutes } from './routes/deliverables.ts';
 import { taskRoutes } from './routes/tasks.ts';
@@ -46,9 +47,6 @@ export function startTasks(platform: Platform & { agentTools: readonly Tool[] })
       ...deliverableRoutes({ database, files, links: createDownloadLinks(tokens, publicUrl) }),
       ...agentRoutes({ actors }),
     ],
-    metrics(metrics) {
-      metrics.counter('troupe_tool_calls_total', 'Tool calls that ended, by outcome', () => stats.calls.read());
-      metrics.distribution('troupe_tool_call_duration_seconds', 'How long tool calls took', () => stats.durationS);
-    },
+    metrics: (metrics) => addToolMetrics(metrics, stats),
   };
 }

@@ -3,6 +3,7 @@ import { AccountFeed } from '../../edge/stream/account-feed.ts';
 import type { Platform, StartedDomain } from '../domain.ts';
 import { accountWebhooksActor } from './account-webhooks/account-webhooks.ts';
 import { accountWebhooksEffects } from './account-webhooks/count.ts';
+import { addWebhookMetrics } from './metrics.ts';
 import { oldDeliveries } from './retention.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { Couriers } from './webhook/couriers.ts';
@@ -24,11 +25,7 @@ export function startWebhooks(platform: Platform): StartedDomain {
     ],
     routes: webhookRoutes({ actors, database, eventCatalogue, secrets, checkUrl: (url) => deliveries.check(url), clock }),
     chores: [oldDeliveries(config.retentionDays, clock)],
-    metrics(metrics) {
-      metrics.gauge('troupe_webhooks', 'Webhooks whose events this node delivers', () => couriers.size.couriers);
-      metrics.gauge('troupe_webhook_deliveries_running', 'Deliveries that wait for their receiver', () => couriers.size.onTheirWay);
-      metrics.counter('troupe_webhook_deliveries_total', 'Deliveries that were tried, by outcome', () => couriers.tries.read());
-    },
+    metrics: (metrics) => addWebhookMetrics(metrics, couriers),
     finish: (graceMs) => couriers.finish(graceMs),
     stop: () => couriers.stop(),
   };

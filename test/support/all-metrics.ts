@@ -1,0 +1,16 @@
+/** Every metric that a node of a cluster tells, in the order of docs/metrics.md. No number is read, so nothing has to run. */
+import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
+import { addNodeMetrics } from '../../src/admin/node-metrics.ts';
+import { addPaymentMetrics } from '../../src/domains/billing/metrics.ts';
+import { addToolMetrics } from '../../src/domains/tasks/metrics.ts';
+import { addWebhookMetrics } from '../../src/domains/webhooks/metrics.ts';
+import { silentLog } from '../../src/log.ts';
+import { Metrics } from '../../src/metrics.ts';
+
+export function allMetrics(): Metrics {
+  const metrics = new Metrics(silentLog);
+  addNodeMetrics(metrics, { runtime: {} } as never);
+  for (const add of [addToolMetrics, addPaymentMetrics, addWebhookMetrics]) add(metrics, {} as never);
+  addClusterMetrics(metrics, { transport: {} } as never);
+  return metrics;
+}
