@@ -7,7 +7,8 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { eventCatalogue } from '../src/node/event-catalogue.ts';
+import { domains } from '../src/node/domains.ts';
+import { productOf } from '../src/node/product.ts';
 import { testDatabase } from '../test/support/database.ts';
 import { nodeEnv } from '../test/support/node-env.ts';
 import { NodeProcess } from '../test/support/node-process.ts';
@@ -40,7 +41,7 @@ process.exit();
 
 async function writeSurface(folder: string): Promise<void> {
   const files: Record<string, string> = {
-    'event-types.txt': `${[...eventCatalogue.types].sort().join('\n')}\n`,
+    'event-types.txt': `${[...productOf(domains).eventCatalogue.types].sort().join('\n')}\n`,
     'commands.txt': await commandsHelp(),
     ...(await ofRunningNodes()),
   };

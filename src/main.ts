@@ -2,7 +2,9 @@
 import { ConfigError, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { secretsOf } from './log-secrets.ts';
+import { domains } from './node/domains.ts';
 import { startNode } from './node/node.ts';
+import { productOf } from './node/product.ts';
 import type { Stops } from './node/stops.ts';
 
 /** Stops what was started, last first. One part that fails to stop does not keep the others up. */
@@ -39,7 +41,14 @@ async function main(): Promise<void> {
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody listened'));
   try {
-    const { address } = await startNode(config, log, stops, () => stop('an operator asked for it', config.drainGraceMs), takenOver);
+    const { address } = await startNode(
+      productOf(domains),
+      config,
+      log,
+      stops,
+      () => stop('an operator asked for it', config.drainGraceMs),
+      takenOver,
+    );
     if (stopping === null) announce(address);
   } catch (error) {
     if (stopping !== null) return;

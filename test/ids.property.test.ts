@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { accountsIds } from '../src/domains/accounts/ids.ts';
+import { commerceIds } from '../src/domains/commerce/ids.ts';
+import { tasksIds } from '../src/domains/tasks/ids.ts';
+import { workspacesIds } from '../src/domains/workspaces/ids.ts';
 import { derivedId, idPrefixes, newId, slotOf, steppedId, ulidSource } from '../src/ids.ts';
 
 const noAccount = [null, '', 'acct_ann', 'ann@example.com', `ws/${'a'.repeat(40)}`, `acct_${'u'.repeat(26)}`];
@@ -10,7 +14,7 @@ const word = fc.string({ maxLength: 20 });
 const isId = /^[a-z]+[_-][0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 test('ids of one process grow whatever their slots and its clock, and each ends as its account does', () => {
-  const accounts = Array.from({ length: 8 }, () => newId(idPrefixes.account, null));
+  const accounts = Array.from({ length: 8 }, () => newId(accountsIds.account, null));
   let last = '';
   fc.assert(
     fc.property(
@@ -55,7 +59,7 @@ test('many ids of one account in one millisecond differ and grow, from whatever 
 });
 
 test('what belongs to no account has a random slot, each as likely as the other', () => {
-  const slots = new Set(Array.from({ length: 20_000 }, () => slotOf(newId(idPrefixes.account, null))));
+  const slots = new Set(Array.from({ length: 20_000 }, () => slotOf(newId(accountsIds.account, null))));
   assert.equal(slots.size, 1024);
   for (const other of noAccount) assert.equal(other === null ? null : slotOf(other), null);
 });
@@ -67,13 +71,13 @@ test('a derived id follows from its words and the slot alone, and a step keeps t
       fc.array(word, { minLength: 1, maxLength: 3 }),
       fc.nat(),
       (words, other, steps) => {
-        const accountId = newId(idPrefixes.account, null);
-        const id = derivedId(idPrefixes.file, accountId, ...words);
+        const accountId = newId(accountsIds.account, null);
+        const id = derivedId(workspacesIds.file, accountId, ...words);
         assert.match(id, isId);
         assert.equal(slotOf(id), slotOf(accountId));
-        assert.equal(derivedId(idPrefixes.file, newId(idPrefixes.task, accountId), ...words), id, 'any id of the account names its slot');
+        assert.equal(derivedId(workspacesIds.file, newId(tasksIds.task, accountId), ...words), id, 'any id of the account names its slot');
         const same = JSON.stringify(words) === JSON.stringify(other);
-        assert.equal(derivedId(idPrefixes.file, accountId, ...other) === id, same);
+        assert.equal(derivedId(workspacesIds.file, accountId, ...other) === id, same);
         assert.equal(slotOf(steppedId(id, steps)), slotOf(accountId));
       },
     ),
@@ -81,6 +85,6 @@ test('a derived id follows from its words and the slot alone, and a step keeps t
 });
 
 test('without an account a derived id is the one that versions without slots made', () => {
-  assert.equal(derivedId(idPrefixes.file, null, 'ws_01k0000000000000000000000a', 'a.md'), 'wsf_6gj47j7b8jtvazn47hj1cez6m9');
-  assert.equal(derivedId(idPrefixes.purchaseOrder, null, 'eff_01k0000000000000000000000a'), 'po_5vjhepz5ypaqbgf4kdthq5qwy8');
+  assert.equal(derivedId(workspacesIds.file, null, 'ws_01k0000000000000000000000a', 'a.md'), 'wsf_6gj47j7b8jtvazn47hj1cez6m9');
+  assert.equal(derivedId(commerceIds.purchaseOrder, null, 'eff_01k0000000000000000000000a'), 'po_5vjhepz5ypaqbgf4kdthq5qwy8');
 });

@@ -1,13 +1,15 @@
 /** A node with cards and wallets, and the bench's counter beside them; asked from within. */
+
 import pg from 'pg';
 import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { cardActor } from '../../src/domains/commerce/card/card.ts';
 import { card, cardIdOf } from '../../src/domains/commerce/card/messages.ts';
+import { commerceIds } from '../../src/domains/commerce/ids.ts';
 import { commerceSchema } from '../../src/domains/commerce/schema.ts';
 import { wallet } from '../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../src/domains/commerce/wallet/wallet.ts';
-import { idPrefixes, newId } from '../../src/ids.ts';
+import { newId } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { checkLedger } from '../../src/storage/ledger-check.ts';
@@ -21,7 +23,7 @@ type Which = { hot: boolean };
 
 const plentyMinor = 100_000_000_000;
 const accounts = Array.from({ length: 1_000 }, (_, n) => `acct_${n}`);
-const cards = accounts.map((accountId) => cardIdOf(accountId, newId(idPrefixes.card, null)));
+const cards = accounts.map((accountId) => cardIdOf(accountId, newId(commerceIds.card, null)));
 const openedTogether = 50;
 const url = process.env.BENCH_DATABASE_URL!;
 const log = createLog('warn');
@@ -62,7 +64,7 @@ async function open(n: number): Promise<void> {
   const limits = { perTransactionMinor: plentyMinor, dailyMinor: plentyMinor, monthlyMinor: plentyMinor };
   await actors.ask(wallet, accountId, 'changeLimits', limits);
   await actors.ask(wallet, accountId, 'deposit', {
-    transferId: newId(idPrefixes.transaction, null),
+    transferId: newId(commerceIds.transaction, null),
     amountMinor: plentyMinor,
     source: 'card',
   });
@@ -80,7 +82,7 @@ async function open(n: number): Promise<void> {
 
 function authorizing(hot: boolean): (n: number) => Promise<unknown> {
   return async (n) => {
-    const input = { authorizationId: newId(idPrefixes.authorization, null), amountMinor: 1, merchant: 'bench' };
+    const input = { authorizationId: newId(commerceIds.authorization, null), amountMinor: 1, merchant: 'bench' };
     const { status, declineReason } = await actors.ask(card, hot ? cards[0]! : cards[n % cards.length]!, 'authorize', input);
     if (status !== 'approved') throw new Error(`declined: ${declineReason}`);
   };

@@ -11,6 +11,7 @@ import type { ReferencePart } from '../edge/http/reference-part.ts';
 import type { AnyRoute } from '../edge/http/route.ts';
 import type { EventCatalogue, EventFamilies } from '../edge/stream/event-catalogue.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';
+import type { IdPrefix } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Compute } from '../providers/compute/port.ts';
@@ -73,6 +74,8 @@ export type StartedDomain = {
 export type Domain = {
   /** As its folder. */
   name: string;
+  /** What ids of its things begin with, by what they are of. */
+  ids: Readonly<Record<string, IdPrefix>>;
   schema: Schema;
   /** The families of its events. */
   events?: EventFamilies;

@@ -24,9 +24,8 @@ import type { Log } from '../log.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
-import { apiReference } from './api-reference.ts';
-import { eventCatalogue } from './event-catalogue.ts';
 import type { LimitsOfNode } from './limits.ts';
+import type { Product } from './product.ts';
 import type { Stores } from './stores.ts';
 
 const maxHeaderBytes = 16 * 1024;
@@ -40,6 +39,7 @@ const socketIdleTimeoutS = 32;
 
 export type EdgeOptions = {
   config: Config;
+  product: Pick<Product, 'eventCatalogue' | 'apiReference'>;
   log: Log;
   tracer: Tracer | null;
   stores: Stores;
@@ -68,6 +68,7 @@ export type Edge = {
 /** Tells subscribers what the runtime commits from the start; takes requests when told to listen. */
 export async function openEdge({
   config,
+  product,
   log,
   tracer,
   stores,
@@ -107,7 +108,7 @@ export async function openEdge({
   placement.onLostCommits(() => hub.startOver());
   const stream = new Stream({
     hub,
-    eventCatalogue,
+    eventCatalogue: product.eventCatalogue,
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
     admitRefusedToken: (clientAddress) => limits.requests.admitRefusedToken(clientAddress),
@@ -133,7 +134,7 @@ export async function openEdge({
     onPublicUrl(publicUrl);
     const routes = [...domainRoutes, ...healthRoutes(health), ...greetingRoutes({ version: health.version, publicUrl })];
     const router = createRouter({
-      routes: [...routes, ...docsRoutes(routes, { publicUrl, ...apiReference })],
+      routes: [...routes, ...docsRoutes(routes, { publicUrl, ...product.apiReference })],
       authenticate: (request) => authenticator.ofRequest(request),
       limits: limits.requests,
       isOverloaded: () => !actors.pending.hasRoom,

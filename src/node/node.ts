@@ -11,15 +11,13 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { LargeTables } from '../storage/large-tables.ts';
 import { Maintenance } from '../storage/maintenance.ts';
-import { OrphanContent } from '../storage/orphan-content.ts';
 import { looseContents } from '../storage/postgres-files.ts';
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents, pastOwners } from '../storage/retention.ts';
 import { leaveCluster, openCluster } from './cluster.ts';
-import { startDomains } from './domains.ts';
 import { openEdge } from './edge.ts';
-import { eventCatalogue } from './event-catalogue.ts';
 import { openLimits } from './limits.ts';
 import { openAdminPort, openTracing } from './observation.ts';
+import type { Product } from './product.ts';
 import { createProviders } from './providers.ts';
 import type { Stops } from './stops.ts';
 import { openStores } from './stores.ts';
@@ -40,6 +38,7 @@ const deliveryGraceMs = 1_000;
  * @param onTakenOver called when the database has become another node's: this one serves nothing more and has to end
  */
 export async function startNode(
+  product: Product,
   config: Config,
   log: Log,
   stops: Stops,
@@ -49,7 +48,7 @@ export async function startNode(
   const clock = systemClock;
   const tracing = await openTracing(config, version, log, stops);
   const tracer = tracing?.tracer ?? null;
-  const stores = await openStores(config, log, stops);
+  const stores = await openStores(config, product.schema, log, stops);
   const { database, files } = stores;
   const startedAtMs = monotonicMs();
   const providers = createProviders(config, log, stops, tracer);
@@ -64,7 +63,7 @@ export async function startNode(
   const tokens = await createTokens({ ...stores, clock });
   const hub = new StreamHub(database, log);
   let publicUrl = config.publicUrl ?? '';
-  const started = startDomains({
+  const started = product.start({
     ...stores,
     ...providers,
     config,
@@ -75,13 +74,13 @@ export async function startNode(
     placement,
     tokens,
     hub,
-    eventCatalogue,
     publicUrl: () => publicUrl,
   });
   runtime.register([canaryActor, ...started.domains.flatMap((domain) => domain.actors)]);
   const limits = await openLimits(config, stores, cluster, log, stops);
   const edge = await openEdge({
     config,
+    product,
     log,
     tracer,
     stores,
@@ -151,7 +150,6 @@ export async function startNode(
       expiredIdempotencyKeys(edge.idempotencyKeys),
       pastOwners(clock),
       looseContents(clock),
-      new OrphanContent({ database, files, clock }),
       ...started.domains.flatMap(({ chores = [] }) => chores),
     ],
   });

@@ -13,9 +13,9 @@ import type { FileStore } from '../storage/files.ts';
 import { openLocalFiles } from '../storage/local-files.ts';
 import { holdsContents, openPostgresFiles } from '../storage/postgres-files.ts';
 import { openS3Files, parseS3Url } from '../storage/s3-files.ts';
+import type { Schema } from '../storage/schema.ts';
 import { resolveSecretKey } from '../storage/secret-key.ts';
 import { refusedFunctions } from '../storage/server-functions.ts';
-import { productSchema } from './domains.ts';
 import type { Stops } from './stops.ts';
 
 export type Stores = {
@@ -34,7 +34,7 @@ export type Stores = {
 const fitEveryMs = 15_000;
 
 /** Opens them with the newest tables. */
-export async function openStores(config: Config, log: Log, stops: Stops): Promise<Stores> {
+export async function openStores(config: Config, schema: Schema, log: Log, stops: Stops): Promise<Stores> {
   if (config.redisUrl === null) {
     // Nodes of a cluster keep nothing of their own there, so they may share it.
     const lock = await lockDataDir(config.dataDir);
@@ -43,7 +43,7 @@ export async function openStores(config: Config, log: Log, stops: Stops): Promis
   const secretKey = await resolveSecretKey(config);
   const room = new DiskRoom({ dataDir: config.dataDir, reserveBytes: reserveOf(config), log, makeRoom: () => makeRoom(config, database) });
   const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, stops));
-  const database: Database = new Database(databaseUrl, { schema: productSchema, ...(config.redisUrl === null ? {} : poolsInCluster) });
+  const database: Database = new Database(databaseUrl, { schema, ...(config.redisUrl === null ? {} : poolsInCluster) });
   stops.push(() => database.close());
   const databaseClock = new DatabaseClock({ database, log });
   stops.push(() => databaseClock.stop());

@@ -1,9 +1,11 @@
 /** Turns that actors of one shard take together: J1 to J4, and what callers see of them while commits are on their way, refused or lost. */
+
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { idBeside, shardOf } from '../../src/cluster/address.ts';
-import { idPrefixes, newId, steppedId } from '../../src/ids.ts';
+import { commerceIds } from '../../src/domains/commerce/ids.ts';
+import { newId, steppedId } from '../../src/ids.ts';
 import { probe } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
 import { outcomeOf, type TestRuntime } from '../support/runtime.ts';
@@ -141,7 +143,7 @@ test('an id beside another lives on its shard, is the same for the same, and dif
   fc.assert(
     fc.property(fc.uuid(), fc.integer({ min: 1, max: 20 }), (accountId, count) => {
       const wallet = { kind: 'wallet', id: accountId };
-      const seeds = Array.from({ length: count }, () => newId(idPrefixes.card, null, 1_700_000_000_000));
+      const seeds = Array.from({ length: count }, () => newId(commerceIds.card, null, 1_700_000_000_000));
       const ids = seeds.map((seed) => idBeside(seed, 'card', wallet));
       assert.equal(new Set(ids).size, count);
       for (const [n, id] of ids.entries()) {

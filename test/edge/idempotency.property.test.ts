@@ -3,12 +3,13 @@
  * command, callers that give up, commits that are late, lost or cut, keys that are taken over from who still runs, crashes between any two steps.
  * However it goes, one key has one effect, and once its answer is known every repeat hears it. FAST_CHECK_SEED repeats a failing case.
  */
+
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { tasksIds } from '../../src/domains/tasks/ids.ts';
 import { commandIds, createIdempotency } from '../../src/edge/idempotency.ts';
 import { AppError, errorCodes } from '../../src/errors.ts';
-import { idPrefixes } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
@@ -194,7 +195,7 @@ class Process {
 
   private async handle(one: Request, context: never): Promise<any> {
     const { node } = this.world.parts();
-    const { id, commandId } = commandIds(context, idPrefixes.task);
+    const { id, commandId } = commandIds(context, tasksIds.task);
     const made = this.world.made.get(one.key) ?? new Set();
     this.world.made.set(one.key, made.add(id));
     if (one.refuses === 'before') throw new AppError('rate_limited', 'Too many');

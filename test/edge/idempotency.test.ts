@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import Type from 'typebox';
 import { accountSettings } from '../../src/domains/accounts/account-settings/messages.ts';
+import { tasksIds } from '../../src/domains/tasks/ids.ts';
+import { workspacesIds } from '../../src/domains/workspaces/ids.ts';
 import { route } from '../../src/edge/http/route.ts';
 import { commandIds, earlierCommand } from '../../src/edge/idempotency.ts';
 import { AppError } from '../../src/errors.ts';
-import { idPrefixes } from '../../src/ids.ts';
 import { IdempotencyKeys, monthlyCommands } from '../../src/storage/idempotency-keys.ts';
 import { startIdentityNode } from '../support/identity-node.ts';
 
@@ -26,7 +27,7 @@ async function startNode(t: TestContext) {
       body: Type.Object({ n: Type.Optional(Type.Integer()), m: Type.Optional(Type.Integer()) }),
       responses: { 201: Type.Object({ id: Type.String() }) },
       async handler(context) {
-        const ids = commandIds(context, idPrefixes.task);
+        const ids = commandIds(context, tasksIds.task);
         ran.push(ids);
         await work.run();
         return { status: 201, json: { id: ids.id }, headers: { 'X-Work': 'done' } };
@@ -40,7 +41,7 @@ async function startNode(t: TestContext) {
       body: 'multipart',
       responses: { 201: Type.Object({ id: Type.String() }) },
       async handler(context) {
-        const { id } = commandIds(context, idPrefixes.file);
+        const { id } = commandIds(context, workspacesIds.file);
         await context.receiveFile(async ({ content }) => {
           let bytes = 0;
           for await (const chunk of content) bytes += chunk.length;
@@ -68,7 +69,7 @@ async function startCommerce(t: TestContext) {
       secretFields: ['number', 'cvv'],
       responses: { 201: Type.Object({ id: Type.String(), shown: Type.Unknown() }) },
       async handler(context) {
-        const { id, commandId } = commandIds(context, idPrefixes.task);
+        const { id, commandId } = commandIds(context, tasksIds.task);
         made.cards++;
         return { status: 201, json: { id, command: commandId, shown: { number: '4111111111111111', cvv: '123', last4: '1111' } } };
       },

@@ -5,17 +5,18 @@ import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
 import { pastSessions } from '../../src/domains/identity/retention.ts';
-import { idPrefixes, newId } from '../../src/ids.ts';
+import { workspacesIds } from '../../src/domains/workspaces/ids.ts';
+import { newContentKey } from '../../src/domains/workspaces/workspace-file/content-key.ts';
+import { OrphanContent } from '../../src/domains/workspaces/workspace-file/orphan-content.ts';
+import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
 import { deleteAgedRows } from '../../src/storage/aged-rows.ts';
-import { newContentKey } from '../../src/storage/content-key.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { LargeTables } from '../../src/storage/large-tables.ts';
 import { localContents } from '../../src/storage/local-contents.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { type Chore, Maintenance } from '../../src/storage/maintenance.ts';
-import { OrphanContent } from '../../src/storage/orphan-content.ts';
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from '../../src/storage/retention.ts';
 import { testDatabase } from '../support/database.ts';
 import { insertNeutralRow } from '../support/neutral-row.ts';
@@ -369,7 +370,7 @@ describe('orphaned content', () => {
     const folder = await temporaryFolder();
     t.after(() => folder.remove());
     const files = await openLocalFiles(folder.path);
-    const workspaceId = newId(idPrefixes.workspace, null);
+    const workspaceId = newId(workspacesIds.workspace, null);
     await insertNeutralRow(parts.database, 'workspace', { id: workspaceId });
     const put = async (key: string, ageMs: number) => {
       await mkdir(dirname(join(folder.path, key)), { recursive: true });
@@ -383,7 +384,7 @@ describe('orphaned content', () => {
       for await (const { key } of localContents(folder.path)) keys.push(key);
       return keys.sort();
     };
-    return { ...parts, put, orphans, left, newKey: () => newContentKey(workspaceId, newId(idPrefixes.file, null), 'acct_ann') };
+    return { ...parts, put, orphans, left, newKey: () => newContentKey(workspaceId, newId(workspacesIds.file, null), 'acct_ann') };
   }
 
   test('goes when it is a day old; what a file, a deliverable or a deliverable on its way refers to stays', async (t) => {
@@ -402,7 +403,10 @@ describe('orphaned content', () => {
 
   test('of a workspace this database does not know is left alone, and so is what is not ours', async (t) => {
     const { put, orphans, left } = await store(t);
-    const foreign = await put(newContentKey(newId(idPrefixes.workspace, null), newId(idPrefixes.file, null), 'acct_bob'), 48 * hourMs);
+    const foreign = await put(
+      newContentKey(newId(workspacesIds.workspace, null), newId(workspacesIds.file, null), 'acct_bob'),
+      48 * hourMs,
+    );
     const other = await put('backup/keep.tar', 48 * hourMs);
     assert.deepEqual(await orphans.doSome(100), { seen: 2, removed: 0 });
     assert.deepEqual(await left(), [foreign, other].sort());

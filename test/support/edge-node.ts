@@ -11,9 +11,9 @@ import { EventRelay } from '../../src/edge/stream/event-relay.ts';
 import { Stream } from '../../src/edge/stream/stream.ts';
 import { type CommittedEvent, StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { silentLog } from '../../src/log.ts';
-import { eventCatalogue } from '../../src/node/event-catalogue.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { PeerNetwork } from './linked-peers.ts';
+import { eventCatalogue } from './product-events.ts';
 import { StreamClient } from './stream-client.ts';
 
 export type Committed = { events: CommittedEvent[]; seqs: number[] };

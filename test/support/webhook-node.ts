@@ -19,13 +19,13 @@ import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { AppError } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
-import { eventCatalogue } from '../../src/node/event-catalogue.ts';
 import type { Mail } from '../../src/providers/mail/port.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import type { Resolve } from '../../src/providers/outbound/resolve.ts';
 import { Database } from '../../src/storage/database.ts';
 import { Canary, type CanaryRow } from '../../src/storage/entities/runtime.ts';
 import { testDatabase } from './database.ts';
+import { eventCatalogue } from './product-events.ts';
 import { productSchema } from './product-schema.ts';
 import { until } from './runtime.ts';
 

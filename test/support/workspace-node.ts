@@ -1,4 +1,5 @@
 /** A node with the actors of workspaces, their routes on a real server, and files in a folder; for several accounts. */
+
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { accountStorageActor } from '../../src/domains/accounts/account-storage/
 import { storageEffects } from '../../src/domains/accounts/account-storage/count.ts';
 import { createAuthenticator } from '../../src/domains/identity/auth/authenticate.ts';
 import { createCookieSessions } from '../../src/domains/identity/auth/cookie-session.ts';
+import { tasksIds } from '../../src/domains/tasks/ids.ts';
 import { deliverableRoutes } from '../../src/domains/tasks/routes/deliverables.ts';
 import { Deliverable } from '../../src/domains/tasks/task/entity.ts';
 import { task } from '../../src/domains/tasks/task/messages.ts';
@@ -27,7 +29,7 @@ import type { Principal } from '../../src/edge/auth/principal.ts';
 import { createTokens } from '../../src/edge/auth/tokens.ts';
 import type { HttpRequest } from '../../src/edge/http/message.ts';
 import { createIdempotency } from '../../src/edge/idempotency.ts';
-import { derivedId, idPrefixes } from '../../src/ids.ts';
+import { derivedId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import type { FileStore } from '../../src/storage/files.ts';
@@ -53,7 +55,7 @@ const deliveryTarget = {
   entity: DeliveryTarget,
   commands: {
     delivered(state: InferEntity<typeof DeliveryTarget> | null, file: DeliveredFile, ctx: TurnContext) {
-      const id = derivedId(idPrefixes.deliverable, null, ctx.id, file.name);
+      const id = derivedId(tasksIds.deliverable, null, ctx.id, file.name);
       ctx.append(Deliverable, { id, taskId: ctx.id, accountId: 'acct_ann', ...file, createdAt: ctx.nowMs });
       return { state: { id: ctx.id, deliveries: (state?.deliveries ?? 0) + 1 } as InferEntity<typeof DeliveryTarget>, reply: null };
     },

@@ -9,3 +9,4 @@ export { accountSettings, autoApproveSetting } from './account-settings/messages
 export type { TimezonePort } from './account-settings/ports.ts';
 export { accountStorage } from './account-storage/messages.ts';
 export { mustFit, storageLimits } from './account-storage/room.ts';
+export { accountsIds } from './ids.ts';

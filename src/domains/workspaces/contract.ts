@@ -1,4 +1,6 @@
 /** What other domains may use of workspaces: a workspace and its files. */
+
+export { workspacesIds } from './ids.ts';
 export { ownWorkspace } from './own-workspace.ts';
 export { createDownloadLinks, type DownloadLinks } from './routes/download-link.ts';
 export { workspace } from './workspace/messages.ts';

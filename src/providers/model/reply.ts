@@ -1,4 +1,5 @@
 /** Gathers what one try streams in, bounded, and judges whether it is an answer. */
+
 import type { TextStreamPart, ToolSet } from 'ai';
 import { insideFence } from '../../fence.ts';
 import { derivedId, idPrefixes } from '../../ids.ts';

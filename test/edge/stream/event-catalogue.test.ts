@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { EventCatalogue } from '../../../src/edge/stream/event-catalogue.ts';
-import { eventCatalogue } from '../../../src/node/event-catalogue.ts';
+import { eventCatalogue } from '../../support/product-events.ts';
 
 const catalogue = new EventCatalogue([
   { door: { names: ['opened', 'closed'], scope: 'tasks.read' }, bell: { names: ['rung'], scope: null, ofOneMode: true } },

@@ -6,8 +6,8 @@ import { createServer } from '../../../src/edge/http/server.ts';
 import { Stream } from '../../../src/edge/stream/stream.ts';
 import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
 import { silentLog } from '../../../src/log.ts';
-import { eventCatalogue } from '../../../src/node/event-catalogue.ts';
 import { startIdentityNode } from '../../support/identity-node.ts';
+import { eventCatalogue } from '../../support/product-events.ts';
 import { StreamClient } from '../../support/stream-client.ts';
 
 test('a stream lives as long as its session: that its token has expired does not end it, signing out does', async (t) => {

@@ -8,9 +8,9 @@ import type { Connection } from '../../../src/edge/http/web-socket.ts';
 import { Stream } from '../../../src/edge/stream/stream.ts';
 import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
 import { silentLog } from '../../../src/log.ts';
-import { eventCatalogue } from '../../../src/node/event-catalogue.ts';
 import type { EventDraft } from '../../../src/storage/commit-unit.ts';
 import { ProbeEntity, type ProbeState, probeOptions } from '../../support/probe-actor.ts';
+import { eventCatalogue } from '../../support/product-events.ts';
 import { type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
 import { StreamClient } from '../../support/stream-client.ts';
 

@@ -2,8 +2,8 @@
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { isoTimestamp } from '../../../clock.ts';
-import { idPrefixes } from '../../../ids.ts';
 import { toMajor } from '../../../money.ts';
+import { accountsIds } from '../ids.ts';
 import type { AccountRow, Subscription } from './entity.ts';
 import { Invoice, type InvoiceRow } from './invoice-entity.ts';
 import type { AccountContract, ChangePlan, PeriodPaid } from './messages.ts';
@@ -64,7 +64,7 @@ function paid(
   ctx: TurnContext<AccountContract>,
 ): AccountRow {
   const { plan, billingPeriod, startsAtMs: periodStart, paidUntilMs: periodEnd } = subscription;
-  const id = ctx.newId(idPrefixes.invoice, account.id);
+  const id = ctx.newId(accountsIds.invoice, account.id);
   const what = { paymentId, plan, billingPeriod, amountMinor, lines, status: 'paid' as const, periodStart, periodEnd };
   ctx.append(Invoice, { id, accountId: account.id, ...what, createdAt: ctx.nowMs } satisfies Omit<InvoiceRow, symbol>);
   const data = { invoice_id: id, amount: toMajor(amountMinor), status: 'paid', plan, billing_period: billingPeriod };

@@ -1,4 +1,5 @@
 /** What an account has used of its plan. */
+
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
@@ -6,11 +7,11 @@ import type { Principal } from '../../../edge/auth/principal.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { AppError } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import { toMajor } from '../../../money.ts';
 import { plans } from '../../../plans.ts';
 import type { Database } from '../../../storage/database.ts';
 import { account, accountStorage, minutes, type Standing, standingOf, storageLimits } from '../../accounts/contract.ts';
+import { tasksIds } from '../../tasks/contract.ts';
 
 const usageFields = {
   tasks_used: Type.Integer({ description: 'Tasks that started and came to an end in this billing period' }),
@@ -116,7 +117,7 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
           }),
         );
         const breakdown = rows.map(({ agent_id: id, agent_name, worked_ms }) => ({
-          agent_id: `agt_${(id as string).slice(idPrefixes.agent.length)}`,
+          agent_id: `agt_${(id as string).slice(tasksIds.agent.length)}`,
           agent_name: agent_name as string,
           tasks: 1,
           minutes: minutes(worked_ms),

@@ -1,4 +1,5 @@
 /** Changing the plan: a checkout is opened by a person of the account, and decided on a page whose address alone is the right to do so. */
+
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
@@ -9,11 +10,11 @@ import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { isWebAddress, webAddressRule } from '../../../edge/routes/web-address.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import { billingPeriods, plans } from '../../../plans.ts';
 import { account, quoteFor } from '../../accounts/contract.ts';
 import type { CheckoutRow } from '../checkout/entity.ts';
 import { type ContactRequest, checkout } from '../checkout/messages.ts';
+import { billingIds } from '../ids.ts';
 import { checkoutPage, isExpired, noCheckoutPage } from './checkout-page.ts';
 
 /** Where people pay. */
@@ -73,7 +74,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
       const row = await actors.query(account, accountId, 'get', null);
       if (row === null) throw new AppError('not_found', 'Account not found');
       const { amountMinor, lines } = quoteFor(row, { plan, billingPeriod }, clock.nowMs());
-      const { id, commandId } = commandIds(context, idPrefixes.checkout, clock.nowMs());
+      const { id, commandId } = commandIds(context, billingIds.checkout, clock.nowMs());
       const ownPage = pages.pageOf(id, publicUrl());
       const asked = { accountId, userId, plan, billingPeriod, amountMinor, lines, successUrl, cancelUrl, ownPage };
       const opened = await actors.ask(checkout, id, 'open', asked, { commandId });

@@ -1,4 +1,5 @@
 /** Money that is paid into the wallet: at once where nothing real is moved, and on the payment processor's page where there is one. */
+
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
@@ -8,13 +9,13 @@ import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { ModeField } from '../../../edge/routes/mode.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
-import { LedgerEntry, type LedgerEntryRow, wallet, walletIdOf } from '../../commerce/contract.ts';
+import { commerceIds, LedgerEntry, type LedgerEntryRow, wallet, walletIdOf } from '../../commerce/contract.ts';
 import type { CheckoutRow } from '../checkout/entity.ts';
 import { checkout, paymentBounds } from '../checkout/messages.ts';
+import { billingIds } from '../ids.ts';
 import type { CheckoutPages } from './checkout.ts';
 
 export type DepositRouteParts = {
@@ -65,7 +66,7 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
     responses: { 201: DepositSchema },
     async handler(context) {
       const { principal, body } = context;
-      const { id, commandId } = commandIds(context, idPrefixes.transaction, clock.nowMs());
+      const { id, commandId } = commandIds(context, commerceIds.transaction, clock.nowMs());
       const asked = { amountMinor: toMinor(body.amount), source: body.source };
       return answer(201, await (takesPayments && principal.mode === 'live' ? pending : booked)(principal, id, asked, commandId));
     },
@@ -109,7 +110,7 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
 
   /** What is booked is completed, whoever has paid it; what is not is as its checkout says. */
   async function find({ accountId, mode }: AccountMode, id: string): Promise<Omit<DepositView, 'balance'> | null> {
-    if (!id.startsWith(idPrefixes.transaction)) return null;
+    if (!id.startsWith(commerceIds.transaction)) return null;
     // Money of test mode is paid on no page.
     const row = mode === 'test' ? null : await actors.query(checkout, checkoutIdOf(id), 'get', null);
     const own = row !== null && row.accountId === accountId && row.plan === null ? viewOf(row, id) : null;
@@ -143,5 +144,5 @@ const standing: Partial<Record<CheckoutRow['status'], DepositView['status']>> = 
 
 /** A deposit and its checkout have the same id but for its kind, so that each is found by the other. */
 function checkoutIdOf(id: string): string {
-  return idPrefixes.checkout + id.slice(idPrefixes.transaction.length);
+  return billingIds.checkout + id.slice(commerceIds.transaction.length);
 }

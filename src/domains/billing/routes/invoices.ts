@@ -1,4 +1,5 @@
 /** Invoices: listed, and downloaded as PDF by a link that works for an hour. */
+
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
@@ -7,10 +8,9 @@ import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import { toMajor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
-import { Invoice, type InvoiceRow } from '../../accounts/contract.ts';
+import { accountsIds, Invoice, type InvoiceRow } from '../../accounts/contract.ts';
 import type { DownloadLinks } from '../../workspaces/contract.ts';
 
 const InvoiceView = Type.Object(
@@ -69,7 +69,7 @@ export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRoute
     contentTypes: { 200: 'application/pdf' },
     async handler({ principal, params: { id } }) {
       const { accountId } = principal;
-      const isId = id.startsWith(idPrefixes.invoice);
+      const isId = id.startsWith(accountsIds.invoice);
       const found = isId
         ? await database.list(accountId, (em) => em.findOne(Invoice, { id, accountId }, { disableIdentityMap: true }))
         : null;

@@ -8,6 +8,7 @@
  * A3 What is booked beyond what the issuer says goes back, once; what the issuer took beyond what is booked is charged, once, and where
  *    card or wallet refuse that, it stands as uncovered.
  */
+
 import Type from 'typebox';
 import {
   defineActor,
@@ -18,9 +19,10 @@ import {
   type TurnContext,
 } from '../../../actors/define-actor.ts';
 import { backoffMs, elapsedBackoffMs } from '../../../backoff.ts';
-import { derivedId, idPrefixes } from '../../../ids.ts';
+import { derivedId } from '../../../ids.ts';
 import type { IssuerWord } from '../../../issuer-word.ts';
 import { card, type DeclineReason } from '../card/messages.ts';
+import { commerceIds } from '../ids.ts';
 import type { OutsideIssuer } from '../issuing/port.ts';
 import { type Charge, IssuerAuthorization, type IssuerAuthorizationRow } from './entity.ts';
 import { issuerAuthorizationInputs } from './inputs.ts';
@@ -208,7 +210,7 @@ function giveBack(
   ctx: TurnContext<IssuerAuthorizationContract>,
 ): void {
   ctx.send(card, cardId, 'reverse', {
-    transferId: derivedId(idPrefixes.transaction, accountId, authorizationId, String(returnedMinor)),
+    transferId: derivedId(commerceIds.transaction, accountId, authorizationId, String(returnedMinor)),
     authorizationId,
     amountMinor,
     merchant,
@@ -251,7 +253,7 @@ function decisionOf({ authorizationId, outcome, declineReason }: Charge): Decisi
 
 /** Recorded in the turn that asks for the charge, and read from there afterwards: what an earlier version recorded stays as it is. */
 function authorizationIdOf({ id, accountId }: Pick<Row, 'id' | 'accountId'>, which: number | string): string {
-  return derivedId(idPrefixes.authorization, accountId, 'issuer', id, String(which));
+  return derivedId(commerceIds.authorization, accountId, 'issuer', id, String(which));
 }
 
 function isAsked({ outcome }: Charge): boolean {

@@ -12,7 +12,6 @@ import { ModeField, modeNote } from '../../../edge/routes/mode.ts';
 import { ownedInMode } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import { toMajor, toMinor, walletCurrency } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { account } from '../../accounts/contract.ts';
@@ -20,6 +19,7 @@ import { findAuthorization } from '../card/authorizations.ts';
 import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from '../card/entity.ts';
 import type { CardRequest, IssuedNow } from '../card/issue.ts';
 import { card, cardIdOf } from '../card/messages.ts';
+import { commerceIds } from '../ids.ts';
 import { cardsNeedBusiness, mayUseCards } from '../policy.ts';
 import { walletIdOf } from '../wallet/messages.ts';
 
@@ -135,7 +135,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
       if (currency !== walletCurrency)
         throw invalidField(['body', 'currency'], `Cards have the wallet's currency, ${walletCurrency}`, 'value_error', currency);
       await mustIssueCards(principal);
-      const { id, commandId } = commandIds(context, idPrefixes.card, clock.nowMs());
+      const { id, commandId } = commandIds(context, commerceIds.card, clock.nowMs());
       const { accountId, mode } = principal;
       const request = { accountId, mode, name, spendLimitMinor: toMinor(body.spend_limit), currency };
       const { row, number, cvv, expiry } = await issue(cardIdOf(walletIdOf(principal), id), request, commandId);
@@ -167,7 +167,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
       responses: { 200: CardSchema },
       async handler(context) {
         const { id } = await own(context.principal, context.params.id);
-        const { commandId } = commandIds(context, idPrefixes.card);
+        const { commandId } = commandIds(context, commerceIds.card);
         return answer(200, view(await actors.ask(card, id, command, null, { commandId })));
       },
     });
@@ -185,7 +185,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     async handler(context) {
       const { body } = context;
       const of = await own(context.principal, context.params.id);
-      const { id: authorizationId, commandId } = commandIds(context, idPrefixes.authorization, clock.nowMs());
+      const { id: authorizationId, commandId } = commandIds(context, commerceIds.authorization, clock.nowMs());
       const input = { authorizationId, amountMinor: toMinor(body.amount), merchant: body.merchant };
       return answer(201, authorizationView(await actors.ask(card, of.id, 'authorize', input, { commandId }), 0));
     },
@@ -246,7 +246,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
   }
 
   async function own(principal: Principal, id: string): Promise<CardRow> {
-    const row = id.startsWith(idPrefixes.card) ? await actors.query(card, id, 'get', null) : null;
+    const row = id.startsWith(commerceIds.card) ? await actors.query(card, id, 'get', null) : null;
     const own = ownedInMode(principal, row, 'Card');
     await mustIssueCards(principal);
     return own;

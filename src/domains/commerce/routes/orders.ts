@@ -15,6 +15,7 @@ import { idPrefixes, newId } from '../../../ids.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
+import { commerceIds } from '../ids.ts';
 import { PurchaseOrder, type PurchaseOrderRow } from '../purchase-order/entity.ts';
 import { purchaseOrder } from '../purchase-order/messages.ts';
 
@@ -90,7 +91,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     async handler(context) {
       const { accountId, mode } = context.principal;
       const { description, amount, vendor } = context.body;
-      const { id, commandId } = commandIds(context, idPrefixes.purchaseOrder, clock.nowMs());
+      const { id, commandId } = commandIds(context, commerceIds.purchaseOrder, clock.nowMs());
       const settings = await actors.query(accountSettings, accountId, 'get', null);
       const autoApproveThresholdMinor = settings[autoApproveSetting[mode]];
       const asked = { accountId, mode, description, amountMinor: toMinor(amount), vendor, autoApproveThresholdMinor };
@@ -122,7 +123,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     responses: { 200: OrderView },
     async handler(context) {
       const { id } = await own(context.principal, context.params.id);
-      const { commandId } = commandIds(context, idPrefixes.purchaseOrder);
+      const { commandId } = commandIds(context, commerceIds.purchaseOrder);
       const approvalId = commandId ?? newId(idPrefixes.request, context.principal.accountId);
       return answer(200, justDecided(await actors.ask(purchaseOrder, id, 'approve', { approvalId }, { commandId })));
     },
@@ -138,7 +139,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     responses: { 200: OrderView },
     async handler(context) {
       const { id } = await own(context.principal, context.params.id);
-      const { commandId } = commandIds(context, idPrefixes.purchaseOrder);
+      const { commandId } = commandIds(context, commerceIds.purchaseOrder);
       const { reason = null } = context.body;
       return answer(200, view(await actors.ask(purchaseOrder, id, 'reject', { reason }, { commandId })));
     },
@@ -147,7 +148,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
   return [list, create, get, approve, reject];
 
   async function own(principal: Principal, id: string): Promise<PurchaseOrderRow> {
-    const order = id.startsWith(idPrefixes.purchaseOrder) ? await actors.query(purchaseOrder, id, 'get', null) : null;
+    const order = id.startsWith(commerceIds.purchaseOrder) ? await actors.query(purchaseOrder, id, 'get', null) : null;
     return ownedInMode(principal, order, 'Order');
   }
 }

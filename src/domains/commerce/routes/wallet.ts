@@ -1,4 +1,5 @@
 /** The wallet: its balance, what was paid in and out, and what may be spent. */
+
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
@@ -7,11 +8,11 @@ import { Money } from '../../../edge/http/validate.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { askedMode, ModeField, ModeQuery, modeNote } from '../../../edge/routes/mode.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
-import { idPrefixes } from '../../../ids.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { toMajor, toMinor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
+import { commerceIds } from '../ids.ts';
 import { LedgerEntry, type LedgerEntryRow } from '../wallet/entity.ts';
 import { type SpendingLimits, wallet, walletIdOf } from '../wallet/messages.ts';
 
@@ -177,6 +178,6 @@ function transactionView(row: LedgerEntryRow): Static<typeof TransactionSchema> 
 }
 
 function typeOf({ amountMinor, reference }: LedgerEntryRow): Static<typeof TransactionSchema>['type'] {
-  if (reference.startsWith(idPrefixes.authorization)) return amountMinor > 0 ? 'card_reversal' : 'card_authorization';
+  if (reference.startsWith(commerceIds.authorization)) return amountMinor > 0 ? 'card_reversal' : 'card_authorization';
   return amountMinor > 0 ? 'deposit' : 'purchase_order';
 }

@@ -1,11 +1,13 @@
 /** charge_card: a payment with a card of the account. A repeated call with the same `callId` is the same authorization. */
+
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { ToolError } from '../../../errors.ts';
-import { derivedId, idPrefixes } from '../../../ids.ts';
+import { derivedId } from '../../../ids.ts';
 import { account } from '../../accounts/contract.ts';
 import type { Tool } from '../../tasks/contract.ts';
 import { card } from '../card/messages.ts';
+import { commerceIds } from '../ids.ts';
 import { cardsNeedBusiness, mayUseCards } from '../policy.ts';
 import { Amount, askUntilAnswered, minorOf, timeoutMs } from './spend.ts';
 
@@ -30,10 +32,10 @@ export const chargeCard = (actors: ActorSystem): Tool => ({
     const amountMinor = minorOf(amount);
     const payer = await actors.query(account, accountId, 'get', null);
     if (!mayUseCards(payer)) throw new ToolError(`${cardsNeedBusiness}. Nothing was paid.`);
-    const found = cardId.startsWith(idPrefixes.card) ? await actors.query(card, cardId, 'get', null) : null;
+    const found = cardId.startsWith(commerceIds.card) ? await actors.query(card, cardId, 'get', null) : null;
     if (found === null || found.accountId !== accountId || found.mode !== mode)
       throw new ToolError(`There is no card ${JSON.stringify(cardId)}. Nothing was paid.`);
-    const asked = { authorizationId: derivedId(idPrefixes.authorization, slotOwner, callId), amountMinor, merchant };
+    const asked = { authorizationId: derivedId(commerceIds.authorization, slotOwner, callId), amountMinor, merchant };
     const { id, declineReason } = await askUntilAnswered('The charge', () =>
       actors.ask(card, cardId, 'authorize', asked, { commandId: callId }),
     );

@@ -1,9 +1,11 @@
 /** create_purchase_order: the order that anybody could place over REST. A repeated call with the same `callId` is the same order. */
+
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
-import { derivedId, idPrefixes } from '../../../ids.ts';
+import { derivedId } from '../../../ids.ts';
 import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
 import type { Tool } from '../../tasks/contract.ts';
+import { commerceIds } from '../ids.ts';
 import { purchaseOrder } from '../purchase-order/messages.ts';
 import { Amount, askUntilAnswered, minorOf, timeoutMs } from './spend.ts';
 
@@ -28,7 +30,7 @@ export const createPurchaseOrder = (actors: ActorSystem): Tool => ({
     const amountMinor = minorOf(amount);
     const settings = await actors.query(accountSettings, accountId, 'get', null);
     const autoApproveThresholdMinor = settings[autoApproveSetting[mode]];
-    const id = derivedId(idPrefixes.purchaseOrder, slotOwner, callId);
+    const id = derivedId(commerceIds.purchaseOrder, slotOwner, callId);
     const { status, paymentError } = await askUntilAnswered('The order', () =>
       actors.ask(purchaseOrder, id, 'create', { accountId, mode, description, amountMinor, vendor, autoApproveThresholdMinor }),
     );

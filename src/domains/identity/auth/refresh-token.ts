@@ -2,9 +2,10 @@
  * Refresh tokens: `mr_`, the session's ULID, 43 random base62 characters, and a tag made with our key. Only the hash of the random part is
  * stored. The tag tells a token we gave out, dead or alive, from one that somebody made up, so nobody can end a session by guessing.
  */
+
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { derivedKey } from '../../../derived-key.ts';
-import { idPrefixes } from '../../../ids.ts';
+import { identityIds } from '../ids.ts';
 import { base62 } from './base62.ts';
 
 export interface RefreshTokens {
@@ -22,7 +23,7 @@ export function createRefreshTokens(secretKey: string, acceptedKeys: readonly st
     base62(createHmac('sha256', key).update(`${ulid}_${body}`).digest().subarray(0, 16), 22);
   return {
     issue(sessionId) {
-      const ulid = sessionId.slice(idPrefixes.session.length);
+      const ulid = sessionId.slice(identityIds.session.length);
       const body = base62(randomBytes(32), 43);
       return { text: `mr_${ulid}_${body}${tagOf(ulid, body)}`, hash: hashOf(body) };
     },
@@ -31,7 +32,7 @@ export function createRefreshTokens(secretKey: string, acceptedKeys: readonly st
       if (match === null) return null;
       const [, ulid, body, tag] = match as unknown as [string, string, string, string];
       if (!keys.some((key) => timingSafeEqual(Buffer.from(tagOf(ulid, body, key)), Buffer.from(tag)))) return null;
-      return { sessionId: idPrefixes.session + ulid, hash: hashOf(body) };
+      return { sessionId: identityIds.session + ulid, hash: hashOf(body) };
     },
   };
 }

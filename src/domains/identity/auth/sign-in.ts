@@ -7,9 +7,10 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
 import type { AccessClaims } from '../../../edge/auth/tokens.ts';
 import { AppError } from '../../../errors.ts';
-import { derivedId, idPrefixes, newId } from '../../../ids.ts';
+import { derivedId, newId } from '../../../ids.ts';
 import type { Secrets } from '../../../storage/secrets.ts';
 import { emailAddress, emailAddressId } from '../email-address/messages.ts';
+import { identityIds } from '../ids.ts';
 import { session } from '../session/messages.ts';
 import { type Proof, user } from '../user/messages.ts';
 import { attempt, type Guess, loginOfEmail, loginsFromAddress, passwordOf, secondFactorOf } from './attempts.ts';
@@ -64,7 +65,7 @@ export function createSignIn({ actors, passwords, lanes, refreshTokens, secrets,
   async function checkPassword(email: string, password: string, line: HashLine) {
     const addressId = emailAddressId(email);
     const holder = await actors.query(emailAddress, addressId, 'holder', null);
-    const userId = holder?.userId ?? derivedId(idPrefixes.user, null, addressId);
+    const userId = holder?.userId ?? derivedId(identityIds.user, null, addressId);
     const found = await actors.query(user, userId, 'credentials', null);
     // An address may be claimed for somebody who signs in with another one, until it is verified.
     const credentials = found !== null && emailAddressId(found.email) === addressId ? found : null;
@@ -155,7 +156,7 @@ export function createSignIn({ actors, passwords, lanes, refreshTokens, secrets,
       });
     },
     async openSession({ userId, accountId, generation }) {
-      const sessionId = newId(idPrefixes.session, accountId, clock.nowMs());
+      const sessionId = newId(identityIds.session, accountId, clock.nowMs());
       const refresh = refreshTokens.issue(sessionId);
       await actors.ask(session, sessionId, 'open', { userId, accountId, generation, refreshHash: refresh.hash });
       return { claims: { userId, accountId, sessionId }, refreshToken: refresh.text };

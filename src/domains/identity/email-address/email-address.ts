@@ -10,8 +10,8 @@
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { backoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
-import { account } from '../../accounts/contract.ts';
+import { account, accountsIds } from '../../accounts/contract.ts';
+import { identityIds } from '../ids.ts';
 import { user } from '../user/messages.ts';
 import { EmailAddress, type EmailAddressRow, type UnfinishedMove, type UnfinishedRegistration } from './entity.ts';
 import { emailAddressInputs } from './inputs.ts';
@@ -44,8 +44,8 @@ function register(state: EmailAddressRow | null, input: Register, ctx: TurnConte
     if (state!.unfinished != null) ctx.defer(registrationId);
     return { state: state!, reply: held };
   }
-  const accountId = ctx.newId(idPrefixes.account, null);
-  const holder = { userId: ctx.newId(idPrefixes.user, accountId), accountId };
+  const accountId = ctx.newId(accountsIds.account, null);
+  const holder = { userId: ctx.newId(identityIds.user, accountId), accountId };
   const unfinished: UnfinishedRegistration = { email, name, passwordHash, missing: ['account', 'user'] };
   return { state: claim(state, holder, registrationId, unfinished, ctx), reply: holder };
 }

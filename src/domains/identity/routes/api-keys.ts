@@ -11,11 +11,11 @@ import { commandIds } from '../../../edge/idempotency.ts';
 import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf, page } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import type { Database } from '../../../storage/database.ts';
 import { ApiKey } from '../api-key/entity.ts';
 import { apiKey, keyIdOf } from '../api-key/messages.ts';
 import type { ApiKeySecrets, KeyMode } from '../auth/api-key-secret.ts';
+import { identityIds } from '../ids.ts';
 
 export type ApiKeyRoutesOptions = {
   actors: ActorSystem;
@@ -73,7 +73,7 @@ export function apiKeyRoutes({ actors, database, secrets, standing, clock }: Api
       // Asked anew: one that ended a moment ago must not leave a key behind.
       if (!(await standing(principal))) throw new AppError('unauthenticated', 'Not authenticated');
       const { accountId, userId } = principal;
-      const { id: seed, commandId } = commandIds(context, idPrefixes.apiKey, clock.nowMs());
+      const { id: seed, commandId } = commandIds(context, identityIds.apiKey, clock.nowMs());
       const id = keyIdOf(accountId, seed);
       const secret = secrets.create(mode, commandId);
       const command = { accountId, userId, name: body.name, secretHash: secret.hash, lastFour: secret.lastFour, mode, scopes: wanted };

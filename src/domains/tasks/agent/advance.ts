@@ -7,6 +7,7 @@
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { idPrefixes } from '../../../ids.ts';
 import type { ModelMessage } from '../../../providers/model/port.ts';
+import { tasksIds } from '../ids.ts';
 import { withApproval, withoutPending } from '../task/approvals.ts';
 import type { Approval } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
@@ -92,7 +93,7 @@ function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Appr
   const waiting: AgentRow = { ...agent, status: 'waiting', currentTool: call.name, updatedAt: ctx.nowMs };
   if (pending !== null) return waiting;
   const approval: Approval = {
-    id: ctx.newId(idPrefixes.approval, agent.accountId),
+    id: ctx.newId(tasksIds.approval, agent.accountId),
     agentId: agent.id,
     action: call.name,
     arguments: call.arguments,

@@ -13,12 +13,12 @@ import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf } from '../../../edge/routes/page.ts';
 import type { EventCatalogue } from '../../../edge/stream/event-catalogue.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import type { Scope } from '../../../scopes.ts';
 import type { Database } from '../../../storage/database.ts';
 import { account } from '../../accounts/contract.ts';
 import { ownWorkspace } from '../../workspaces/contract.ts';
 import { schemaProblem } from '../agent/output-schema.ts';
+import { tasksIds } from '../ids.ts';
 import { Task, type TaskConfig, type TaskRow } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
@@ -83,7 +83,7 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
         mustBeGranted(principal, body);
         if (body.workspace_id !== undefined) await ownWorkspace(actors, principal, body.workspace_id);
         const { accountId, userId, mode } = principal;
-        const { id, commandId } = commandIds(context, idPrefixes.task);
+        const { id, commandId } = commandIds(context, tasksIds.task);
         // A retry hears of the task that its first try made, however many wait by now.
         const isMade = async () => commandId !== undefined && (await actors.query(task, id, 'get', null)) !== null;
         if (!(await actors.query(account, accountId, 'hasRoom', null)) && !(await isMade()))

@@ -1,9 +1,9 @@
 /** The agents of a task: taken on by the plan or by delegation, begun when those they come after have ended. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
-import { idPrefixes } from '../../../ids.ts';
 import { type Granted, grantedByBoth } from '../../../scopes.ts';
 import { agent } from '../agent/messages.ts';
+import { tasksIds } from '../ids.ts';
 import type { AgentSummary, TaskRow } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 import type { Plan } from './plan.ts';
@@ -13,7 +13,7 @@ export type Delegated = { type: string; prompt: string; scopes: Granted };
 
 /** The plan's agents, created and not yet begun. The last one writes output.json where the task asks for it. */
 export function employ(task: TaskRow, plan: Plan, ctx: TurnContext<TaskContract>): TaskRow {
-  const ids = plan.agents.map(() => ctx.newId(idPrefixes.agent, task.accountId));
+  const ids = plan.agents.map(() => ctx.newId(tasksIds.agent, task.accountId));
   const agents = plan.agents.map((one, index) => {
     const last = index === plan.agents.length - 1;
     const after = one.after.map((other) => ids[other]!);
@@ -40,7 +40,7 @@ export function delegate(
   const scopes = asked.scopes === undefined ? task.scopes : grantedByBoth(task.scopes, asked.scopes);
   const created = create(
     { ...task, scopes },
-    { id: ctx.newId(idPrefixes.agent, task.accountId), type, title, prompt, after: [], delegatedBy: by },
+    { id: ctx.newId(tasksIds.agent, task.accountId), type, title, prompt, after: [], delegatedBy: by },
     false,
     ctx,
   );

@@ -2,8 +2,9 @@
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { unrecordedScopes } from '../../../authority.ts';
-import { derivedId, idPrefixes } from '../../../ids.ts';
+import { derivedId } from '../../../ids.ts';
 import type { DeliveredFile } from '../../workspaces/contract.ts';
+import { tasksIds } from '../ids.ts';
 import type { DeliverableRow, TaskRow } from './entity.ts';
 import type { CreateTask, TaskContract } from './messages.ts';
 
@@ -37,8 +38,8 @@ export function newTask(id: string, input: CreateTask & { workspaceId: string; o
 /** A name has one deliverable per task, whose content is the last one written. */
 export function deliverableOf(task: TaskRow, file: DeliveredFile, nowMs: number): DeliverableRow {
   // A deliverable that an earlier version made keeps its id, which carries no slot.
-  const earlier = derivedId(idPrefixes.deliverable, null, task.id, file.name);
-  const id = task.deliverables.includes(earlier) ? earlier : derivedId(idPrefixes.deliverable, task.accountId, task.id, file.name);
+  const earlier = derivedId(tasksIds.deliverable, null, task.id, file.name);
+  const id = task.deliverables.includes(earlier) ? earlier : derivedId(tasksIds.deliverable, task.accountId, task.id, file.name);
   return { ...file, id, taskId: task.id, accountId: task.accountId, createdAt: nowMs };
 }
 

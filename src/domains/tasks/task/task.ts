@@ -5,9 +5,8 @@
 
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import { account } from '../../accounts/contract.ts';
-import { workspace } from '../../workspaces/contract.ts';
+import { workspace, workspacesIds } from '../../workspaces/contract.ts';
 import { agent } from '../agent/messages.ts';
 import { withApproval, withoutPending } from './approvals.ts';
 import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
@@ -30,7 +29,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
     commands: knowingWhy<TaskCommands>({
       create(state, input, ctx) {
         if (state !== null) return { state, reply: state };
-        const workspaceId = input.workspaceId ?? ctx.newId(idPrefixes.workspace, input.accountId);
+        const workspaceId = input.workspaceId ?? ctx.newId(workspacesIds.workspace, input.accountId);
         if (input.workspaceId === null) {
           ctx.send(workspace, workspaceId, 'create', { accountId: input.accountId, name: `Task ${ctx.id}`, description: null });
         }

@@ -1,4 +1,5 @@
 /** Webhooks: registered, looked at, changed, tried out; and their deliveries, listed and sent again. */
+
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -11,10 +12,10 @@ import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import type { EventCatalogue } from '../../../edge/stream/event-catalogue.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import { scopes } from '../../../scopes.ts';
 import type { Database } from '../../../storage/database.ts';
 import { accountWebhooks, maxWebhooks } from '../account-webhooks/messages.ts';
+import { webhooksIds } from '../ids.ts';
 import { Webhook, WebhookDelivery, type WebhookRow } from '../webhook/entity.ts';
 import { type DeliveryRecord, webhook } from '../webhook/messages.ts';
 import { newWebhookSecret } from '../webhook/signature.ts';
@@ -58,7 +59,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
       const events = readEvents(body.events);
       mustRead(principal, events);
       mustBeReachable(body.url);
-      const { id, commandId } = commandIds(context, idPrefixes.webhook, clock.nowMs());
+      const { id, commandId } = commandIds(context, webhooksIds.webhook, clock.nowMs());
       const cursor = await newestEvent(accountId);
       const secret = secrets.seal(newWebhookSecret(), id);
       const input = { accountId, mode, userId, url: body.url, events, secret, cursor };
@@ -150,7 +151,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     async handler(context) {
       const { principal, params } = context;
       await own(principal, params.id);
-      const { commandId } = commandIds(context, idPrefixes.webhook);
+      const { commandId } = commandIds(context, webhooksIds.webhook);
       const secret = secrets.seal(newWebhookSecret(), params.id);
       return answer(200, withSecret(await actors.ask(webhook, params.id, 'rotateSecret', { secret }, { commandId })));
     },
@@ -168,7 +169,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     async handler(context) {
       const { principal, params } = context;
       const { activeSince } = await own(principal, params.id);
-      const { commandId } = commandIds(context, idPrefixes.webhook);
+      const { commandId } = commandIds(context, webhooksIds.webhook);
       return answer(200, deliveryView(await actors.ask(webhook, params.id, 'test', null, { commandId }), activeSince));
     },
   });
@@ -221,7 +222,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     async handler(context) {
       const { principal, params } = context;
       const row = await own(principal, params.id);
-      const { commandId } = commandIds(context, idPrefixes.webhook);
+      const { commandId } = commandIds(context, webhooksIds.webhook);
       const record = await recordOf(row, params.delivery);
       return answer(200, deliveryView(await actors.ask(webhook, row.id, 'replay', record, { commandId }), sinceOf(row)));
     },

@@ -9,9 +9,9 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { defineActor, type EffectContext, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { shardOf } from '../../../cluster/address.ts';
 import { AppError } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
 import { accountWebhooks } from '../account-webhooks/messages.ts';
+import { webhooksIds } from '../ids.ts';
 import { type Disabled, noted, tellAgain, tellUserEffect } from './disabled-notice.ts';
 import { Webhook, WebhookDelivery, type WebhookRow } from './entity.ts';
 import { webhookInputs } from './inputs.ts';
@@ -118,7 +118,7 @@ function rotateSecret(
 
 function test(state: WebhookRow | null, _input: null, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, DeliveryRecord> {
   const known = present(state);
-  const id = ctx.newId(idPrefixes.delivery, known.accountId);
+  const id = ctx.newId(webhooksIds.delivery, known.accountId);
   return ask(known, { ...untried, id, seq: 0, type: testType, createdAt: ctx.nowMs }, ctx);
 }
 
@@ -169,7 +169,7 @@ function present(state: WebhookRow | null): WebhookRow {
 
 /** Sends the address a challenge, whatever else waits to be sent. */
 function challenged(state: WebhookRow, ctx: TurnContext<WebhookContract>): WebhookRow {
-  const one = { id: ctx.newId(idPrefixes.delivery, state.accountId), seq: 0, type: challengeType, attempts: 0, createdAt: ctx.nowMs };
+  const one = { id: ctx.newId(webhooksIds.delivery, state.accountId), seq: 0, type: challengeType, attempts: 0, createdAt: ctx.nowMs };
   return { ...state, asked: [...state.asked, one] };
 }
 

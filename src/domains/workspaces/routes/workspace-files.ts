@@ -1,4 +1,5 @@
 /** Files of a workspace: upload, list, download, delete. A file is named by its id or its name. */
+
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
@@ -9,7 +10,7 @@ import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { PageQuery, totalCount } from '../../../edge/routes/page.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
+import { workspacesIds } from '../ids.ts';
 import { ownWorkspace } from '../own-workspace.ts';
 import { CheckedContent, wrongKind } from '../workspace-file/content-check.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../workspace-file/entity.ts';
@@ -90,7 +91,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       responses: { 201: FileView },
       async handler(context) {
         const { principal, params, request } = context;
-        const { commandId } = commandIds(context, idPrefixes.file);
+        const { commandId } = commandIds(context, workspacesIds.file);
         const row = await context.receiveFile(async ({ name: sentName, content }) => {
           const name = uploadName(sentName);
           const kind = uploadKind(name);

@@ -8,9 +8,9 @@ import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { PageQuery, totalCount } from '../../../edge/routes/page.ts';
 import { invalidField } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
+import { workspacesIds } from '../ids.ts';
 import { ownWorkspace } from '../own-workspace.ts';
 import { Workspace, type WorkspaceRow } from '../workspace/entity.ts';
 import { workspaceName, workspaceNameId } from '../workspace-name/messages.ts';
@@ -51,7 +51,7 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       async handler(context) {
         const { principal, body } = context;
         const name = checkedName(body.name);
-        const { id: workspaceId, commandId } = commandIds(context, idPrefixes.workspace);
+        const { id: workspaceId, commandId } = commandIds(context, workspacesIds.workspace);
         const { accountId } = principal;
         const input = { workspaceId, accountId, name, description: body.description ?? null };
         const created = await actors.ask(workspaceName, workspaceNameId(accountId, name), 'create', input, { commandId });

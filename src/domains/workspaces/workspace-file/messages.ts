@@ -1,7 +1,8 @@
 /** What can be asked of a file of a workspace. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
-import { derivedId, idPrefixes } from '../../../ids.ts';
+import { derivedId } from '../../../ids.ts';
+import { workspacesIds } from '../ids.ts';
 import type { WorkspaceFileRow } from './entity.ts';
 import type { Removal } from './workspace-file.ts';
 
@@ -47,7 +48,7 @@ export const workspaceFile = actorRef<WorkspaceFileContract>('workspace_file');
  * nodes of the version before, which may be asked for the same name, know it without.
  */
 export function workspaceFileId(workspaceId: string, name: string): string {
-  return derivedId(idPrefixes.file, null, workspaceId, name);
+  return derivedId(workspacesIds.file, null, workspaceId, name);
 }
 
 /** The id that callers know the file by. The first file of a name that an earlier version made has its actor's id. */

@@ -2,9 +2,9 @@
 import type { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, mayHaveHappened } from '../../../errors.ts';
-import { newContentKey } from '../../../storage/content-key.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { accountStorage, mustFit, storageLimits } from '../../accounts/contract.ts';
+import { newContentKey } from './content-key.ts';
 import type { WorkspaceFileRow } from './entity.ts';
 import { workspaceFile, workspaceFileId } from './messages.ts';
 

@@ -2,6 +2,7 @@
  * One name in a workspace: the file that has it now, in its newest version, and how many files have had it. Contents are stored before they
  * are put here and removed after nothing needs them any more, so a row never speaks of bytes that are not there.
  */
+
 import Type from 'typebox';
 import {
   type ActorDefinition,
@@ -12,14 +13,14 @@ import {
   type TurnContext,
 } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
-import { idPrefixes } from '../../../ids.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
-import { unneededContents } from '../../../storage/orphan-content.ts';
 import { accountStorage } from '../../accounts/contract.ts';
+import { workspacesIds } from '../ids.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from './entity.ts';
 import { workspaceFileInputs } from './inputs.ts';
 import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContract, workspaceFile } from './messages.ts';
+import { unneededContents } from './orphan-content.ts';
 import { deliveryPort } from './ports.ts';
 
 /** By then a task has taken what was delivered, and readers have what they had begun to read. */
@@ -92,7 +93,7 @@ function remove(
 /** @param gone the file that had the name before, which was deleted: it stays gone, also for those who kept its id */
 function firstVersion(gone: WorkspaceFileRow | null, { accountId }: Pick<PutFile, 'accountId'>, ctx: TurnContext<WorkspaceFileContract>) {
   const generation = (gone?.generation ?? 0) + 1;
-  return { fileId: ctx.newId(idPrefixes.file, accountId), generation, version: 1, createdAt: ctx.nowMs };
+  return { fileId: ctx.newId(workspacesIds.file, accountId), generation, version: 1, createdAt: ctx.nowMs };
 }
 
 function nextVersion({ fileId, generation, version, createdAt }: WorkspaceFileRow) {

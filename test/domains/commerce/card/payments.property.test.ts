@@ -1,4 +1,5 @@
 /** Cards and wallets of both modes under everything at once: what is acknowledged is booked once, and the books of each mode are right to the cent. */
+
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -6,9 +7,10 @@ import pg from 'pg';
 import { cardActor } from '../../../../src/domains/commerce/card/card.ts';
 import type { CardAuthorizationRow } from '../../../../src/domains/commerce/card/entity.ts';
 import { card, cardIdOf } from '../../../../src/domains/commerce/card/messages.ts';
+import { commerceIds } from '../../../../src/domains/commerce/ids.ts';
 import { wallet, walletIdOf } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
-import { idPrefixes, newId } from '../../../../src/ids.ts';
+import { newId } from '../../../../src/ids.ts';
 import { type Mode, modes } from '../../../../src/mode.ts';
 import { checkLedger } from '../../../../src/storage/ledger-check.ts';
 import { type TestRuntime, testRuntime, until } from '../../../support/runtime.ts';
@@ -58,7 +60,7 @@ async function play(
   const cards: Record<Mode, string[]> = { live: [], test: [] };
   for (const mode of modes)
     for (const spendLimitMinor of limits) {
-      const id = cardIdOf(walletIds[mode], newId(idPrefixes.card, null));
+      const id = cardIdOf(walletIds[mode], newId(commerceIds.card, null));
       cards[mode].push(id);
       const about = { accountId, mode, name: 'c', last4: '0000', numberHash: id, spendLimitMinor, currency: 'USD' };
       await service.actors.ask(card, id, 'create', about);
@@ -72,12 +74,12 @@ async function play(
     const walletId = walletIds[mode];
     if (step.kind === 'deposit') {
       unsure[mode] += step.amount;
-      const transferId = newId(idPrefixes.transaction, null);
+      const transferId = newId(commerceIds.transaction, null);
       await actors.ask(wallet, walletId, 'deposit', { transferId, amountMinor: step.amount, source: 'card' });
       unsure[mode] -= step.amount;
       deposited[mode] += step.amount;
     } else if (step.kind === 'authorize') {
-      const authorizationId = newId(idPrefixes.authorization, null);
+      const authorizationId = newId(commerceIds.authorization, null);
       const input = { authorizationId, amountMinor: step.amount, merchant: 'm' };
       const ask = () => service.actors.ask(card, cards[mode][step.card]!, 'authorize', input, { commandId: `idem30_${authorizationId}` });
       // Asked again after a failure, and at random without one: it is the same authorization.
@@ -86,11 +88,11 @@ async function play(
       answered.set(authorizationId, first);
       if (step.again) assert.deepEqual(await ask(), first);
     } else if (step.kind === 'hold') {
-      const id = newId(idPrefixes.transaction, null);
+      const id = newId(commerceIds.transaction, null);
       const expiresAtMs = Date.now() + (step.end === 'expire' ? 1 : 60_000);
       const placed = await actors.ask(wallet, walletId, 'hold', { id, amountMinor: step.amount, expiresAtMs });
       if (placed.kind === 'declined') return;
-      const to = { transferId: newId(idPrefixes.transaction, null), to: 'orders', reference: id, description: 'held' } as const;
+      const to = { transferId: newId(commerceIds.transaction, null), to: 'orders', reference: id, description: 'held' } as const;
       if (step.end === 'capture') assert.equal(await actors.ask(wallet, walletId, 'capture', { holdId: id, ...to }), true);
       if (step.end === 'release') assert.equal(await actors.ask(wallet, walletId, 'release', { holdId: id }), true);
       if (step.end === 'expire') await until(async () => (await actors.query(wallet, walletId, 'get', null))!.holds[id] === undefined);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { commerceIds } from '../../../../src/domains/commerce/ids.ts';
 import { purchaseOrder } from '../../../../src/domains/commerce/purchase-order/messages.ts';
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
@@ -18,13 +19,13 @@ async function shop(t: TestContext) {
     node,
     async place(amountMinor: number, autoApproveThresholdMinor = 0): Promise<any> {
       const asked = { accountId, mode: 'live' as const, description: 'Paper', amountMinor, vendor: 'Acme', autoApproveThresholdMinor };
-      return node.actors.ask(purchaseOrder, newId(idPrefixes.purchaseOrder, null), 'create', asked);
+      return node.actors.ask(purchaseOrder, newId(commerceIds.purchaseOrder, null), 'create', asked);
     },
     approve: (id: string, approvalId = newId(idPrefixes.request, null), commandId?: string) =>
       ask(id, 'approve', { approvalId }, commandId),
     reject: (id: string, reason: string | null = null) => ask(id, 'reject', { reason }),
     deposit: (amountMinor: number) =>
-      node.actors.ask(wallet, accountId, 'deposit', { transferId: newId(idPrefixes.transaction, null), amountMinor, source: 'card' }),
+      node.actors.ask(wallet, accountId, 'deposit', { transferId: newId(commerceIds.transaction, null), amountMinor, source: 'card' }),
     order: (id: string) => node.actors.query(purchaseOrder, id, 'get', null) as Promise<any>,
     statuses: async () => (await node.sql('select status from purchase_order order by created_at, id')).map(({ status }) => status),
     async books() {

@@ -5,13 +5,14 @@ import { account } from '../../../../src/domains/accounts/account/messages.ts';
 import { accountSettingsActor } from '../../../../src/domains/accounts/account-settings/account-settings.ts';
 import { cardActor } from '../../../../src/domains/commerce/card/card.ts';
 import { card, cardIdOf } from '../../../../src/domains/commerce/card/messages.ts';
+import { commerceIds } from '../../../../src/domains/commerce/ids.ts';
 import { purchaseOrder } from '../../../../src/domains/commerce/purchase-order/messages.ts';
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
-import { derivedId, idPrefixes, newId } from '../../../../src/ids.ts';
+import { derivedId, newId } from '../../../../src/ids.ts';
 import type { Mode } from '../../../../src/mode.ts';
 import { everything, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 import { testRuntime } from '../../../support/runtime.ts';
@@ -38,7 +39,7 @@ test('a tool call orders and charges once however often it is run, and a decline
     return runTool(tool, args, context, (defect) => assert.fail(String(defect)));
   };
   const newCard = (owner: string, name: string) =>
-    actors.ask(card, cardIdOf(owner, newId(idPrefixes.card, null)), 'create', {
+    actors.ask(card, cardIdOf(owner, newId(commerceIds.card, null)), 'create', {
       accountId: owner,
       mode: 'live',
       name,
@@ -78,7 +79,7 @@ test('a tool call orders and charges once however often it is run, and a decline
 
   // As the version before slots has it: the id follows from the call alone.
   const asked = { description: 'Paper', amountMinor: 1_250, vendor: 'Acme', autoApproveThresholdMinor: 0 };
-  const earlier = derivedId(idPrefixes.purchaseOrder, null, 'eff_9');
+  const earlier = derivedId(commerceIds.purchaseOrder, null, 'eff_9');
   await actors.ask(purchaseOrder, earlier, 'create', { accountId, mode: 'live', ...asked });
   const found = await call('create_purchase_order', { description: 'Paper', amount: 12.5, vendor: 'Acme' }, 'eff_9', 'live', null);
   assert.equal(found.result.order_id, earlier, 'a call that an earlier version recorded finds what it has bought');

@@ -2,6 +2,7 @@
  * Agents that pay, on a node that crashes between any two steps from a person's approval to the agent's closing words: what was approved is paid
  * once, what a limit forbids is not paid and told, and only full autonomy asks nobody.
  */
+
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import fc from 'fast-check';
@@ -11,8 +12,10 @@ import { accountActor } from '../../../../src/domains/accounts/account/account.t
 import { account } from '../../../../src/domains/accounts/account/messages.ts';
 import { accountSettingsActor } from '../../../../src/domains/accounts/account-settings/account-settings.ts';
 import { accountSettings } from '../../../../src/domains/accounts/account-settings/messages.ts';
+import { accountsIds } from '../../../../src/domains/accounts/ids.ts';
 import { cardActor } from '../../../../src/domains/commerce/card/card.ts';
 import { card, cardIdOf } from '../../../../src/domains/commerce/card/messages.ts';
+import { commerceIds } from '../../../../src/domains/commerce/ids.ts';
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
@@ -20,12 +23,13 @@ import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
 import { agentEffects } from '../../../../src/domains/tasks/agent/effects.ts';
 import { agent } from '../../../../src/domains/tasks/agent/messages.ts';
+import { tasksIds } from '../../../../src/domains/tasks/ids.ts';
 import { task } from '../../../../src/domains/tasks/task/messages.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import type { Tool } from '../../../../src/domains/tasks/tools/port.ts';
 import { workspaceActor } from '../../../../src/domains/workspaces/workspace/workspace.ts';
-import { idPrefixes, newId } from '../../../../src/ids.ts';
+import { newId } from '../../../../src/ids.ts';
 import { silentLog } from '../../../../src/log.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { Model } from '../../../../src/providers/model/port.ts';
@@ -173,8 +177,8 @@ async function spendingWorld() {
   return {
     /** Lets an agent spend on an account of its own, while its node dies at these steps, and answers what the agent was told. */
     async spend({ tool, amountMinor, autonomy }: Spending, dying: Set<Step>, rejection: string | null = null) {
-      const accountId = newId(idPrefixes.account, null);
-      const cardId = cardIdOf(accountId, newId(idPrefixes.card, null));
+      const accountId = newId(accountsIds.account, null);
+      const cardId = cardIdOf(accountId, newId(commerceIds.card, null));
       const { actors } = node;
       const plan = { billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
       await actors.ask(account, accountId, 'changePlan', { plan: 'business', paymentId: newId('cs_', null), ...plan });
@@ -197,7 +201,7 @@ async function spendingWorld() {
       call = { name: tool, arguments: { ...what, amount } };
       crashes = new Set(dying);
       if (autonomy === 100) crashes.delete('approved');
-      const taskId = newId(idPrefixes.task, null);
+      const taskId = newId(tasksIds.task, null);
       const config = { max_agents: 1, autonomy_level: autonomy, auto_deploy: false, deploy_target: null };
       await actors.ask(task, taskId, 'create', {
         accountId,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tasksIds } from '../../../../src/domains/tasks/ids.ts';
+import { workspacesIds } from '../../../../src/domains/workspaces/ids.ts';
 import { workspace } from '../../../../src/domains/workspaces/workspace/messages.ts';
 import { workspaceAccess } from '../../../../src/domains/workspaces/workspace-file/workspace-access.ts';
 import { createTokens } from '../../../../src/edge/auth/tokens.ts';
@@ -10,11 +12,11 @@ import { secretKey, startWorkspaceNode, type WorkspaceNode } from '../../../supp
 
 /** A task of Ann's that has delivered these files. */
 async function deliveredTask(node: WorkspaceNode, files: Record<string, string>): Promise<string> {
-  const taskId = newId(idPrefixes.task, null);
-  const workspaceId = newId(idPrefixes.workspace, null);
+  const taskId = newId(tasksIds.task, null);
+  const workspaceId = newId(workspacesIds.workspace, null);
   await insertNeutralRow(node.database, 'task', { id: taskId, account_id: 'acct_ann', workspace_id: workspaceId });
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
-  const user = { accountId: 'acct_ann', taskId, agentId: newId(idPrefixes.agent, null), workspaceId };
+  const user = { accountId: 'acct_ann', taskId, agentId: newId(tasksIds.agent, null), workspaceId };
   for (const [name, content] of Object.entries(files))
     await workspaceAccess(node, { ...user, authority: everything, callId: newId(idPrefixes.call, null) }).write(name, content);
   await node.settled();

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { accountsIds } from '../../../../src/domains/accounts/ids.ts';
+import { tasksIds } from '../../../../src/domains/tasks/ids.ts';
 import { newTask } from '../../../../src/domains/tasks/task/state.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
-import { derivedId, idPrefixes, newId } from '../../../../src/ids.ts';
+import { derivedId, newId } from '../../../../src/ids.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
 const { delivered } = taskActor({ plan: null as never }).commands as Record<string, (...of: any[]) => any>;
 
 test('a deliverable ends as its account does, keeps its id however often it is written, and one of a version before slots keeps its own', () => {
-  const accountId = newId(idPrefixes.account, null);
-  const id = newId(idPrefixes.task, accountId);
-  const earlier = derivedId(idPrefixes.deliverable, null, id, 'old.md');
+  const accountId = newId(accountsIds.account, null);
+  const id = newId(tasksIds.task, accountId);
+  const earlier = derivedId(tasksIds.deliverable, null, id, 'old.md');
   let state = { ...newTask(id, { accountId, workspaceId: 'ws_1' } as any, 1), deliverables: [earlier] };
   const told = ['old.md', 'new.md', 'new.md', 'old.md'].map((name) => {
     const ctx = new RecordedTurn(id, 1);

@@ -6,11 +6,11 @@ import { webhookRoutes } from '../../../../src/domains/webhooks/routes/webhooks.
 import type { Principal } from '../../../../src/edge/auth/principal.ts';
 import { createIdempotency } from '../../../../src/edge/idempotency.ts';
 import { silentLog } from '../../../../src/log.ts';
-import { eventCatalogue } from '../../../../src/node/event-catalogue.ts';
 import { IdempotencyKeys } from '../../../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../../../src/storage/secrets.ts';
 import { startEdge } from '../../../support/http-edge.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
+import { eventCatalogue } from '../../../support/product-events.ts';
 import { until } from '../../../support/runtime.ts';
 import { secrets, startWebhookNode } from '../../../support/webhook-node.ts';
 import { answerWith, startReceiver } from '../../../support/webhook-receiver.ts';

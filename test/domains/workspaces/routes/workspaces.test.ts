@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { accountStorage } from '../../../../src/domains/accounts/account-storage/messages.ts';
+import { workspacesIds } from '../../../../src/domains/workspaces/ids.ts';
 import { workspaceFileId } from '../../../../src/domains/workspaces/workspace-file/messages.ts';
 import { workspaceName, workspaceNameId } from '../../../../src/domains/workspaces/workspace-name/messages.ts';
-import { idPrefixes, newId } from '../../../../src/ids.ts';
+import { newId } from '../../../../src/ids.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { RawClient } from '../../../support/raw-http.ts';
 import { until } from '../../../support/runtime.ts';
@@ -48,14 +49,14 @@ describe('workspaces', () => {
 
   test('asking again with the same workspace id, also after a restart, gives the same workspace and makes no second one', async (t) => {
     const node = await startWorkspaceNode(t);
-    const input = { workspaceId: newId(idPrefixes.workspace, null), accountId: 'acct_ann', name: 'Once', description: null };
+    const input = { workspaceId: newId(workspacesIds.workspace, null), accountId: 'acct_ann', name: 'Once', description: null };
     const id = workspaceNameId('acct_ann', 'Once');
     const first = await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' });
     assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' }), first);
     await node.restart();
     assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input, { commandId: 'c1' }), first);
     assert.deepEqual(await node.actors.ask(workspaceName, id, 'create', input), first);
-    const other = { ...input, workspaceId: newId(idPrefixes.workspace, null) };
+    const other = { ...input, workspaceId: newId(workspacesIds.workspace, null) };
     await assert.rejects(node.actors.ask(workspaceName, id, 'create', other), { code: 'conflict' });
     const { rows } = await node.database.pool.query('select count(*) as n from workspace');
     assert.equal(Number(rows[0].n), 1);

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Authority } from '../../../../src/authority.ts';
+import { tasksIds } from '../../../../src/domains/tasks/ids.ts';
+import { workspacesIds } from '../../../../src/domains/workspaces/ids.ts';
 import { workspace } from '../../../../src/domains/workspaces/workspace/messages.ts';
 import { workspaceFile, workspaceFileId } from '../../../../src/domains/workspaces/workspace-file/messages.ts';
 import { workspaceAccess } from '../../../../src/domains/workspaces/workspace-file/workspace-access.ts';
-import { idPrefixes, newId } from '../../../../src/ids.ts';
+import { newId } from '../../../../src/ids.ts';
 import { everything } from '../../../support/memory-workspace.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspace-node.ts';
@@ -13,9 +15,9 @@ import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspa
 const read = async (access: ReturnType<typeof workspaceAccess>, name: string) => text((await access.open(name)).stream as never);
 
 async function taskOn(node: WorkspaceNode) {
-  const taskId = newId(idPrefixes.task, null);
-  const workspaceId = newId(idPrefixes.workspace, null);
-  const user = { accountId: 'acct_ann', taskId, agentId: newId(idPrefixes.agent, null), workspaceId };
+  const taskId = newId(tasksIds.task, null);
+  const workspaceId = newId(workspacesIds.workspace, null);
+  const user = { accountId: 'acct_ann', taskId, agentId: newId(tasksIds.agent, null), workspaceId };
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
   const access = (callId: string, authority: Authority = everything) => workspaceAccess(node, { ...user, authority, callId });
   const versionOf = async (name: string) =>

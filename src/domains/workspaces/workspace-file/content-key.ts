@@ -1,11 +1,13 @@
 /** Where a version of a workspace's file lies in the file store. A key is used once, so content under it never changes. */
-import { idPrefixes, newId } from '../ids.ts';
+
+import { newId } from '../../../ids.ts';
+import { workspacesIds } from '../ids.ts';
 
 const wellFormed = /^(ws_[0-9a-z]{26})\/(wsf_[0-9a-z]{26})\/[0-9a-z]{26}$/;
 
 /** A new key: `<workspace>/<file>/<ULID>`, which carries the account's slot. */
 export function newContentKey(workspaceId: string, fileId: string, accountId: string): string {
-  return `${workspaceId}/${fileId}/${newId(idPrefixes.file, accountId).slice(idPrefixes.file.length)}`;
+  return `${workspaceId}/${fileId}/${newId(workspacesIds.file, accountId).slice(workspacesIds.file.length)}`;
 }
 
 /** Whose content a key is; null for a key of another form. */

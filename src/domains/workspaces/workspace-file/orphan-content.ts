@@ -4,11 +4,11 @@
  *
  * Only content of a workspace this database knows is ever removed: a service started on another database finds nothing to clean up.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Database } from '../../../storage/database.ts';
+import type { FileStore, StoredContent } from '../../../storage/files.ts';
+import type { Chore } from '../../../storage/maintenance.ts';
 import { ownersOf } from './content-key.ts';
-import type { Database } from './database.ts';
-import type { FileStore, StoredContent } from './files.ts';
-import type { Chore } from './maintenance.ts';
 
 const minAgeMs = 24 * 3_600_000;
 /** A walk looks at everything there is, and some stores ask money for it. */

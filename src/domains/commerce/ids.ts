@@ -1,0 +1,2 @@
+/** What ids of commerce begin with. */
+export const commerceIds = { card: 'crd_', transaction: 'txn_', authorization: 'authz_', purchaseOrder: 'po_' } as const;

@@ -1,0 +1,2 @@
+/** What ids of tasks begin with. */
+export const tasksIds = { task: 'task_', agent: 'agnt_', approval: 'appr_', deliverable: 'dlvr_' } as const;

@@ -1,0 +1,2 @@
+/** What ids of webhooks begin with. */
+export const webhooksIds = { webhook: 'wh_', delivery: 'whd_' } as const;

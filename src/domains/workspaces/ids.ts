@@ -1,0 +1,2 @@
+/** What ids of workspaces begin with. */
+export const workspacesIds = { workspace: 'ws_', file: 'wsf_' } as const;

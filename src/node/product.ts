@@ -1,0 +1,45 @@
+/** What a list of domains comes to: one schema, one catalogue of events, one API reference, and their start on a node. */
+import type { Domain, Platform, StartedDomain } from '../domains/domain.ts';
+import { plannedEvents } from '../domains/planned-events.ts';
+import type { Authenticator } from '../edge/auth/authenticator.ts';
+import { EventCatalogue } from '../edge/stream/event-catalogue.ts';
+import { idPrefixes } from '../ids.ts';
+import { joinSchemas, type Schema } from '../storage/schema.ts';
+import { type ApiReference, apiReferenceOf } from './api-reference.ts';
+
+export type Product = {
+  schema: Schema;
+  eventCatalogue: EventCatalogue;
+  apiReference: ApiReference;
+  /** Starts all domains: their actors are to be registered, then the runtime started. */
+  start(platform: Omit<Platform, 'eventCatalogue'>): StartedProduct;
+};
+export type StartedProduct = { domains: readonly StartedDomain[]; authenticator: Authenticator };
+
+/** Throws where two domains have one name, one prefix of ids, one family of events, or one example of a field. */
+export function productOf(domains: readonly Domain[]): Product {
+  refuseRepeated(
+    'name',
+    domains.map(({ name }) => name),
+  );
+  refuseRepeated('prefix of ids', [...Object.values(idPrefixes), ...domains.flatMap(({ ids }) => Object.values(ids))]);
+  const eventCatalogue = new EventCatalogue([...domains.map(({ events = {} }) => events), plannedEvents]);
+  return {
+    schema: joinSchemas(domains.map(({ schema }) => schema)),
+    eventCatalogue,
+    apiReference: apiReferenceOf(domains),
+    start(given) {
+      const platform = { ...given, eventCatalogue };
+      const agentTools = domains.flatMap((domain) => domain.agentTools?.(platform) ?? []);
+      const started = domains.map((domain) => domain.start({ ...platform, agentTools }));
+      const { authenticator } = started.find((domain) => domain.authenticator !== undefined) ?? {};
+      if (authenticator === undefined) throw new Error('No domain says who is calling');
+      return { domains: started, authenticator };
+    },
+  };
+}
+
+function refuseRepeated(what: string, values: readonly string[]): void {
+  const repeated = values.find((value, at) => values.indexOf(value) !== at);
+  if (repeated !== undefined) throw new Error(`Two domains have one ${what}: ${repeated}`);
+}
