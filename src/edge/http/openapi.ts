@@ -25,7 +25,7 @@ type Json = Record<string, unknown>;
 export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOptions): Json {
   const { publicUrl, description = 'Natural-language tasks, run by AI agents.', chapters = [], examples = {}, webhooks } = options;
   const paths: Record<string, Json> = {};
-  for (const route of routes) {
+  for (const route of inReadingOrder(routes)) {
     paths[route.path] ??= {};
     paths[route.path]![route.method.toLowerCase()] = operation(route, chapterOf(route, chapters), examples);
   }
@@ -45,6 +45,17 @@ export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOpt
     components: { securitySchemes, ...sharedAnswers },
   });
   return { ...document, components: { ...(document.components as Json), schemas } };
+}
+
+/** Routes in the order of the reference: one that names a path comes after all of that path. */
+function inReadingOrder(routes: readonly AnyRoute[]): AnyRoute[] {
+  const paths = new Set(routes.map(({ path }) => path));
+  const isPlaced = ({ describedAfter }: AnyRoute) => describedAfter !== undefined && paths.has(describedAfter);
+  const ordered = routes.filter((route) => !isPlaced(route));
+  // The last of several that name the same path goes in first.
+  for (const route of routes.filter(isPlaced).reverse())
+    ordered.splice(ordered.findLastIndex(({ path }) => path === route.describedAfter) + 1, 0, route);
+  return ordered;
 }
 
 /**

@@ -93,6 +93,8 @@ type Declaration = {
   errors?: readonly number[];
   /** Goes beyond the interface specification: `x-extension: true` in the description. */
   extension?: boolean;
+  /** The path after which the description has it, e.g. of another domain; without it: in the order of the routes. */
+  describedAfter?: string;
   /** Whether `Idempotency-Key` has an effect; true for every POST outside /auth that does not say otherwise. */
   idempotent?: boolean;
   /** Whether it is taken while the disk is full; true for DELETE and for what only reads. */

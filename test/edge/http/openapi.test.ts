@@ -221,3 +221,10 @@ test('parts of the reference are joined: chapters in the order that is named, th
   assert.deepEqual(joined.examples, { width: 1, tone: 'a', 'Alarm.tone': 'b' });
   assert.throws(() => joinReference([doors, part('Windows', { width: 2 })], []), /Two parts of the API have an example for width/);
 });
+
+test('an operation is described after the path that it names, wherever its route stands; without that path where it stands', () => {
+  const get = (path: string, describedAfter?: string) =>
+    route({ method: 'GET', path, summary: path, scope: null, describedAfter, responses: { 204: null }, handler: () => ({ status: 204 }) });
+  const routes = [get('/b', '/c'), get('/b/x', '/c'), get('/lost', '/nowhere'), get('/a'), get('/c'), get('/d')];
+  assert.deepEqual(Object.keys(openApiDocument(routes, { publicUrl: '' }).paths as object), ['/lost', '/a', '/c', '/b', '/b/x', '/d']);
+});

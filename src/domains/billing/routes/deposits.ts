@@ -53,10 +53,14 @@ const DepositSchema = Type.Object(
 );
 type DepositView = Static<typeof DepositSchema>;
 
+/** With the rest of what concerns the wallet. */
+const inTheReference = { describedAfter: '/commerce/spending-limits' } as const;
+
 export function depositRoutes({ actors, database, pages, publicUrl, takesPayments, clock }: DepositRouteParts): AnyRoute[] {
   const deposit = route({
     method: 'POST',
     path: '/commerce/wallet/deposit',
+    ...inTheReference,
     summary: 'Pay into the wallet',
     description:
       'Without a payment processor it settles at once and moves no real money. With one it is `pending`: a person pays on the page at `checkout_url` within 30 minutes, by card, between 0.50 and 999,999.99, and the wallet has the money when it is paid. Orders that wait for money are paid from it, oldest first. A test key pays into the wallet of test mode: at once, and never real money.',
@@ -75,6 +79,7 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
   const get = route({
     method: 'GET',
     path: '/commerce/wallet/deposits/{id}',
+    ...inTheReference,
     summary: 'What became of a deposit',
     description: 'One that nobody has paid is forgotten a week later.',
     extension: true,
