@@ -1,0 +1,1 @@
+export const notesIds = { note: 'note_' } as const;
