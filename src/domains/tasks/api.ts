@@ -24,6 +24,8 @@ export const tasksApi: ReferencePart = {
     arguments: { to: 'ann@example.com', subject: 'Sales in February', body: 'See the report.' },
     config: { max_agents: 3, autonomy_level: 80, auto_deploy: false, deploy_target: null },
     cost: 3.4,
+    data: { task_id: exampleId('task_') },
+    'Event.type': 'task.completed',
     current_tool: 'profile_table',
     decided_at: null,
     deliverables_count: 1,

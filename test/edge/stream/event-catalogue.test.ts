@@ -1,5 +1,6 @@
 /** How declared events are chosen by name, and whose they are. */
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import { EventCatalogue } from '../../../src/edge/stream/event-catalogue.ts';
 import { eventCatalogue } from '../../support/product-events.ts';
@@ -44,4 +45,16 @@ test('a family that two domains declare is refused', () => {
 test('an alias that a domain declares is a type that can be subscribed to', () => {
   assert.equal(eventCatalogue.chosenName(['agent.approval_needed'], 'approval.required'), 'agent.approval_needed');
   assert.ok(eventCatalogue.isEventName('agent.approval_needed'));
+});
+
+test('every type of event that a source of a domain names where it emits is declared', () => {
+  const emitted = globSync('src/domains/**/*.ts').flatMap((path) => {
+    const calls = readFileSync(path, 'utf8').matchAll(/\bemit\((?!ctx: )[^;]*?;/g);
+    return Array.from(calls, ([call]) => call.match(/(?<=')[a-z]+\.[a-z_]+(?=')/g) ?? []).flat();
+  });
+  assert.ok(emitted.length > 30, `${emitted.length} were found`);
+  assert.deepEqual(
+    emitted.filter((type) => !eventCatalogue.types.includes(type)),
+    [],
+  );
 });
