@@ -2,14 +2,14 @@
 import { ConfigError, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { secretsOf } from './log-secrets.ts';
+import type { Disposers } from './node/disposers.ts';
 import { domains } from './node/domains.ts';
 import { startNode } from './node/node.ts';
 import { productOf } from './node/product.ts';
-import type { Stops } from './node/stops.ts';
 
 /** Stops what was started, last first. One part that fails to stop does not keep the others up. */
-async function stopAll(stops: Stops, graceMs: number, log: Log): Promise<void> {
-  for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
+async function disposeAll(disposers: Disposers, graceMs: number, log: Log): Promise<void> {
+  for (let stop = disposers.pop(); stop !== undefined; stop = disposers.pop()) {
     try {
       await stop(graceMs);
     } catch (err) {
@@ -21,12 +21,12 @@ async function stopAll(stops: Stops, graceMs: number, log: Log): Promise<void> {
 async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel, { node: config.nodeName }, { secrets: secretsOf(config) });
-  const stops: Stops = [];
+  const disposers: Disposers = [];
   let stopping: Promise<void> | null = null;
   const stop = (why: string, graceMs: number, code = 0): void => {
     if (stopping !== null) return;
     log.info({ why }, 'stopping');
-    stopping = stopAll(stops, graceMs, log).then(() => process.exit(code));
+    stopping = disposeAll(disposers, graceMs, log).then(() => process.exit(code));
   };
   // Nothing it remembers is sure to be true any more: a new process remembers nothing, and is refused while the other runs.
   const takenOver = ({ message }: Error): void => {
@@ -45,14 +45,14 @@ async function main(): Promise<void> {
       productOf(domains),
       config,
       log,
-      stops,
+      disposers,
       () => stop('an operator asked for it', config.drainGraceMs),
       takenOver,
     );
     if (stopping === null) announce(address);
   } catch (error) {
     if (stopping !== null) return;
-    await stopAll(stops, 0, log);
+    await disposeAll(disposers, 0, log);
     throw error;
   }
 }

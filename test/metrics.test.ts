@@ -16,8 +16,8 @@ import { silentLog } from '../src/log.ts';
 import { Metrics } from '../src/metrics.ts';
 import { ModelStats, observedModel } from '../src/providers/model/observed.ts';
 import type { Model, ModelReply } from '../src/providers/model/port.ts';
+import { toolbox } from './support/agent-world.ts';
 import { allMetrics } from './support/all-metrics.ts';
-import { toolbox } from './support/crew-world.ts';
 import { startEdge } from './support/http-edge.ts';
 import { probe, probeActor, probeOptions } from './support/probe-actor.ts';
 import { testRuntime, until } from './support/runtime.ts';
@@ -224,12 +224,12 @@ test('commits, effects and defects of a runtime are counted where they happen, a
   assert.deepEqual(runtime.effects.ran.read()[0]!.labels, { kind: 'probe', effect: 'work', outcome: 'done' });
   const lag = new WorkLag(test.database, test.placement);
   assert.equal(lag.read(), null);
-  await lag.look();
+  await lag.measure();
   await test.sql(
     "insert into timer (kind, actor_id, name, shard, command, input, due_at) values ('none', 'x', 'n', 3, 'c', '{}', now() - interval '1 hour')",
   );
   const later = new WorkLag(test.database, test.placement);
-  await later.look();
+  await later.measure();
   assert.ok(lag.read()!.mostOverdueTimerS < 3_000 && later.read()!.mostOverdueTimerS >= 3_600);
   assert.ok(lag.read()!.databaseBytes > 1_000_000);
 });

@@ -53,7 +53,15 @@ serveCalls({
       maxHeaderBytes: 16_384,
       accessLog: false,
     });
-    const stream = new Stream({ hub, eventCatalogue, database, authenticate: principalOf, standing: () => true, retentionDays: 7, log });
+    const stream = new Stream({
+      hub,
+      eventCatalogue,
+      database,
+      authenticate: principalOf,
+      isStillValid: () => true,
+      retentionDays: 7,
+      log,
+    });
     server.webSocket('/ws', stream, { maxMessageBytes: 65_536, maxBufferedBytes: 1_048_576, idleTimeoutS: 120 });
     return (await server.listen('127.0.0.1', 0)).port;
   },

@@ -1,4 +1,4 @@
-/** A node that delivers webhooks as the service does: its own runtime, hub, feed and couriers. Each account has one webhook. */
+/** A node that delivers webhooks as the service does: its own runtime, hub, feed and dispatchers. Each account has one webhook. */
 import { setTimeout as after } from 'node:timers/promises';
 import { Runtime } from '../../src/actors/runtime.ts';
 import { systemClock } from '../../src/clock.ts';

@@ -48,7 +48,7 @@ export class Activation {
     const last = open ?? sending;
     if (last === null) return true;
     if (open?.unit.alone === true || sending?.unit.alone === true) return false;
-    if ((open !== null && open.unit.asideSinceMs !== null) || (sending !== null && sending.unit.asideSinceMs !== null)) return false;
+    if ((open !== null && open.unit.lockWaitSinceMs !== null) || (sending !== null && sending.unit.lockWaitSinceMs !== null)) return false;
     if (envelope.alone) this.next = envelope;
     return !envelope.alone && last.waiting.length < maxWaiting;
   }

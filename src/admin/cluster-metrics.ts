@@ -49,7 +49,7 @@ export function addClusterMetrics(metrics: Metrics, { node, membership, transpor
   metrics.counter(
     'troupe_events_behind_total',
     'Accounts whose counter was ahead of what was told here, found by the look at them',
-    () => relay.watch.counts.behind,
+    () => relay.counters.counts.behind,
   );
 }
 

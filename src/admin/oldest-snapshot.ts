@@ -14,7 +14,7 @@ export class OldestSnapshot {
   }
 
   /** In seconds; 0 where none is open, null where the database does not tell. */
-  async look(): Promise<number | null> {
+  async measure(): Promise<number | null> {
     const holders = await snapshotHolders(this.database.pool);
     return holders === null ? null : this.oldest(holders, performance.now());
   }

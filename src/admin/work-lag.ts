@@ -31,7 +31,7 @@ const text = `select
 export class WorkLag {
   private found: Lag | null = null;
   private foundAtMs = Number.NEGATIVE_INFINITY;
-  private looking = false;
+  private measuring = false;
   private readonly snapshots: OldestSnapshot;
   private readonly database: Pick<Database, 'read' | 'pool'>;
   private readonly placement: Pick<Placement, 'epochOf'>;
@@ -45,18 +45,18 @@ export class WorkLag {
   /** What was found last; null before the first time and when it is too long ago. */
   read(): Lag | null {
     const ageMs = performance.now() - this.foundAtMs;
-    if (ageMs > holdsMs && !this.looking) void this.look();
+    if (ageMs > holdsMs && !this.measuring) void this.measure();
     return ageMs > forgottenAfterMs ? null : this.found;
   }
 
   /** Looks now. Never rejects: that the database is away is told by other metrics. */
-  async look(): Promise<void> {
-    this.looking = true;
+  async measure(): Promise<void> {
+    this.measuring = true;
     try {
       const shards = ownedShards(this.placement);
       const { rows } = await this.database.read({ name: 'work_lag', text, values: [shards] });
       const { oldestMessageS, mostOverdueTimerS, ...counts } = rows[0] as Omit<Lag, 'oldestSnapshotS'>;
-      const oldestSnapshotS = await this.snapshots.look();
+      const oldestSnapshotS = await this.snapshots.measure();
       // A timer that is not due yet is not late; clocks of two machines differ a little.
       this.found = {
         oldestMessageS: Math.max(0, oldestMessageS),
@@ -68,7 +68,7 @@ export class WorkLag {
     } catch {
       // The next scrape tries again.
     } finally {
-      this.looking = false;
+      this.measuring = false;
     }
   }
 }

@@ -13,7 +13,7 @@ import type { View } from './view.ts';
 /** Longer arguments are asked about with their beginning, and with word of what is not shown. */
 const maxShownChars = 20_000;
 const retryMs = 2_000;
-const lookAgainMs = 200;
+const pollMs = 200;
 
 export type ApprovalParts = {
   client: Client;
@@ -51,7 +51,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         if (decided.aborted || (approval !== undefined && approval.status !== 'pending')) return;
         if (approval === undefined) {
           // The agent has told the world already; the task hears of it by a message of its own.
-          await sleep(lookAgainMs, undefined, { signal: AbortSignal.any([signal, decided]) });
+          await sleep(pollMs, undefined, { signal: AbortSignal.any([signal, decided]) });
           continue;
         }
         const title = task.agents.find((agent) => agent.id === approval.agent_id)?.title ?? 'An agent';

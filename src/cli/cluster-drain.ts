@@ -18,7 +18,7 @@ export type DrainParts = {
   signal: AbortSignal;
 };
 
-const lookEveryMs = 250;
+const pollEveryMs = 250;
 
 /** The exit code. Throws `Failure`: `refused` for an unknown node and for one that has not left in time, `unreachable` without Redis. */
 export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, say, signal }: DrainParts): Promise<number> {
@@ -38,7 +38,7 @@ export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, say
   if (!wait) return exitCodes.complete;
 
   let told = '';
-  for (const giveUpAtMs = performance.now() + timeoutMs; ; await delay(lookEveryMs, undefined, { signal })) {
+  for (const giveUpAtMs = performance.now() + timeoutMs; ; await delay(pollEveryMs, undefined, { signal })) {
     const [reading, owned] = await Promise.all([readCluster(redis.url, redis.clusterId), shardsByOwner(databaseUrl)]);
     const left = leaving.reduce((sum, incarnation) => sum + (owned.get(incarnation) ?? 0), 0);
     const isMember = reading.view.members.some(({ incarnation }) => leaving.includes(incarnation));

@@ -56,7 +56,7 @@ async function drain({ node, wait, timeoutMs }: Extract<ClusterOptions, { kind: 
 async function showOnce({ output }: Extract<ClusterOptions, { kind: 'status' }>, service: Service): Promise<number> {
   const earlier = await readDatabase(service.databaseUrl);
   await delay(sampleMs, undefined, { signal: service.signal });
-  const { status } = await look(service, earlier);
+  const { status } = await readStatus(service, earlier);
   if (status.redis?.up === false) process.stderr.write(`${status.redis.trouble}; only what PostgreSQL knows is shown\n`);
   process.stdout.write(output === 'json' ? `${JSON.stringify(status)}\n` : statusTable(status));
   return exitCodes.complete;
@@ -73,10 +73,14 @@ async function watch({ output }: Extract<ClusterOptions, { kind: 'status' }>, se
     for (;;) {
       await delay(sampleMs, undefined, { signal: service.signal });
       try {
-        const looked: { reading: DatabaseReading; status: ClusterStatus } = await look(service, earlier);
-        earlier = looked.reading;
+        const current: { reading: DatabaseReading; status: ClusterStatus } = await readStatus(service, earlier);
+        earlier = current.reading;
         write(
-          output === 'json' ? `${JSON.stringify(looked.status)}\n` : live ? statusTable(looked.status) : `${statusLine(looked.status)}\n`,
+          output === 'json'
+            ? `${JSON.stringify(current.status)}\n`
+            : live
+              ? statusTable(current.status)
+              : `${statusLine(current.status)}\n`,
         );
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
@@ -90,7 +94,7 @@ async function watch({ output }: Extract<ClusterOptions, { kind: 'status' }>, se
 }
 
 /** Redis and the database at once, so that what moves meanwhile is not counted twice or never. */
-async function look(
+async function readStatus(
   { databaseUrl, redis }: Service,
   earlier: DatabaseReading,
 ): Promise<{ reading: DatabaseReading; status: ClusterStatus }> {

@@ -19,7 +19,7 @@ export type FoundDatabase = {
 
 /** A service holds the folder a little before its PostgreSQL answers, and a little after it has ended. */
 const changeWithinMs = 10_000;
-const lookAgainMs = 100;
+const pollMs = 100;
 /** A table or a column that an older version does not have. */
 const undefinedInSchema = ['42P01', '42703'];
 
@@ -31,7 +31,7 @@ export async function findDatabase({ databaseUrl, dataDir }: Pick<Config, 'datab
   if (databaseUrl !== null) return { url: databaseUrl, close: async () => {} };
   if ((await realpath(join(dataDir, 'postgres')).catch(() => null)) === null)
     throw new Failure('usage', `${dataDir} holds no database of a service: set DATA_DIR to the service's folder, or DATABASE_URL`);
-  for (const giveUpAtMs = performance.now() + changeWithinMs; ; await delay(lookAgainMs)) {
+  for (const giveUpAtMs = performance.now() + changeWithinMs; ; await delay(pollMs)) {
     const url = await runningEmbeddedPostgres(dataDir).catch(unreachable);
     if (url !== null) return { url, close: async () => {} };
     const lock = await lockDataDir(dataDir).catch((error: Error) => error);

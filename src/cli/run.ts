@@ -24,7 +24,7 @@ import { liveView } from './view-live.ts';
 import { logView } from './view-log.ts';
 
 /** How often a task at work is looked at, for what no event tells: how far each agent is, what it has cost. */
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 
 /** Where the command was typed. */
 export type Caller = { folder: string; dumbTerminal: boolean };
@@ -105,7 +105,7 @@ async function createTask(client: Client, { prompt, config, workspaceId, files }
 async function follow({ client, taskId, options, view, interrupts, attachCommand }: Followed): Promise<Task> {
   const { signal } = interrupts;
   const path = `/v1/tasks/${encodeURIComponent(taskId)}`;
-  const look = () => client.request<Task>('GET', path, { retries: 1 });
+  const readTask = () => client.request<Task>('GET', path, { retries: 1 });
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   const progress = newProgress();
@@ -123,19 +123,19 @@ async function follow({ client, taskId, options, view, interrupts, attachCommand
   if (options.cancelOnInterrupt) interrupts.onFirst = () => void cancel(client, path, view);
 
   /** Looks at the task while it is followed; a look that fails is nobody's concern, as following it tells the same. */
-  async function keepLooking(): Promise<void> {
+  async function keepPolling(): Promise<void> {
     while (!until.aborted) {
-      const task = await look().catch(() => null);
+      const task = await readTask().catch(() => null);
       if (task !== null && !over.signal.aborted) {
         applyTask(progress, task);
         view.refresh(progress);
         if (waitsForMoney(task)) over.abort();
       }
-      await sleep(lookEveryMs, undefined, { signal: until }).catch(() => {});
+      await sleep(pollEveryMs, undefined, { signal: until }).catch(() => {});
     }
   }
 
-  const looking = keepLooking();
+  const polling = keepPolling();
   try {
     for await (const event of followTask({ client, taskId, signal: until, notice: view.notice })) {
       applyEvent(progress, event);
@@ -146,7 +146,7 @@ async function follow({ client, taskId, options, view, interrupts, attachCommand
     if (signal.aborted || !over.signal.aborted) throw error;
   } finally {
     over.abort();
-    await looking;
+    await polling;
   }
   return client.request<Task>('GET', path);
 }

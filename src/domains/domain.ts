@@ -21,7 +21,7 @@ import type { Outbound } from '../providers/outbound/port.ts';
 import type { SandboxPool } from '../providers/sandbox/port.ts';
 import type { Database } from '../storage/database.ts';
 import type { FileStore } from '../storage/files.ts';
-import type { Chore } from '../storage/maintenance.ts';
+import type { HousekeepingJob } from '../storage/maintenance.ts';
 import type { Schema } from '../storage/schema.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Tool } from './tasks/contract.ts';
@@ -62,7 +62,7 @@ export type StartedDomain = {
   /** One domain says who is calling. */
   authenticator?: Authenticator;
   /** What is removed when it has outlived its use. */
-  chores?: Chore[];
+  jobs?: HousekeepingJob[];
   metrics?(metrics: Metrics): void;
   /** The actors run now. */
   begin?(): void;

@@ -6,7 +6,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Stops } from './stops.ts';
+import type { Disposers } from './disposers.ts';
 import type { Stores } from './stores.ts';
 
 /** A leaving node hands over and ends what it has begun for at most this long; what then still runs goes on elsewhere, or after the next start. */
@@ -18,7 +18,7 @@ export async function openCluster(
   redisUrl: string,
   { databaseUrl, secretKey, acceptedKeys }: Stores,
   log: Log,
-  stops: Stops,
+  disposers: Disposers,
   onTakenOver: (error: AppError) => void,
 ): Promise<Cluster> {
   const { nodeName: name, roles, clusterHost: host, clusterPort: port, clusterAnnounce: announce } = config;
@@ -41,7 +41,7 @@ export async function openCluster(
     clock,
     onTakenOver,
   });
-  stops.push(() => cluster.transport.close(1_000));
+  disposers.push(() => cluster.transport.close(1_000));
   return cluster;
 }
 

@@ -112,7 +112,7 @@ export async function openEdge({
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
     admitRefusedToken: (clientAddress) => limits.requests.admitRefusedToken(clientAddress),
-    standing: (principal) => authenticator.standing(principal),
+    isStillValid: (principal) => authenticator.isStillValid(principal),
     connections: limits.connections,
     retentionDays: config.retentionDays,
     log,

@@ -11,7 +11,7 @@ import { OwnRates } from '../edge/limits/own-rates.ts';
 import type { Rates } from '../edge/limits/rates.ts';
 import { OwnSocketCounts, type SocketCounts } from '../edge/limits/socket-counts.ts';
 import type { Log } from '../log.ts';
-import type { Stops } from './stops.ts';
+import type { Disposers } from './disposers.ts';
 import type { Stores } from './stores.ts';
 
 export type LimitsOfNode = {
@@ -22,11 +22,17 @@ export type LimitsOfNode = {
 };
 
 /** Rejects with one line where Redis cannot be reached. */
-export async function openLimits(config: Config, stores: Stores, cluster: Cluster | null, log: Log, stops: Stops): Promise<LimitsOfNode> {
+export async function openLimits(
+  config: Config,
+  stores: Stores,
+  cluster: Cluster | null,
+  log: Log,
+  disposers: Disposers,
+): Promise<LimitsOfNode> {
   const entitlements = new Entitlements(stores.database, log);
   entitlements.start();
-  stops.push(() => entitlements.stop());
-  const shared = cluster === null ? null : await openShared(config, stores.databaseUrl, cluster, log, stops);
+  disposers.push(() => entitlements.stop());
+  const shared = cluster === null ? null : await openShared(config, stores.databaseUrl, cluster, log, disposers);
   const { rates, sockets }: { rates: Rates; sockets: SocketCounts } = shared ?? { rates: new OwnRates(), sockets: new OwnSocketCounts() };
   const requests = new RequestLimits({
     entitlements,
@@ -41,7 +47,7 @@ export async function openLimits(config: Config, stores: Stores, cluster: Cluste
   };
 }
 
-async function openShared(config: Config, databaseUrl: string, { membership, node }: Cluster, log: Log, stops: Stops) {
+async function openShared(config: Config, databaseUrl: string, { membership, node }: Cluster, log: Log, disposers: Disposers) {
   // A node alone does without Redis.
   const [{ RedisLimits }, { LeasedRates }, { SharedSocketCounts }] = await Promise.all([
     import('../edge/limits/redis-limits.ts'),
@@ -52,13 +58,13 @@ async function openShared(config: Config, databaseUrl: string, { membership, nod
   // Any node answers callers, whatever its roles.
   membership.onView(({ members }) => (nodes = Math.max(1, members.length)));
   const redis = new RedisLimits(config.redisUrl!, await clusterIdentity(databaseUrl), config.nodeName);
-  stops.push(() => redis.close());
+  disposers.push(() => redis.close());
   await redis.connect();
   const common = { node: node.owner, nodes: () => nodes, log };
   const rates = new LeasedRates({ ...common, store: redis });
-  stops.push(() => rates.stop());
+  disposers.push(() => rates.stop());
   const sockets = new SharedSocketCounts({ ...common, run: (script, ask) => redis.sockets(script, ask) });
-  stops.push(() => sockets.stop());
+  disposers.push(() => sockets.stop());
   let known = new Set<string>();
   membership.onView(({ members }) => {
     const now = new Set(members.map(({ incarnation }) => incarnation));

@@ -14,12 +14,12 @@ import { Maintenance } from '../storage/maintenance.ts';
 import { looseContents } from '../storage/postgres-files.ts';
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents, pastOwners } from '../storage/retention.ts';
 import { leaveCluster, openCluster } from './cluster.ts';
+import type { Disposers } from './disposers.ts';
 import { openEdge } from './edge.ts';
 import { openLimits } from './limits.ts';
 import { openAdminPort, openTracing } from './observation.ts';
 import type { Product } from './product.ts';
 import { createProviders } from './providers.ts';
-import type { Stops } from './stops.ts';
 import { openStores } from './stores.ts';
 
 const version = '0.1.0';
@@ -32,7 +32,7 @@ const closeGraceMs = 10_000;
 const deliveryGraceMs = 1_000;
 
 /**
- * Starts a node and resolves with its address when it serves. What it has started is in `stops`, also when it rejects.
+ * Starts a node and resolves with its address when it serves. What it has started is in `disposers`, also when it rejects.
  *
  * @param onDrain called when an operator has asked this node to leave
  * @param onTakenOver called when the database has become another node's: this one serves nothing more and has to end
@@ -41,19 +41,19 @@ export async function startNode(
   product: Product,
   config: Config,
   log: Log,
-  stops: Stops,
+  disposers: Disposers,
   onDrain: () => void,
   onTakenOver: (error: AppError) => void,
 ): Promise<{ address: string }> {
   const clock = systemClock;
-  const tracing = await openTracing(config, version, log, stops);
+  const tracing = await openTracing(config, version, log, disposers);
   const tracer = tracing?.tracer ?? null;
-  const stores = await openStores(config, product.schema, log, stops);
+  const stores = await openStores(config, product.schema, log, disposers);
   const { database, files } = stores;
   const startedAtMs = monotonicMs();
-  const providers = createProviders(config, log, stops, tracer);
+  const providers = createProviders(config, log, disposers, tracer);
 
-  const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, stops, onTakenOver);
+  const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, disposers, onTakenOver);
   // The lock on DATA_DIR keeps every other process off the embedded database.
   const alone = { mayHaveRivals: config.databaseUrl !== null, onTakenOver };
   const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log, alone);
@@ -77,7 +77,7 @@ export async function startNode(
     publicUrl: () => publicUrl,
   });
   runtime.register([canaryActor, ...started.domains.flatMap((domain) => domain.actors)]);
-  const limits = await openLimits(config, stores, cluster, log, stops);
+  const limits = await openLimits(config, stores, cluster, log, disposers);
   const edge = await openEdge({
     config,
     product,
@@ -97,13 +97,13 @@ export async function startNode(
   cluster?.membership.onDrainRequested(onDrain);
   cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
   // What is committed while the runtime stops is still told.
-  stops.push(() => relay?.stop());
-  stops.push(() => runtime.stop());
-  stops.push(() => Promise.all(started.domains.map((domain) => domain.stop?.())));
+  disposers.push(() => relay?.stop());
+  disposers.push(() => runtime.stop());
+  disposers.push(() => Promise.all(started.domains.map((domain) => domain.stop?.())));
   await runtime.start();
   const canary = new Canary(actors, placement);
   await canary.start();
-  stops.push(() => canary.stop());
+  disposers.push(() => canary.stop());
   for (const domain of started.domains) domain.begin?.();
 
   let draining = false;
@@ -127,7 +127,7 @@ export async function startNode(
     started.domains.flatMap(({ routes = [] }) => routes),
     { version, node: config.nodeName, startedAtMs, readiness, checks },
   );
-  stops.push(async (graceMs) => {
+  disposers.push(async (graceMs) => {
     draining = true;
     // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`: each of them leaves by itself.
     server.drain();
@@ -142,7 +142,7 @@ export async function startNode(
   const maintenance = new Maintenance({
     databaseUrl: stores.databaseUrl,
     log,
-    chores: [
+    jobs: [
       new LargeTables(stores.databaseUrl, log),
       oldEvents(config.retentionDays, clock),
       oldCommandRecords(commandRecordsKeptMs, clock),
@@ -150,11 +150,11 @@ export async function startNode(
       expiredIdempotencyKeys(edge.idempotencyKeys),
       pastOwners(clock),
       looseContents(clock),
-      ...started.domains.flatMap(({ chores = [] }) => chores),
+      ...started.domains.flatMap(({ jobs = [] }) => jobs),
     ],
   });
   maintenance.start();
-  stops.push(() => maintenance.stop());
+  disposers.push(() => maintenance.stop());
 
   const { nodeName: node, dataDir } = config;
   const stats = { ...edge.stats, ...providers.stats };
@@ -178,6 +178,6 @@ export async function startNode(
     compute: providers.compute,
     traces,
   };
-  await openAdminPort(config, parts, started.domains, cluster && { ...cluster, relay: relay! }, log, stops);
+  await openAdminPort(config, parts, started.domains, cluster && { ...cluster, relay: relay! }, log, disposers);
   return { address };
 }

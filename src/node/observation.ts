@@ -7,14 +7,14 @@ import type { EventRelay } from '../edge/stream/event-relay.ts';
 import type { Log } from '../log.ts';
 import type { OtlpTraces } from '../otlp-traces.ts';
 import type { Tracer } from '../tracing.ts';
-import type { Stops } from './stops.ts';
+import type { Disposers } from './disposers.ts';
 
 /** null where no collector is configured. */
 export async function openTracing(
   config: Config,
   version: string,
   log: Log,
-  stops: Stops,
+  disposers: Disposers,
 ): Promise<{ tracer: Tracer; traces: OtlpTraces } | null> {
   if (config.otlpUrl === null) return null;
   const [{ OtlpTraces }, { createTracer }] = await Promise.all([import('../otlp-traces.ts'), import('../tracing.ts')]);
@@ -22,7 +22,7 @@ export async function openTracing(
   const headers = collectorHeaders(config);
   const traces = new OtlpTraces({ url: config.otlpUrl, headers, resource, onDropping: (why) => log.warn({ why }, 'spans are dropped') });
   const tracer = createTracer({ sink: traces, sampleRatio: Number(config.traceRatio) });
-  stops.push(() => tracer.stop());
+  disposers.push(() => tracer.stop());
   return { tracer, traces };
 }
 
@@ -32,7 +32,7 @@ export async function openAdminPort(
   domains: readonly StartedDomain[],
   cluster: (Cluster & { relay: EventRelay }) | null,
   log: Log,
-  stops: Stops,
+  disposers: Disposers,
 ): Promise<void> {
   if (config.adminPort === 0) return;
   const [{ Metrics }, { addNodeMetrics }, { addClusterMetrics }, { startAdminServer }] = await Promise.all([
@@ -57,5 +57,5 @@ export async function openAdminPort(
   });
   const { adminHost: host, adminPort: port, adminPortGiven: portGiven } = config;
   const admin = await startAdminServer({ host, port, portGiven, metrics, status, readiness, log });
-  stops.push(() => admin?.close());
+  disposers.push(() => admin?.close());
 }

@@ -15,7 +15,7 @@ import { createOutbound, type Outbound } from '../providers/outbound/outbound.ts
 import { createSandboxPool } from '../providers/sandbox/pool.ts';
 import type { SandboxPool } from '../providers/sandbox/port.ts';
 import type { Tracer } from '../tracing.ts';
-import type { Stops } from './stops.ts';
+import type { Disposers } from './disposers.ts';
 
 export type Providers = {
   outbound: Outbound;
@@ -28,19 +28,19 @@ export type Providers = {
   stats: { model: ModelStats; sandbox: Pick<SandboxPool, 'load'> };
 };
 
-export function createProviders(config: Config, log: Log, stops: Stops, tracer: Tracer | null): Providers {
+export function createProviders(config: Config, log: Log, disposers: Disposers, tracer: Tracer | null): Providers {
   const outbound = createOutbound({ allow: [...config.outboundAllow] });
   const deliveries = createOutbound({ allow: [...config.outboundAllow], connections: null });
-  stops.push(() => Promise.all([outbound.close(), deliveries.close()]));
+  disposers.push(() => Promise.all([outbound.close(), deliveries.close()]));
   const source = { from: config.mailFrom, clock: systemClock };
   const mail =
     config.smtpUrl === null
       ? createEmbeddedMail({ directory: join(config.dataDir, 'mail'), ...source })
       : createSmtpMail({ url: config.smtpUrl, ...source });
   const sandbox = createSandboxPool({ directory: join(config.dataDir, 'sandbox') });
-  stops.push(() => sandbox.close());
+  disposers.push(() => sandbox.close());
   const compute = new ComputePool({ processes: config.computeProcesses });
-  stops.push(() => compute.close());
+  disposers.push(() => compute.close());
   const stats = { model: new ModelStats(), sandbox };
   const model = observedModel(createModel(config, { log, offline: () => offlineModel(compute) }), stats.model, tracer);
   return { outbound, deliveries, mail, model, compute, sandbox, stats };

@@ -16,7 +16,7 @@ import { openS3Files, parseS3Url } from '../storage/s3-files.ts';
 import type { Schema } from '../storage/schema.ts';
 import { resolveSecretKey } from '../storage/secret-key.ts';
 import { refusedFunctions } from '../storage/server-functions.ts';
-import type { Stops } from './stops.ts';
+import type { Disposers } from './disposers.ts';
 
 export type Stores = {
   /** Root of what is signed and encrypted here. */
@@ -34,19 +34,19 @@ export type Stores = {
 const fitEveryMs = 15_000;
 
 /** Opens them with the newest tables. */
-export async function openStores(config: Config, schema: Schema, log: Log, stops: Stops): Promise<Stores> {
+export async function openStores(config: Config, schema: Schema, log: Log, disposers: Disposers): Promise<Stores> {
   if (config.redisUrl === null) {
     // Nodes of a cluster keep nothing of their own there, so they may share it.
     const lock = await lockDataDir(config.dataDir);
-    stops.push(() => lock.release());
+    disposers.push(() => lock.release());
   }
   const secretKey = await resolveSecretKey(config);
   const room = new DiskRoom({ dataDir: config.dataDir, reserveBytes: reserveOf(config), log, makeRoom: () => makeRoom(config, database) });
-  const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, stops));
+  const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, disposers));
   const database: Database = new Database(databaseUrl, { schema, ...(config.redisUrl === null ? {} : poolsInCluster) });
-  stops.push(() => database.close());
+  disposers.push(() => database.close());
   const databaseClock = new DatabaseClock({ database, log });
-  stops.push(() => databaseClock.stop());
+  disposers.push(() => databaseClock.stop());
   await database.migrate();
   await sayWhatIsMissing(databaseUrl, database, log);
   // Before anything is written with a time.
@@ -54,10 +54,10 @@ export async function openStores(config: Config, schema: Schema, log: Log, stops
   const fit = () => database.useSpareConnections().catch((err) => log.debug({ err }, 'connections could not be counted'));
   await fit();
   const fitting = setInterval(fit, fitEveryMs).unref();
-  stops.push(() => clearInterval(fitting));
+  disposers.push(() => clearInterval(fitting));
   const files = await openFiles(config, database, room, log);
   await room.start();
-  stops.push(() => room.stop());
+  disposers.push(() => room.stop());
   return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, databaseClock, files, room };
 }
 
@@ -95,10 +95,10 @@ async function openFiles(config: Config, database: Database, room: DiskRoom, log
   return files;
 }
 
-async function startPostgres(config: Config, log: Log, stops: Stops): Promise<string> {
+async function startPostgres(config: Config, log: Log, disposers: Disposers): Promise<string> {
   const starting = startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost: () => endAtOnce(config.dataDir) });
   // Known to the stop before it runs: Ctrl-C may come in the middle of a start.
-  stops.push(() =>
+  disposers.push(() =>
     starting.then(
       (postgres) => postgres.stop(),
       () => {},

@@ -41,10 +41,10 @@ export async function readOverrides(database: Database, accountIds: string[]): P
 }
 
 /** At once; who has more is told by and by. */
-const newsPerLook = 1_000;
+const changesPerRead = 1_000;
 
 /** What is set for accounts that do not know it yet by their own rows. @param recentMs only what was set within so long; null: all */
-export async function overridesNews(
+export async function readOverrideChanges(
   database: Database,
   recentMs: number | null,
 ): Promise<{ accountId: string; overrides: Overrides; changedAtMs: number }[]> {
@@ -53,7 +53,7 @@ export async function overridesNews(
     text: `select o.*
       from account_override o join account a on a.id = o.account_id
       where (a.overrides_changed_at is null or a.overrides_changed_at < o.changed_at)
-      ${recentMs === null ? '' : "and o.changed_at > now() - $1::float8 * interval '1 millisecond'"} limit ${newsPerLook}`,
+      ${recentMs === null ? '' : "and o.changed_at > now() - $1::float8 * interval '1 millisecond'"} limit ${changesPerRead}`,
     values: recentMs === null ? [] : [recentMs],
   });
   return rows.map((row) => ({ accountId: row.account_id, overrides: overridesOf(row), changedAtMs: row.changed_at }));

@@ -11,10 +11,10 @@
 import type pg from 'pg';
 import type { Clock } from '../clock.ts';
 import { queryCanceled } from './database-errors.ts';
-import type { Chore } from './maintenance.ts';
+import type { HousekeepingJob } from './maintenance.ts';
 
 export type AgedRows = {
-  /** Of the chore, and of its mark. */
+  /** Of the job, and of its mark. */
   name: string;
   table: string;
   /** When a row's time began; indexed, for those rows that `only` names. */
@@ -37,7 +37,7 @@ const firstSliceMs = 3_600_000;
 const wholeMs = 100 * 365 * 24 * 3_600_000;
 const fewestRows = 50;
 
-export function deleteAgedRows(options: AgedRows): Chore {
+export function deleteAgedRows(options: AgedRows): HousekeepingJob {
   const { name, table, column, index, keepMs, clock, pieceMs = 500 } = options;
   const only = options.only === undefined ? '' : `${options.only} and `;
   const lock = options.areChanged === true ? ' for update skip locked' : '';

@@ -95,7 +95,7 @@ export class BlockedUnits {
     const groups = new Map<string, CommitUnit[]>();
     const unknown: CommitUnit[] = [];
     for (const unit of units) {
-      unit.asideSinceMs ??= nowMs;
+      unit.lockWaitSinceMs ??= nowMs;
       const touched = touchedOf(unit, locked);
       const shared = touched.filter(isShared);
       const names = [...actorsOf(unit), ...shared];
@@ -196,8 +196,8 @@ export class BlockedUnits {
     if (!isOneWait) return void this.jobs.push(...halves(job, 0).map((half): Waiting => ({ ...half, shared: [], dueMs: nowMs })));
     const tries = job.tries + 1;
     const untilMs = nowMs - patience * this.options.lockTimeoutMs;
-    const over = units.filter(({ asideSinceMs }) => asideSinceMs! <= untilMs);
-    const waiting = units.filter(({ asideSinceMs }) => asideSinceMs! > untilMs);
+    const over = units.filter(({ lockWaitSinceMs }) => lockWaitSinceMs! <= untilMs);
+    const waiting = units.filter(({ lockWaitSinceMs }) => lockWaitSinceMs! > untilMs);
     if (waiting.length > 0) {
       const dueMs = nowMs + backoffMs(tries, firstPauseMs, longestPauseMs);
       this.jobs.push({ ...job, units: waiting, tries, dueMs });

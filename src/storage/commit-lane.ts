@@ -3,7 +3,7 @@
  * breaks in the middle. It knows neither actors nor what is to be sent next.
  *
  * C3 After an unknown outcome the own epochs of the batch's shards are raised before anything is read: whatever of the old connection is
- *    still on its way can no longer land. Then the lane's marker says whether the batch is in. Meanwhile no other lane sends (`Doubt`):
+ *    still on its way can no longer land. Then the lane's marker says whether the batch is in. Meanwhile no other lane sends (`OutcomeRecovery`):
  *    what it has on its way either holds the shards' rows, and is waited for, or is refused under the old epoch, and is sent again.
  */
 import type pg from 'pg';
@@ -35,7 +35,7 @@ export type CommitLaneOptions = {
   fence: FenceControl;
   tables: RuntimeTables;
   log: Log;
-  doubt: Doubt;
+  recovery: OutcomeRecovery;
   statementTimeoutMs: number;
   lockTimeoutMs: number;
 };
@@ -64,8 +64,8 @@ export class CommitLane {
 
   /** Sends the units as one statement. Resolves when it is certain what became of it. */
   async try(units: CommitUnit[], lockTimeoutMs = this.options.lockTimeoutMs): Promise<Try> {
-    const { fence, doubt } = this.options;
-    if (doubt.isThere) await doubt.over();
+    const { fence, recovery } = this.options;
+    if (recovery.isRunning) await recovery.finished();
     if (this.hasLost(units)) return { kind: 'lost' };
     const batch = ++this.batch;
     const epochs = units.map(({ shard }) => fence.epochOf(shard));
@@ -101,7 +101,7 @@ export class CommitLane {
         if (/^(0A|26|XX)/.test((error as { code: string }).code)) this.connection.drop();
         return { kind: 'again', error: error as Error };
       }
-      const outcomes = await this.findOut(batch, units, error as Error);
+      const outcomes = await this.resolveOutcome(batch, units, error as Error);
       return outcomes === null ? { kind: 'again', error: error as Error } : { kind: 'committed', outcomes };
     }
   }
@@ -139,8 +139,8 @@ export class CommitLane {
 
   /** The database has refused shards: lost are those whose epochs nobody has raised here meanwhile. */
   private async denied(units: readonly CommitUnit[], epochs: readonly (number | null)[], kept: ReadonlySet<number>): Promise<void> {
-    const { fence, doubt } = this.options;
-    await doubt.over();
+    const { fence, recovery } = this.options;
+    await recovery.finished();
     const shards = new Set<number>();
     for (let i = 0; i < units.length; i++) {
       const unit = units[i]!;
@@ -152,15 +152,15 @@ export class CommitLane {
   }
 
   /** C3. Returns the outcomes when the batch is in, null when it surely is not. Waits as long as the database is away. */
-  private findOut(batch: number, units: CommitUnit[], cause: Error): Promise<CommitOutcome[] | null> {
-    const { log, doubt } = this.options;
+  private resolveOutcome(batch: number, units: CommitUnit[], cause: Error): Promise<CommitOutcome[] | null> {
+    const { log, recovery } = this.options;
     log.warn({ err: cause, batch }, 'a commit was cut off; finding out whether it is in');
     const { pid } = this.connection;
     this.connection.drop();
-    return doubt.during(async () => {
+    return recovery.run(async () => {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.look(batch, units, pid);
+          return await this.readOutcome(batch, units, pid);
         } catch (error) {
           if (this.closed) throw error;
           this.connection.drop();
@@ -170,7 +170,7 @@ export class CommitLane {
     });
   }
 
-  private async look(batch: number, units: CommitUnit[], pid: number | null): Promise<CommitOutcome[] | null> {
+  private async readOutcome(batch: number, units: CommitUnit[], pid: number | null): Promise<CommitOutcome[] | null> {
     const client = await this.connection.get(findingLockTimeoutMs);
     await this.options.fence.renew(client, [...new Set(units.map(({ shard }) => shard))], pid);
     const marker = await client.query('select batch from commit_marker where owner = $1', [this.marker]);
@@ -183,21 +183,21 @@ export class CommitLane {
 }
 
 /** While one lane finds out what became of its batch, the others send nothing. */
-export class Doubt {
+export class OutcomeRecovery {
   private last: Promise<unknown> = Promise.resolve();
   private count = 0;
 
-  get isThere(): boolean {
+  get isRunning(): boolean {
     return this.count > 0;
   }
 
   /** Resolves when no lane is finding out. */
-  async over(): Promise<void> {
+  async finished(): Promise<void> {
     while (this.count > 0) await this.last.catch(() => {});
   }
 
   /** One lane after the other. */
-  during<T>(work: () => Promise<T>): Promise<T> {
+  run<T>(work: () => Promise<T>): Promise<T> {
     this.count++;
     const done = this.last.then(work, work).finally(() => this.count--);
     this.last = done;

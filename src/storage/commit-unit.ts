@@ -108,7 +108,7 @@ export class CommitUnit<P extends ActorPart = ActorPart> {
    * Since when it has waited beside the main lane, by the monotonic clock: for a lock, or for a unit that waits for one. Until it is settled
    * or back in the open batch no turn may join it or build on it. null: it does not.
    */
-  asideSinceMs: number | null = null;
+  lockWaitSinceMs: number | null = null;
   readonly settle: (outcome: CommitOutcome) => void;
 
   constructor(shard: number, settle: (outcome: CommitOutcome) => void) {

@@ -47,7 +47,7 @@ export class Database {
     this.options = options;
     const listPoolSize = options.listPoolSize ?? defaultListPoolSize;
     this.lists = new FairGate({
-      ...listPlaces(listPoolSize),
+      ...listLimits(listPoolSize),
       maxWaiting: maxWaitingLists,
       maxWaitingEach: maxWaitingListsEach,
       maxWaitMs: listWaitMs,
@@ -98,8 +98,8 @@ export class Database {
    * A list or another look through MikroORM, for an account: a few at a time, accounts in turn, one account at half of them at most. Rejects
    * `overloaded` when too many wait, or it has waited too long.
    */
-  list<T>(accountId: string, look: (em: SqlEntityManager) => Promise<T>): Promise<T> {
-    return this.lists.pass(accountId, () => look(this.em()));
+  list<T>(accountId: string, query: (em: SqlEntityManager) => Promise<T>): Promise<T> {
+    return this.lists.pass(accountId, () => query(this.em()));
   }
 
   /** For metrics: lists that run and wait now, and those turned away since the start. */
@@ -117,7 +117,7 @@ export class Database {
     const nodes = [...names].filter((name) => name.startsWith('troupe node ')).length;
     const { rows } = await this.read({ name: 'most_connections', text: `select current_setting('max_connections')::int as max` });
     const size = listPoolSizeFor(this.options.listPoolSize ?? defaultListPoolSize, { max: rows[0].max, nodes });
-    const { maxRunning, maxRunningEach } = listPlaces(size);
+    const { maxRunning, maxRunningEach } = listLimits(size);
     this.lists.resize(maxRunning, maxRunningEach);
   }
 
@@ -230,7 +230,7 @@ export function listPoolSizeFor(fewest: number, { max, nodes }: { max: number; n
 }
 
 /** One account has at most half of them: another finds one at once. */
-function listPlaces(size: number): { maxRunning: number; maxRunningEach: number } {
+function listLimits(size: number): { maxRunning: number; maxRunningEach: number } {
   return { maxRunning: size, maxRunningEach: Math.ceil(size / 2) };
 }
 

@@ -16,8 +16,8 @@ const largestReserveBytes = 512 * mebibyte;
 const enoughAgain = 1.25;
 /** With less room than so many times the reserve it is looked at more often. */
 const nearTimes = 4;
-const lookMs = 1_000;
-const nearLookMs = 200;
+const measureMs = 1_000;
+const nearMeasureMs = 200;
 
 export type DiskRoomOptions = {
   dataDir: string;
@@ -69,7 +69,7 @@ export class DiskRoom {
 
   async start(): Promise<void> {
     if (this.options.reserveBytes === 0) return;
-    await this.look();
+    await this.measure();
   }
 
   stop(): void {
@@ -78,7 +78,7 @@ export class DiskRoom {
   }
 
   /** Looks at the disk, and again in a while. Never rejects: where it cannot be asked, what was known holds. */
-  async look(): Promise<void> {
+  async measure(): Promise<void> {
     if (this.timer !== null) clearTimeout(this.timer);
     const { dataDir, reserveBytes, log } = this.options;
     try {
@@ -91,7 +91,7 @@ export class DiskRoom {
     }
     if (this.stopped) return;
     const isNear = this.freeBytes < this.reserveBytes * nearTimes;
-    this.timer = setTimeout(() => void this.look(), isNear ? nearLookMs : lookMs).unref();
+    this.timer = setTimeout(() => void this.measure(), isNear ? nearMeasureMs : measureMs).unref();
   }
 
   private judge(): void {

@@ -15,7 +15,7 @@ import { CountBy, Distribution, latencyBoundsS } from '../counts.ts';
 import type { Log } from '../log.ts';
 import type { Span, Tracer } from '../tracing.ts';
 import { BlockedUnits } from './blocked-units.ts';
-import { CommitLane, Doubt, type FenceControl } from './commit-lane.ts';
+import { CommitLane, type FenceControl, OutcomeRecovery } from './commit-lane.ts';
 import { afterTry, type Job, newJob } from './commit-try.ts';
 import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
 import type { Database } from './database.ts';
@@ -41,7 +41,7 @@ export type GroupCommitOptions = {
 const maxLinks = 32;
 
 /** Lanes for what waits for locks: each a connection, made when it is needed. */
-const lanesAside = 2;
+const lockWaitLanes = 2;
 
 type Told = { units: CommitUnit[]; outcomes: CommitOutcome[] };
 
@@ -86,12 +86,12 @@ export class GroupCommit {
       commandRecord: database.table(CommandRecord),
       deadLetter: database.table(DeadLetter),
     };
-    const doubt = new Doubt();
+    const recovery = new OutcomeRecovery();
     const lane = (number: number) =>
-      new CommitLane({ number, url: database.url, fence, tables, log, doubt, statementTimeoutMs, lockTimeoutMs });
+      new CommitLane({ number, url: database.url, fence, tables, log, recovery, statementTimeoutMs, lockTimeoutMs });
     this.lane = lane(0);
     this.blocked = new BlockedUnits({
-      lanes: Array.from({ length: lanesAside }, (_, i) => lane(i + 1)),
+      lanes: Array.from({ length: lockWaitLanes }, (_, i) => lane(i + 1)),
       log,
       lockTimeoutMs,
       settle: (units, outcomes) => {
@@ -212,7 +212,7 @@ export class GroupCommit {
     const open = this.open;
     this.open = [];
     const keep = (unit: CommitUnit) => {
-      unit.asideSinceMs ??= performance.now();
+      unit.lockWaitSinceMs ??= performance.now();
       this.openTurns -= unit.turns;
     };
     for (const unit of open) {
@@ -232,7 +232,7 @@ export class GroupCommit {
   private takeBack(): void {
     for (const unit of this.held) this.openTurns += unit.turns;
     this.open.unshift(...this.held.splice(0));
-    for (const unit of this.open) if (!this.blocked.holds(unit)) unit.asideSinceMs = null;
+    for (const unit of this.open) if (!this.blocked.holds(unit)) unit.lockWaitSinceMs = null;
     if (this.open.length > 0) this.schedule();
     this.onRoom();
     this.noteSettled();

@@ -9,7 +9,7 @@ import type pg from 'pg';
 import type { Log } from '../log.ts';
 import { isUsable } from './aged-rows.ts';
 import { connect } from './connect.ts';
-import type { Chore } from './maintenance.ts';
+import type { HousekeepingJob } from './maintenance.ts';
 import { tryAdvisoryLock } from './server-functions.ts';
 
 const largeTablesLock = 7_081_739;
@@ -29,7 +29,7 @@ const vacuumed = ['event', 'command_record', 'webhook_delivery'];
 const vacuumSettings =
   'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, vacuum_truncate = false';
 
-export class LargeTables implements Chore {
+export class LargeTables implements HousekeepingJob {
   readonly name = 'large tables';
   private readonly url: string;
   private readonly log: Log;

@@ -34,16 +34,16 @@ export function touchedOf(unit: CommitUnit, names: { has(name: string): boolean 
 
 /** Looks without waiting for any row. Locks what is free for the length of one statement. */
 export async function lockedRows(client: pg.Client, units: readonly CommitUnit[]): Promise<Set<string>> {
-  const looks = new Map<string, { column: string; type: string; lock: Lock; keys: Set<string> }>();
+  const lookups = new Map<string, { column: string; type: string; lock: Lock; keys: Set<string> }>();
   for (const unit of units) {
     eachRow(unit, (table, column, type, key, lock) => {
-      const known = looks.get(table);
-      if (known === undefined) looks.set(table, { column, type, lock, keys: new Set([key]) });
+      const known = lookups.get(table);
+      if (known === undefined) lookups.set(table, { column, type, lock, keys: new Set([key]) });
       else known.keys.add(key);
     });
   }
   const locked = new Set<string>();
-  const look = async (table: string, text: string, values: unknown[]) => {
+  const query = async (table: string, text: string, values: unknown[]) => {
     try {
       const { rows } = await client.query<{ k: string }>(text, values);
       for (const { k } of rows) locked.add(`${table}/${k}`);
@@ -53,8 +53,8 @@ export async function lockedRows(client: pg.Client, units: readonly CommitUnit[]
       locked.add(table);
     }
   };
-  for (const [table, { column, type, lock, keys }] of looks) {
-    await look(
+  for (const [table, { column, type, lock, keys }] of lookups) {
+    await query(
       table,
       `with free as materialized (select ${column} as k from ${table} where ${column} = any($1::${type}[]) for ${lock} skip locked)
        select t.${column}::text as k from ${table} t where t.${column} = any($1::${type}[]) and not exists (select from free f where f.k = t.${column})`,
@@ -62,7 +62,7 @@ export async function lockedRows(client: pg.Client, units: readonly CommitUnit[]
     );
   }
   const others = new Set(units.flatMap((unit) => [...otherTables(unit)]));
-  for (const table of others) if (!looks.has(table)) await look(table, `select '' as k from ${table} limit 0`, []);
+  for (const table of others) if (!lookups.has(table)) await query(table, `select '' as k from ${table} limit 0`, []);
   return locked;
 }
 

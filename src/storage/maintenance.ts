@@ -2,7 +2,7 @@
  * Housekeeping: removes what has outlived its use, in small pieces with pauses between them, so that nobody's commit waits for it.
  *
  * Every node of a cluster has a round now and then. An advisory lock lets one of them be at it; it falls with the connection, so a dead node
- * holds nobody up. The database says when each chore was last begun, so that many nodes do no more of it than one would.
+ * holds nobody up. The database says when each job was last begun, so that many nodes do no more of it than one would.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
@@ -10,7 +10,7 @@ import type { Log } from '../log.ts';
 import { connect } from './connect.ts';
 import { tryAdvisoryLock } from './server-functions.ts';
 
-export type Chore = {
+export type HousekeepingJob = {
   /** In logs and in the database, e.g. `events`. */
   name: string;
   /** From one beginning to the next at least, on whichever node. Default: the interval of the rounds. */
@@ -19,19 +19,19 @@ export type Chore = {
   pieceRows?: number;
   /** Does at most `limit` of what is left to do; fewer: nothing is left for now. `client` holds the lock and may be used for the work. */
   doSome(limit: number, client: pg.Client): Promise<{ seen: number; removed: number }>;
-  /** Lets go of what the chore holds between its pieces. */
+  /** Lets go of what the job holds between its pieces. */
   close?(): Promise<void>;
 };
 
 export type MaintenanceOptions = {
   databaseUrl: string;
-  chores: readonly Chore[];
+  jobs: readonly HousekeepingJob[];
   log: Log;
   /** From the end of a round of this node to its next. */
   everyMs?: number;
   pieceRows?: number;
   pauseMs?: number;
-  /** Pieces of one chore in one round; what is left then waits for the next. */
+  /** Pieces of one job in one round; what is left then waits for the next. */
   maxPieces?: number;
 };
 
@@ -63,18 +63,18 @@ export class Maintenance {
     this.#stop.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#round;
-    for (const chore of this.#options.chores) await chore.close?.();
+    for (const job of this.#options.jobs) await job.close?.();
   }
 
-  /** One round: what was removed, by chore that was due; null where another node is at it or the database does not answer. Failures are logged, never thrown. */
+  /** One round: what was removed, by job that was due; null where another node is at it or the database does not answer. Failures are logged, never thrown. */
   async runOnce(): Promise<Record<string, number> | null> {
-    const { databaseUrl, chores, log } = this.#options;
+    const { databaseUrl, jobs, log } = this.#options;
     let client: pg.Client | null = null;
     try {
       client = await connect({ url: databaseUrl, name: 'troupe maintenance', statementTimeoutMs: 60_000 });
       if (!(await tryAdvisoryLock(client, maintenanceLock))) return null;
       const removed: Record<string, number> = {};
-      for (const chore of chores) if (await this.#begin(chore, client)) removed[chore.name] = await this.#work(chore, client);
+      for (const job of jobs) if (await this.#begin(job, client)) removed[job.name] = await this.#work(job, client);
       if (Object.values(removed).some((count) => count > 0)) log.info({ removed }, 'maintenance removed what had outlived its use');
       return removed;
     } catch (error) {
@@ -86,7 +86,7 @@ export class Maintenance {
   }
 
   /** False when it was begun not long ago, here or elsewhere. */
-  async #begin({ name, everyMs = this.#options.everyMs }: Chore, client: pg.Client): Promise<boolean> {
+  async #begin({ name, everyMs = this.#options.everyMs }: HousekeepingJob, client: pg.Client): Promise<boolean> {
     const { rowCount } = await client.query(
       `insert into chore as c (name, begun_at) values ($1, now())
        on conflict (name) do update set begun_at = now() where c.begun_at <= now() - $2 * interval '1 millisecond'`,
@@ -95,24 +95,24 @@ export class Maintenance {
     return rowCount === 1;
   }
 
-  async #work(chore: Chore, client: pg.Client): Promise<number> {
+  async #work(job: HousekeepingJob, client: pg.Client): Promise<number> {
     const { pauseMs, maxPieces, log } = this.#options;
-    const pieceRows = Math.min(chore.pieceRows ?? Number.POSITIVE_INFINITY, this.#options.pieceRows);
+    const pieceRows = Math.min(job.pieceRows ?? Number.POSITIVE_INFINITY, this.#options.pieceRows);
     let total = 0;
     try {
       for (let piece = 0; ; piece++) {
         if (piece === maxPieces || this.#stop.signal.aborted) {
           // What is left is due in the next round, on whichever node.
-          await client.query(`update chore set begun_at = '-infinity' where name = $1`, [chore.name]);
+          await client.query(`update chore set begun_at = '-infinity' where name = $1`, [job.name]);
           break;
         }
-        const { seen, removed } = await chore.doSome(pieceRows, client);
+        const { seen, removed } = await job.doSome(pieceRows, client);
         total += removed;
         if (seen < pieceRows) break;
         await pause(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => {});
       }
     } catch (error) {
-      log.warn({ chore: chore.name, err: error }, 'a piece of maintenance failed; it is tried again in the next round');
+      log.warn({ job: job.name, err: error }, 'a piece of maintenance failed; it is tried again in the next round');
     }
     return total;
   }

@@ -1,7 +1,7 @@
 /** Which numbers events have been given that were committed a moment ago. */
 import type pg from 'pg';
 
-const firstLook = 1_000;
+const firstRange = 1_000;
 
 /**
  * By their ids. They are looked for among the newest of their accounts, further and further back until all are found: an account may have
@@ -19,7 +19,7 @@ export async function newestSeqs(
   const found = new Map<string, number>();
   for (const { account_id, last_seq } of counters.rows) {
     const ids = missing.get(account_id)!;
-    for (let back = firstLook; ids.size > 0; back *= 16) {
+    for (let back = firstRange; ids.size > 0; back *= 16) {
       // A range of numbers: with the last so many rows instead the planner may sort all of an account that it takes for a small one.
       const { rows } = await client.query('select id, seq from event where account_id = $1 and seq > $2 and id = any($3)', [
         account_id,

@@ -15,7 +15,7 @@ import type { Database } from './database.ts';
 import { checkedKey } from './file-key.ts';
 import type { FileStore, StoredContent } from './files.ts';
 import { Gate } from './gate.ts';
-import type { Chore } from './maintenance.ts';
+import type { HousekeepingJob } from './maintenance.ts';
 import { Measure } from './measure.ts';
 
 const chunkBytes = 256 * 1024;
@@ -155,7 +155,7 @@ export async function holdsContents(database: Database): Promise<boolean> {
 }
 
 /** Frees what was replaced or removed, and what never arrived. */
-export function looseContents(clock: Clock): Chore {
+export function looseContents(clock: Clock): HousekeepingJob {
   return {
     name: 'loose contents',
     pieceRows: sweptAtOnce,

@@ -1,8 +1,8 @@
-/** How long rows are kept that are of use for a time only: the chores of `maintenance.ts` that keep to it. */
+/** How long rows are kept that are of use for a time only: the jobs of `maintenance.ts` that keep to it. */
 import type { Clock } from '../clock.ts';
 import { deleteAgedRows } from './aged-rows.ts';
 import { type IdempotencyKeys, keysKeptForMs, monthlyCommands } from './idempotency-keys.ts';
-import type { Chore } from './maintenance.ts';
+import type { HousekeepingJob } from './maintenance.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -10,7 +10,7 @@ const dayMs = 24 * 3_600_000;
  * Events that belong to no task, after `retentionDays`; those of a task stay as long as it does. Whoever replays events must go by their age,
  * not by what is still there: events are older than their commit by however long it waited.
  */
-export function oldEvents(retentionDays: number, clock: Clock): Chore {
+export function oldEvents(retentionDays: number, clock: Clock): HousekeepingJob {
   const keepMs = retentionDays * dayMs;
   return deleteAgedRows({
     name: 'events',
@@ -24,7 +24,7 @@ export function oldEvents(retentionDays: number, clock: Clock): Chore {
 }
 
 /** Replies to commands with an id: as long as somebody may ask the same command again, which for some is a month. */
-export function oldCommandRecords(keepMs: number, clock: Clock): Chore {
+export function oldCommandRecords(keepMs: number, clock: Clock): HousekeepingJob {
   const common = { table: 'command_record', column: 'created_at', clock };
   const isMonthly = `starts_with(id, '${monthlyCommands}')`;
   const [name, index] = ['command records', 'command_record_to_forget'];
@@ -43,7 +43,7 @@ export function oldCommandRecords(keepMs: number, clock: Clock): Chore {
 }
 
 /** Keys that are over, and secrets in answers before that. */
-export function expiredIdempotencyKeys(keys: IdempotencyKeys): Chore {
+export function expiredIdempotencyKeys(keys: IdempotencyKeys): HousekeepingJob {
   const name = 'idempotency keys';
   const expired = deleteAgedRows({ name, table: 'idempotency_key', column: 'expires_at', keepMs: 0, areChanged: true, clock: keys.clock });
   return {
@@ -57,7 +57,7 @@ export function expiredIdempotencyKeys(keys: IdempotencyKeys): Chore {
 }
 
 /** The last batches of an owner that owns nothing any more, when nobody can still wonder whether they were committed. */
-export function deadOwnersMarkers(clock: Clock): Chore {
+export function deadOwnersMarkers(clock: Clock): HousekeepingJob {
   return {
     name: 'commit markers',
     async doSome(limit, client) {
@@ -73,6 +73,6 @@ export function deadOwnersMarkers(clock: Clock): Chore {
 }
 
 /** Processes that have ended in order, long after somebody has gone on with all they had begun. */
-export function pastOwners(clock: Clock): Chore {
+export function pastOwners(clock: Clock): HousekeepingJob {
   return deleteAgedRows({ name: 'ended owners', table: 'ended_owner', column: 'ended_at', keepMs: 30 * dayMs, clock });
 }

@@ -4,7 +4,7 @@
  * does without. No guarantee rests on it: epochs alone fence commits.
  *
  * Without it: a claim waits for what a dead owner has on its way, two seconds at most, then leaves those rows for later; shards of a dead
- * owner are served after a read lease; a second node without a cluster is not refused at its start; several nodes may begin the same chore.
+ * owner are served after a read lease; a second node without a cluster is not refused at its start; several nodes may begin the same job.
  */
 import type pg from 'pg';
 

@@ -36,7 +36,7 @@ test('what an operator sets is confirmed with what held before, shown again, hol
 Every node that runs knows it within a second.
 `,
   );
-  await node.overrides.look();
+  await node.overrides.poll();
   assert.equal((await me()).plan, 'business');
 
   const again = await account('set', 'ann@example.com', '--credits=-1', '--plan', 'default', '--json');
@@ -60,7 +60,7 @@ Every node that runs knows it within a second.
       { plan: null, ...held },
     ],
   );
-  await node.overrides.look();
+  await node.overrides.poll();
   assert.equal((await me()).plan, 'free');
 
   const shown = await account('show', 'ann@example.com');

@@ -19,7 +19,7 @@ import {
   silenceAfter,
   text,
 } from '../support/openai-server.ts';
-import { crew, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
+import { agentGroup, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller } from '../support/service.ts';
 
 /** What every scripted answer reports as its usage. */
@@ -210,7 +210,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     const page = await slowPage(t);
     const { id } = await world.begin(
       'pause',
-      crew([{ type: 'researcher' }], () => [callTool('fetch_url', { url: page.url }), finish('read')]),
+      agentGroup([{ type: 'researcher' }], () => [callTool('fetch_url', { url: page.url }), finish('read')]),
     );
     await page.asked;
     const { agents } = await caller.json('GET', `/v1/tasks/${id}`);
@@ -234,7 +234,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     const page = await slowPage(t);
     const { id } = await world.begin(
       'resume',
-      crew([{ type: 'researcher' }], () => [callTool('fetch_url', { url: page.url })]),
+      agentGroup([{ type: 'researcher' }], () => [callTool('fetch_url', { url: page.url })]),
     );
     await page.asked;
     const agentId = (await caller.json('GET', `/v1/tasks/${id}`)).agents[0].id;
@@ -282,7 +282,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     const page = await slowPage(t);
     const { id } = await world.begin(
       'cancel-tool',
-      crew([{ type: 'researcher' }], () => [callTool('fetch_url', { url: page.url })]),
+      agentGroup([{ type: 'researcher' }], () => [callTool('fetch_url', { url: page.url })]),
     );
     await page.asked;
     assert.equal((await act(`/v1/tasks/${id}/cancel`)).status, 'cancelled');
@@ -300,7 +300,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     const read: Behaviour = (response, request) => callTool('read_file', { path: `file-${n++}.txt` })(response, request);
     const task = await world.play(
       'budget',
-      crew([{}, {}, {}, {}], () => Array<Behaviour>(50).fill(read)),
+      agentGroup([{}, {}, {}, {}], () => Array<Behaviour>(50).fill(read)),
       config,
     );
     assert.deepEqual([task.status, task.pause_reason], ['paused', 'budget']);
@@ -328,7 +328,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.ok(world.requestsOf('output-never').length <= 4);
     const other = await world.play(
       'output-other',
-      crew([{}, {}], (agent) => (agent === 0 ? [finish('mine is done')] : [])),
+      agentGroup([{}, {}], (agent) => (agent === 0 ? [finish('mine is done')] : [])),
       { output_schema: schema },
     );
     assert.equal(other.status, 'failed', 'another agent that completed does not make up for it');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { callTool, finish, silence } from '../support/openai-server.ts';
-import { crew, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
+import { agentGroup, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller } from '../support/service.ts';
 
 const order = { description: '3 licences', amount: 50, vendor: 'Acme' };
@@ -59,7 +59,7 @@ test('what a key may do through its tasks', { timeout: 120_000 }, async (t) => {
     assert.equal((await caller.json('GET', '/v1/tasks')).total, before, 'nothing was made');
     const { caller: reader } = await keyOf(['tasks.read', 'tasks.write', 'workspaces.read']);
     assert.equal((await reader.fetch('POST', '/v1/tasks', { prompt: 'case none', workspace_id: 'ws_nowhere' })).status, 404);
-    const play = crew([{ type: 'analyst' }], () => [
+    const play = agentGroup([{ type: 'analyst' }], () => [
       callTool('read_file', { path: 'secret.txt' }),
       callTool('write_file', { path: 'mine.txt', content: 'x' }),
       callTool('code_exec', { code: 'writeFile("mine.txt", "x")' }),

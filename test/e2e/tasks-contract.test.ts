@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { callTool, finish, silence } from '../support/openai-server.ts';
-import { crew, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
+import { agentGroup, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller } from '../support/service.ts';
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -15,7 +15,10 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
   await t.test('a task is answered with the fields of both variants, as it is created, looked at and ended', async () => {
     const created = await begin(
       'fields',
-      crew([{ type: 'builder', title: 'A page' }], () => [callTool('write_file', { path: 'a.md', content: '# A' }), finish('It is there')]),
+      agentGroup([{ type: 'builder', title: 'A page' }], () => [
+        callTool('write_file', { path: 'a.md', content: '# A' }),
+        finish('It is there'),
+      ]),
     );
     assert.equal(created.status, 'pending');
     assert.match(created.id, id('task_'));

@@ -16,7 +16,7 @@ import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { LargeTables } from '../../src/storage/large-tables.ts';
 import { localContents } from '../../src/storage/local-contents.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
-import { type Chore, Maintenance } from '../../src/storage/maintenance.ts';
+import { type HousekeepingJob, Maintenance } from '../../src/storage/maintenance.ts';
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from '../../src/storage/retention.ts';
 import { testDatabase } from '../support/database.ts';
 import { insertNeutralRow } from '../support/neutral-row.ts';
@@ -37,8 +37,8 @@ async function prepared(t: TestContext) {
     await database.close();
     await server.close();
   });
-  const maintain = (chores: Chore[], options = {}) =>
-    new Maintenance({ databaseUrl: server.url, chores, log: silentLog, everyMs: 0, pauseMs: 0, ...options });
+  const maintain = (jobs: HousekeepingJob[], options = {}) =>
+    new Maintenance({ databaseUrl: server.url, jobs, log: silentLog, everyMs: 0, pauseMs: 0, ...options });
   const column = async (text: string) => (await database.pool.query({ text, rowMode: 'array' })).rows.map((row) => row[0]);
   return { url: server.url, database, maintain, column };
 }
@@ -272,7 +272,7 @@ describe('a round of maintenance', () => {
     const seen = new Promise<void>((resolve) => (maySee = resolve));
     let mayEnd!: () => void;
     const end = new Promise<void>((resolve) => (mayEnd = resolve));
-    const slow: Chore = {
+    const slow: HousekeepingJob = {
       name: 'slow',
       async doSome() {
         maySee();
@@ -294,11 +294,11 @@ describe('a round of maintenance', () => {
     assert.equal(rows[0].held, 0, 'and nobody holds the lock after it');
   });
 
-  test('does what is due on any of the nodes, and each chore no more often than it asks for', async (t) => {
+  test('does what is due on any of the nodes, and each job no more often than it asks for', async (t) => {
     const { maintain, database } = await prepared(t);
     let walks = 0;
-    const often: Chore = { name: 'often', doSome: async () => ({ seen: 1, removed: 1 }) };
-    const rare: Chore = { name: 'rare', everyMs: hourMs, doSome: async () => ({ seen: ++walks, removed: 0 }) };
+    const often: HousekeepingJob = { name: 'often', doSome: async () => ({ seen: 1, removed: 1 }) };
+    const rare: HousekeepingJob = { name: 'rare', everyMs: hourMs, doSome: async () => ({ seen: ++walks, removed: 0 }) };
     const nodes = Array.from({ length: 4 }, () => maintain([often, rare], { everyMs: 60_000 }));
     const rounds = [];
     for (const node of nodes) rounds.push(await node.runOnce());
@@ -310,10 +310,10 @@ describe('a round of maintenance', () => {
     assert.equal(walks, 2);
   });
 
-  test('that may do no more leaves the rest to the next one, also of a chore that is rare', async (t) => {
+  test('that may do no more leaves the rest to the next one, also of a job that is rare', async (t) => {
     const { maintain } = await prepared(t);
     let left = 25;
-    const rare: Chore = {
+    const rare: HousekeepingJob = {
       name: 'rare',
       everyMs: hourMs,
       async doSome(limit) {
@@ -330,15 +330,15 @@ describe('a round of maintenance', () => {
     assert.deepEqual(await round(), {}, 'and then it is rare again');
   });
 
-  test('goes on with the next chore when one fails', async (t) => {
+  test('goes on with the next job when one fails', async (t) => {
     const { maintain } = await prepared(t);
-    const broken: Chore = { name: 'broken', doSome: () => Promise.reject(new Error('disk on fire')) };
-    const sound: Chore = { name: 'sound', doSome: async () => ({ seen: 3, removed: 3 }) };
+    const broken: HousekeepingJob = { name: 'broken', doSome: () => Promise.reject(new Error('disk on fire')) };
+    const sound: HousekeepingJob = { name: 'sound', doSome: async () => ({ seen: 3, removed: 3 }) };
     assert.deepEqual(await maintain([broken, sound]).runOnce(), { broken: 0, sound: 3 });
   });
 
   test('tells nothing and throws nothing when the database is away', async () => {
-    const maintenance = new Maintenance({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', chores: [], log: silentLog });
+    const maintenance = new Maintenance({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', jobs: [], log: silentLog });
     assert.equal(await maintenance.runOnce(), null);
   });
 
@@ -346,7 +346,7 @@ describe('a round of maintenance', () => {
     const { maintain } = await prepared(t);
     let pieces = 0;
     let closed = false;
-    const endless: Chore = {
+    const endless: HousekeepingJob = {
       name: 'endless',
       async doSome(limit) {
         pieces++;

@@ -40,7 +40,7 @@ async function twoNodes(t: TestContext, poolSize?: number) {
   const sweep = (inMs: number) =>
     new Maintenance({
       databaseUrl: server.url,
-      chores: [looseContents({ nowMs: () => Date.now() + inMs })],
+      jobs: [looseContents({ nowMs: () => Date.now() + inMs })],
       log: silentLog,
       everyMs: 0,
       pauseMs: 0,

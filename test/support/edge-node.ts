@@ -17,7 +17,7 @@ import { eventCatalogue } from './product-events.ts';
 import { StreamClient } from './stream-client.ts';
 
 export type Committed = { events: CommittedEvent[]; seqs: number[] };
-export type EdgeNodeOptions = { database: Database; lookEveryMs?: number; compression?: boolean };
+export type EdgeNodeOptions = { database: Database; pollEveryMs?: number; compression?: boolean };
 
 /** Nodes that know each other; who joins or leaves is told to all at once. */
 export class EdgeCluster {
@@ -83,15 +83,15 @@ export class EdgeNode {
     this.database = database;
   }
 
-  static async start(member: Member, peers: Peers, { database, lookEveryMs, compression }: EdgeNodeOptions): Promise<EdgeNode> {
+  static async start(member: Member, peers: Peers, { database, pollEveryMs, compression }: EdgeNodeOptions): Promise<EdgeNode> {
     const hub = new StreamHub(database, silentLog);
-    const relay = new EventRelay({ peers, hub, database, log: silentLog, lookEveryMs });
+    const relay = new EventRelay({ peers, hub, database, log: silentLog, pollEveryMs });
     const stream = new Stream({
       hub,
       eventCatalogue,
       database,
       authenticate: principalOf,
-      standing: () => true,
+      isStillValid: () => true,
       retentionDays: 7,
       log: silentLog,
     });

@@ -67,11 +67,11 @@ export async function scriptedService(
 
 /** A case of one agent that takes these turns in order, and then finishes. */
 export function turns(...behaviours: Behaviour[]): Case {
-  return crew([{}], () => behaviours);
+  return agentGroup([{}], () => behaviours);
 }
 
 /** A case of several agents: pieces of a plan, and the turns of each by its position. Its agents are told `agent 0`, `agent 1` … */
-export function crew(pieces: object[], turnsOf: (agent: number) => Behaviour[]): Case {
+export function agentGroup(pieces: object[], turnsOf: (agent: number) => Behaviour[]): Case {
   return ({ isPlan, turn, said }) => {
     if (isPlan) {
       const name = /case ([\w-]+)/.exec(said)![1];

@@ -1,4 +1,4 @@
-/** Webhooks on one node: a real database, the runtime, the stream's hub, couriers with real sockets, and a clock that a test moves by hand. */
+/** Webhooks on one node: a real database, the runtime, the stream's hub, dispatchers with real sockets, and a clock that a test moves by hand. */
 import type { TestContext } from 'node:test';
 import type { ActorSystem } from '../../src/actors/actor-system.ts';
 import { actorRef, defineActor, type NewEvent } from '../../src/actors/define-actor.ts';
@@ -9,11 +9,11 @@ import { SingleNode } from '../../src/cluster/single-node.ts';
 import { user } from '../../src/domains/identity/user/messages.ts';
 import { accountWebhooksActor } from '../../src/domains/webhooks/account-webhooks/account-webhooks.ts';
 import { accountWebhooksEffects } from '../../src/domains/webhooks/account-webhooks/count.ts';
-import { Couriers } from '../../src/domains/webhooks/webhook/couriers.ts';
 import { type CreateWebhook, type DeliveryRecord, webhook } from '../../src/domains/webhooks/webhook/messages.ts';
 import { webhookSecrets } from '../../src/domains/webhooks/webhook/secrets.ts';
 import { keyOfSecret, newWebhookSecret } from '../../src/domains/webhooks/webhook/signature.ts';
 import { webhookActor } from '../../src/domains/webhooks/webhook/webhook.ts';
+import { WebhookDispatchers } from '../../src/domains/webhooks/webhook/webhook-dispatchers.ts';
 import { AccountFeed } from '../../src/edge/stream/account-feed.ts';
 import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { AppError } from '../../src/errors.ts';
@@ -94,24 +94,35 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
   const { actors } = runtime;
   const feed = new AccountFeed({ hub, database, log: silentLog });
   const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
-  const couriers = new Couriers({ actors, database, placement, feed, eventCatalogue, outbound, keyOf, clock, log: silentLog, timeoutMs });
-  /** Whose couriers hear of no change. */
+  const dispatchers = new WebhookDispatchers({
+    actors,
+    database,
+    placement,
+    feed,
+    eventCatalogue,
+    outbound,
+    keyOf,
+    clock,
+    log: silentLog,
+    timeoutMs,
+  });
+  /** Whose dispatchers hear of no change. */
   const muted = new Set<string>();
   runtime.register([
     crierActor,
     ownerActor,
     accountWebhooksActor(accountWebhooksEffects({ database })),
-    webhookActor({ actors, mail, changed: (id) => muted.has(id) || couriers.changed(id) }),
+    webhookActor({ actors, mail, changed: (id) => muted.has(id) || dispatchers.changed(id) }),
   ]);
-  return { hub, outbound, mails, mailServer, couriers, muted };
+  return { hub, outbound, mails, mailServer, dispatchers, muted };
 }
 
-type Delivering = Pick<ReturnType<typeof deliveringParts>, 'couriers' | 'muted'>;
+type Delivering = Pick<ReturnType<typeof deliveringParts>, 'dispatchers' | 'muted'>;
 
 /** Creates a webhook whose address counts as having answered the challenge, and which is delivered to from now on. */
 export async function createVerified(
   actors: ActorSystem,
-  { couriers, muted }: Delivering,
+  { dispatchers, muted }: Delivering,
   id: string,
   input: CreateWebhook,
 ): Promise<void> {
@@ -121,7 +132,7 @@ export async function createVerified(
   const deliveries = asked.map((one) => ({ ...one, ...answered, nextAttemptAt: null }) as DeliveryRecord);
   await actors.ask(webhook, id, 'settle', { run, cursor, lanes, deliveries, tried: asked.map((one) => one.id), disable: null });
   muted.delete(id);
-  couriers.changed(id);
+  dispatchers.changed(id);
 }
 
 export type WebhookNode = Awaited<ReturnType<typeof startWebhookNode>>;
@@ -140,7 +151,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
   };
   let part = await begin();
   const end = async (graceMs?: number) => {
-    part.couriers.stop();
+    part.dispatchers.stop();
     await part.runtime.stop(graceMs);
     await part.outbound.close();
     await part.database.close();
@@ -160,8 +171,8 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     get database() {
       return part.database;
     },
-    get couriers() {
-      return part.couriers;
+    get dispatchers() {
+      return part.dispatchers;
     },
     get mails() {
       return part.mails;
@@ -184,7 +195,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     /** Moves the clock and lets what is due go on. */
     async pass(ms: number): Promise<void> {
       clock.advance(ms);
-      part.couriers.wake();
+      part.dispatchers.wake();
     },
     /** Fires the timers that are due by the clock. */
     async fireTimers(): Promise<void> {
@@ -213,7 +224,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
     },
     /** Ends it in order and starts again. */
     async restart(): Promise<void> {
-      await part.couriers.finish(5_000);
+      await part.dispatchers.finish(5_000);
       await end();
       part = await begin();
     },

@@ -4,7 +4,7 @@ export type { AccountRow, WaitingFor } from './account/entity.ts';
 export { Invoice, type InvoiceLine, type InvoiceRow } from './account/invoice-entity.ts';
 export { account, type PlanChange, placeName } from './account/messages.ts';
 export type { RegistrationPort, TaskPort } from './account/ports.ts';
-export { minutes, planOf, quoteFor, type Standing, standingOf } from './account/standing.ts';
+export { minutes, planOf, quoteFor, type UsageSummary, usageSummaryOf } from './account/usage.ts';
 export { accountSettings, autoApproveSetting } from './account-settings/messages.ts';
 export type { TimezonePort } from './account-settings/ports.ts';
 export { accountStorage } from './account-storage/messages.ts';

@@ -1,12 +1,12 @@
 /** How long billing keeps what is of use for a time only. */
 import type { Clock } from '../../clock.ts';
 import { deleteAgedRows } from '../../storage/aged-rows.ts';
-import type { Chore } from '../../storage/maintenance.ts';
+import type { HousekeepingJob } from '../../storage/maintenance.ts';
 
 const dayMs = 24 * 3_600_000;
 
 /** Checkouts that came to nothing; those that somebody paid, or is paying, stay. */
-export function pastCheckouts(clock: Clock): Chore {
+export function pastCheckouts(clock: Clock): HousekeepingJob {
   const only = `status in ('failed', 'open', 'cancelled', 'contacted', 'expired')`;
   const [name, table, index] = ['checkouts', 'checkout', 'checkout_to_forget'];
   return deleteAgedRows({ name, table, column: 'expires_at', only, index, keepMs: 8 * dayMs, areChanged: true, clock });

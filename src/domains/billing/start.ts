@@ -15,7 +15,7 @@ import { checkoutRoutes } from './routes/checkout.ts';
 import { depositRoutes } from './routes/deposits.ts';
 import { drawInvoice } from './routes/draw-invoice.ts';
 import { invoiceRoutes } from './routes/invoices.ts';
-import { paymentNewsRoutes } from './routes/payment-news.ts';
+import { paymentWebhookRoutes } from './routes/payment-webhook.ts';
 
 export function startBilling(platform: Platform): StartedDomain {
   const { actors, database, tokens, publicUrl, secretKey, acceptedKeys, compute, mail, config, clock, log } = platform;
@@ -37,10 +37,10 @@ export function startBilling(platform: Platform): StartedDomain {
         customerOf: async ({ userId }) => (await actors.query(user, userId, 'profile', null))?.email ?? '',
       }),
       ...checkoutRoutes({ actors, pages, publicUrl, clock }),
-      ...(processor === null ? [] : paymentNewsRoutes({ actors, read: (...signed) => processor.news(...signed), log })),
+      ...(processor === null ? [] : paymentWebhookRoutes({ actors, read: (...signed) => processor.readNotification(...signed), log })),
       ...depositRoutes({ actors, database, pages, publicUrl, takesPayments, clock }),
     ],
-    chores: [pastCheckouts(clock)],
+    jobs: [pastCheckouts(clock)],
     metrics: (metrics) => addPaymentMetrics(metrics, stats),
   };
 }

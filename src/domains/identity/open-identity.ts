@@ -10,7 +10,7 @@ import { Secrets } from '../../storage/secrets.ts';
 import { createApiKeySecrets } from './auth/api-key-secret.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { type CookieSessions, createCookieSessions } from './auth/cookie-session.ts';
-import { HashLanes } from './auth/hash-lanes.ts';
+import { HashQueues } from './auth/hash-queues.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { createRefreshTokens } from './auth/refresh-token.ts';
 import { createSignIn } from './auth/sign-in.ts';
@@ -37,16 +37,16 @@ export type Identity = { authenticator: Authenticator; cookies: CookieSessions; 
 export function openIdentity({ secretKey, acceptedKeys, database, actors, tokens, publicUrl, clock, log }: IdentityOptions): Identity {
   const cookies = createCookieSessions({ secretKey, acceptedKeys, publicUrl });
   const authenticator = createAuthenticator({ actors, database, tokens, cookies, clock, log });
-  const lanes = new HashLanes();
-  const passwords = createPasswords(lanes);
+  const hashQueues = new HashQueues();
+  const passwords = createPasswords(hashQueues);
   const refreshTokens = createRefreshTokens(secretKey, acceptedKeys);
-  const signIn = createSignIn({ actors, passwords, lanes, refreshTokens, secrets: new Secrets(secretKey, acceptedKeys), clock });
+  const signIn = createSignIn({ actors, passwords, hashQueues, refreshTokens, secrets: new Secrets(secretKey, acceptedKeys), clock });
   const routes = [
-    ...authRoutes({ actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, lanes, clock }),
-    ...passwordRoutes({ actors, tokens, passwords, lanes, clock }),
+    ...authRoutes({ actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, hashQueues, clock }),
+    ...passwordRoutes({ actors, tokens, passwords, hashQueues, clock }),
     ...profileRoutes({ actors, signIn, clock }),
     ...emailVerificationRoutes({ actors, tokens, clock }),
-    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), standing: authenticator.standing, clock }),
+    ...apiKeyRoutes({ actors, database, secrets: createApiKeySecrets(secretKey), isStillValid: authenticator.isStillValid, clock }),
   ];
   return { authenticator, cookies, routes };
 }

@@ -26,6 +26,6 @@ export function startIdentity(platform: Platform): StartedDomain {
     ],
     routes,
     authenticator,
-    chores: [pastThrottles(clock), pastSessions(clock)],
+    jobs: [pastThrottles(clock), pastSessions(clock)],
   };
 }

@@ -1,12 +1,12 @@
 /** How long webhooks keep what is of use for a time only. */
 import type { Clock } from '../../clock.ts';
 import { deleteAgedRows } from '../../storage/aged-rows.ts';
-import type { Chore } from '../../storage/maintenance.ts';
+import type { HousekeepingJob } from '../../storage/maintenance.ts';
 
 const dayMs = 24 * 3_600_000;
 
 /** Records of deliveries, for as long as the events they tell of. */
-export function oldDeliveries(retentionDays: number, clock: Clock): Chore {
+export function oldDeliveries(retentionDays: number, clock: Clock): HousekeepingJob {
   const keepMs = retentionDays * dayMs;
   const [name, table, index] = ['webhook deliveries', 'webhook_delivery', 'webhook_delivery_to_forget'];
   return deleteAgedRows({ name, table, column: 'created_at', index, keepMs, areChanged: true, clock });

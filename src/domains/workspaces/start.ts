@@ -11,6 +11,6 @@ export function startWorkspaces({ actors, database, files, tokens, publicUrl, cl
   return {
     actors: [workspaceActor, workspaceNameActor, workspaceFileActor({ database, files })],
     routes: workspaceRoutes({ actors, database, files, links: createDownloadLinks(tokens, publicUrl) }),
-    chores: [new OrphanContent({ database, files, clock })],
+    jobs: [new OrphanContent({ database, files, clock })],
   };
 }

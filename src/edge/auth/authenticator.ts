@@ -13,5 +13,5 @@ export interface Authenticator {
    */
   ofRequest(request: HttpRequest): Principal | null | Promise<Principal | null>;
   /** Whether the session or key behind a principal counts now: for connections, which outlive the moment they were authenticated. */
-  standing(principal: Principal): Promise<boolean>;
+  isStillValid(principal: Principal): Promise<boolean>;
 }

@@ -46,11 +46,11 @@ export function sendWhole(socket: ResponseSocket, request: HttpRequest, response
 function writeHead(socket: ResponseSocket, request: HttpRequest, { status, headers, cookies }: HttpResponse): void {
   if (status !== 200) socket.writeStatus(statusLine(status));
   socket.writeHeader('X-Request-Id', request.requestId);
-  const { standing } = request;
-  if (standing !== null) {
-    socket.writeHeader('X-RateLimit-Limit', String(standing.limit));
-    socket.writeHeader('X-RateLimit-Remaining', String(standing.remaining));
-    socket.writeHeader('X-RateLimit-Reset', String(standing.resetS));
+  const { rateLimit } = request;
+  if (rateLimit !== null) {
+    socket.writeHeader('X-RateLimit-Limit', String(rateLimit.limit));
+    socket.writeHeader('X-RateLimit-Remaining', String(rateLimit.remaining));
+    socket.writeHeader('X-RateLimit-Reset', String(rateLimit.resetS));
   }
   if (headers === null || headers[contentTypeOptions] === undefined) socket.writeHeader(contentTypeOptions, 'nosniff');
   if (headers !== null) for (const name in headers) socket.writeHeader(name, headers[name]!);

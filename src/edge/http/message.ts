@@ -1,6 +1,6 @@
 /** A request and its answer as plain values. Handlers know these and never the HTTP library beneath. */
 import type { Readable } from 'node:stream';
-import type { Standing } from '../limits/bucket.ts';
+import type { RateLimitState } from '../limits/bucket.ts';
 import { TrustedProxies } from './client-address.ts';
 import { newRequestId } from './request-id.ts';
 
@@ -59,7 +59,7 @@ export class HttpRequest {
   /** Set by the router where the request is traced. */
   trace: string | null = null;
   /** How its caller stands with its rate, for the answer's headers; null: nothing is known. Set by the limiter. */
-  standing: Standing | null = null;
+  rateLimit: RateLimitState | null = null;
   readonly #source: AddressSource;
   readonly #proxies: TrustedProxies;
   readonly #announced: string;

@@ -21,11 +21,11 @@ type Schema = {
 /** What is much longer than `schema` allows, the first ones; lists that are too long are not looked into. */
 export function sizeIssues(schema: unknown, value: unknown, maxIssues: number): Issue[] {
   const issues: Issue[] = [];
-  look(schema as Schema, value, ['body'], issues, maxIssues);
+  measure(schema as Schema, value, ['body'], issues, maxIssues);
   return issues;
 }
 
-function look(schema: Schema, value: unknown, loc: string[], issues: Issue[], maxIssues: number): void {
+function measure(schema: Schema, value: unknown, loc: string[], issues: Issue[], maxIssues: number): void {
   if (issues.length >= maxIssues) return;
   if (typeof value === 'string') {
     const { maxLength } = schema;
@@ -37,21 +37,21 @@ function look(schema: Schema, value: unknown, loc: string[], issues: Issue[], ma
     if (maxItems !== undefined && value.length > maxItems + someItems)
       issues.push(issue(loc, 'too_long', `List should have at most ${maxItems} items`, maxItems));
     else if (items !== undefined)
-      for (let i = 0; i < value.length && issues.length < maxIssues; i++) look(items, value[i], [...loc, String(i)], issues, maxIssues);
+      for (let i = 0; i < value.length && issues.length < maxIssues; i++) measure(items, value[i], [...loc, String(i)], issues, maxIssues);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, part] of Object.entries(schema.properties ?? {}))
-      if (Object.hasOwn(value, name)) look(part, (value as Record<string, unknown>)[name], [...loc, name], issues, maxIssues);
+      if (Object.hasOwn(value, name)) measure(part, (value as Record<string, unknown>)[name], [...loc, name], issues, maxIssues);
   }
-  for (const part of schema.allOf ?? []) look(part, value, loc, issues, maxIssues);
-  if (schema.anyOf !== undefined) lookAtBranches(schema.anyOf, value, loc, issues, maxIssues);
+  for (const part of schema.allOf ?? []) measure(part, value, loc, issues, maxIssues);
+  if (schema.anyOf !== undefined) measureBranches(schema.anyOf, value, loc, issues, maxIssues);
 }
 
 /** Too long only where it is too long for every branch. */
-function lookAtBranches(branches: Schema[], value: unknown, loc: string[], issues: Issue[], maxIssues: number): void {
+function measureBranches(branches: Schema[], value: unknown, loc: string[], issues: Issue[], maxIssues: number): void {
   let fewest: Issue[] | null = null;
   for (const branch of branches) {
     const found: Issue[] = [];
-    look(branch, value, loc, found, maxIssues);
+    measure(branch, value, loc, found, maxIssues);
     if (takes(branch, value) && (fewest === null || found.length < fewest.length)) fewest = found;
   }
   issues.push(...(fewest ?? []));

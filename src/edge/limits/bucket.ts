@@ -7,7 +7,7 @@
 export type Bucket = { spent: number; atUs: number; perMinute: number };
 
 /** How a caller stands with its rate after a request: what `X-RateLimit-*` says. */
-export type Standing = {
+export type RateLimitState = {
   readonly limit: number;
   /** Requests that would be allowed now. */
   readonly remaining: number;
@@ -17,7 +17,7 @@ export type Standing = {
 
 export type Taken = {
   readonly allowed: boolean;
-  readonly standing: Standing /** Whole seconds until a request is allowed; 0 where it was. */;
+  readonly state: RateLimitState /** Whole seconds until a request is allowed; 0 where it was. */;
   readonly retryAfterS: number;
 };
 
@@ -40,7 +40,7 @@ export function takeFrom(bucket: Bucket, nowUs: number, perMinute: number, capac
   return allowed;
 }
 
-export function standingOf(spent: number, limit: number): Standing {
+export function rateLimitStateOf(spent: number, limit: number): RateLimitState {
   const remaining = Math.max(0, Math.min(limit, Math.floor((limit * tokenSize - spent) / tokenSize)));
   return { limit, remaining, resetS: limit === 0 ? 60 : Math.ceil((Math.max(0, spent) * 60) / limit / tokenSize) };
 }

@@ -1,5 +1,5 @@
 /** What one node of a cluster holds of one caller's bucket: tokens to give out, and what it knows of the rest. */
-import { type Bucket, retryAfterS, type Standing, spentAfter, standingOf, type Taken, takeFrom, tokenSize } from './bucket.ts';
+import { type Bucket, type RateLimitState, rateLimitStateOf, retryAfterS, spentAfter, type Taken, takeFrom, tokenSize } from './bucket.ts';
 import type { RateAsk, RateReply } from './rate-script.ts';
 
 /** From so many requests within a second on a caller is busy: then tokens are leased, four seconds' worth at its pace of now. */
@@ -140,22 +140,22 @@ export class LeasedBucket {
       this.held = 0;
     }
     const allowed = this.perMinute > 0 && takeFrom(this.#alone, nowUs, this.perMinute / nodes, share);
-    const standing = standingOf(this.#alone.spent, share);
+    const state = rateLimitStateOf(this.#alone.spent, share);
     const wait = allowed ? 0 : retryAfterS(this.#alone.spent, share);
-    return { allowed, standing: { ...standing, limit: this.perMinute }, retryAfterS: wait };
+    return { allowed, state: { ...state, limit: this.perMinute }, retryAfterS: wait };
   }
 
   allow(nowUs: number): Taken {
-    return { allowed: true, standing: this.standing(nowUs), retryAfterS: 0 };
+    return { allowed: true, state: this.state(nowUs), retryAfterS: 0 };
   }
 
   refuse(nowUs: number): Taken {
     const waitS = Math.max(1, Math.ceil((this.#refusedUntilUs - nowUs) / 1_000_000));
-    return { allowed: false, standing: { ...this.standing(nowUs), remaining: 0 }, retryAfterS: waitS };
+    return { allowed: false, state: { ...this.state(nowUs), remaining: 0 }, retryAfterS: waitS };
   }
 
-  standing(nowUs: number): Standing {
-    return standingOf(Math.max(0, this.#spentNow(nowUs) - this.held * tokenSize), this.perMinute);
+  state(nowUs: number): RateLimitState {
+    return rateLimitStateOf(Math.max(0, this.#spentNow(nowUs) - this.held * tokenSize), this.perMinute);
   }
 
   #isLeased(nodes: number): boolean {

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, machineClock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { type Standing, standingOf, type Taken } from './bucket.ts';
+import { type RateLimitState, rateLimitStateOf, type Taken } from './bucket.ts';
 import { LeasedBucket, type Moment } from './leased-bucket.ts';
 import type { RateAsk, RateReply } from './rate-script.ts';
 import type { Rates } from './rates.ts';
@@ -77,9 +77,9 @@ export class LeasedRates implements Rates {
     if (bucket.held > 0) this.#holding.set(caller, bucket);
   }
 
-  peek(caller: string, perMinute: number): Standing {
+  peek(caller: string, perMinute: number): RateLimitState {
     const bucket = this.#buckets.peek(caller);
-    return bucket === undefined ? standingOf(0, perMinute) : bucket.standing(this.#now().us);
+    return bucket === undefined ? rateLimitStateOf(0, perMinute) : bucket.state(this.#now().us);
   }
 
   /** Gives back what is held for callers that have gone quiet. For tests: runs by itself. */

@@ -4,7 +4,7 @@ import { accountTimes, unlimited as noLimit, timesLimit } from '../../plans.ts';
 import type { Principal } from '../auth/principal.ts';
 import { addressGroup } from '../http/client-address.ts';
 import type { HttpRequest } from '../http/message.ts';
-import type { Standing, Taken } from './bucket.ts';
+import type { RateLimitState, Taken } from './bucket.ts';
 import { callerOf } from './caller.ts';
 import type { Concurrency } from './concurrency.ts';
 import type { Entitlement, Entitlements } from './entitlements.ts';
@@ -12,13 +12,13 @@ import type { Rates } from './rates.ts';
 
 export interface Limits {
   /**
-   * Counts one request, and keeps one of the caller's places for it until it has ended. Sets `request.standing`, and answers why it is refused,
+   * Counts one request, and keeps one of the caller's places for it until it has ended. Sets `request.rateLimit`, and answers why it is refused,
    * as an error for its caller, or null. Rejects `unavailable` where a plan cannot be found out.
    *
    * @param principal null where nobody is known: then the client's address is the caller
    */
   admit(principal: Principal | null, request: HttpRequest): AppError | null | Promise<AppError | null>;
-  /** Sets `request.standing` to that of the client's address, as far as this node knows it. Counts nothing. */
+  /** Sets `request.rateLimit` to that of the client's address, as far as this node knows it. Counts nothing. */
   peek(request: HttpRequest): void;
 }
 
@@ -26,7 +26,7 @@ export interface Limits {
 export const unlimited: Limits = { admit: () => null, peek() {} };
 
 /** What headers say instead of -1 where there is no limit: clients wait when nothing remains. */
-const withoutLimit: Standing = { limit: 2_147_483_647, remaining: 2_147_483_647, resetS: 0 };
+const withoutLimit: RateLimitState = { limit: 2_147_483_647, remaining: 2_147_483_647, resetS: 0 };
 /** Larger limits are none: no caller reaches them. */
 const largestRate = 100_000_000;
 /** As the free plan has it: so many requests under way for each of so many a minute. */
@@ -103,7 +103,7 @@ export class RequestLimits implements Limits {
   }
 
   peek(request: HttpRequest): void {
-    request.standing = this.#rates.peek(addressGroup(request.clientAddress, 64), this.#anonymous.requestsPerMinute);
+    request.rateLimit = this.#rates.peek(addressGroup(request.clientAddress, 64), this.#anonymous.requestsPerMinute);
   }
 
   #byAddress(address: string): Counted {
@@ -118,12 +118,12 @@ export class RequestLimits implements Limits {
     const groupPlaces = timesLimit(concurrentRequests, groupTimes);
     const full = this.#concurrency.enter(caller, concurrentRequests, group, groupPlaces, request);
     if (full !== null) {
-      request.standing = isLimited ? this.#rates.peek(caller, requestsPerMinute) : withoutLimit;
+      request.rateLimit = isLimited ? this.#rates.peek(caller, requestsPerMinute) : withoutLimit;
       const places = full === 'caller' ? concurrentRequests : groupPlaces;
       return this.#refuse(counted, full, 'concurrency', `${places} requests at once`, 1);
     }
     if (!isLimited) {
-      request.standing = withoutLimit;
+      request.rateLimit = withoutLimit;
       return null;
     }
     const own = this.#rates.take(caller, requestsPerMinute);
@@ -135,12 +135,12 @@ export class RequestLimits implements Limits {
   /** Takes the group's token too, once the caller has its own: what a caller is refused costs its group nothing. */
   #spend(counted: Counted, own: Taken, isAtOnce: boolean, request: HttpRequest): AppError | null | Promise<AppError | null> {
     const { caller, group, groupTimes, quota } = counted;
-    request.standing = own.standing;
+    request.rateLimit = own.state;
     if (!own.allowed) return this.#refuse(counted, 'caller', 'rate', `${quota.requestsPerMinute} requests a minute`, own.retryAfterS);
     if (group === null) return null;
     const perMinute = timesLimit(quota.requestsPerMinute, groupTimes);
     const decided = (all: Taken): AppError | null => {
-      if (all.standing.remaining < own.standing.remaining) request.standing = all.standing;
+      if (all.state.remaining < own.state.remaining) request.rateLimit = all.state;
       return all.allowed ? null : this.#refuse(counted, 'group', 'rate', `${perMinute} requests a minute`, all.retryAfterS);
     };
     const all = this.#rates.take(group, perMinute);

@@ -1,6 +1,6 @@
 /** Counts the requests of a node that is alone: each caller's bucket is here. */
 import { LRUCache } from 'lru-cache';
-import { type Bucket, retryAfterS, type Standing, spentAfter, standingOf, type Taken, takeFrom, tokenSize } from './bucket.ts';
+import { type Bucket, type RateLimitState, rateLimitStateOf, retryAfterS, spentAfter, type Taken, takeFrom, tokenSize } from './bucket.ts';
 import type { Rates } from './rates.ts';
 
 const maxCallers = 100_000;
@@ -19,7 +19,7 @@ export class OwnRates implements Rates {
     let bucket = this.#buckets.get(caller);
     if (bucket === undefined) this.#buckets.set(caller, (bucket = { spent: 0, atUs: nowUs, perMinute }));
     const allowed = takeFrom(bucket, nowUs, perMinute);
-    return { allowed, standing: standingOf(bucket.spent, perMinute), retryAfterS: allowed ? 0 : retryAfterS(bucket.spent, perMinute) };
+    return { allowed, state: rateLimitStateOf(bucket.spent, perMinute), retryAfterS: allowed ? 0 : retryAfterS(bucket.spent, perMinute) };
   }
 
   giveBack(caller: string): void {
@@ -27,9 +27,9 @@ export class OwnRates implements Rates {
     if (bucket !== undefined) bucket.spent = Math.max(0, bucket.spent - tokenSize);
   }
 
-  peek(caller: string, perMinute: number): Standing {
+  peek(caller: string, perMinute: number): RateLimitState {
     const bucket = this.#buckets.peek(caller);
-    return standingOf(bucket === undefined ? 0 : spentAfter(bucket.spent, this.#nowUs() - bucket.atUs, bucket.perMinute), perMinute);
+    return rateLimitStateOf(bucket === undefined ? 0 : spentAfter(bucket.spent, this.#nowUs() - bucket.atUs, bucket.perMinute), perMinute);
   }
 
   stop(): void {}

@@ -1,5 +1,5 @@
 /** The port behind which requests are counted: in this process where the node is alone (`own-rates.ts`), else across the cluster (`leased-rates.ts`). */
-import type { Standing, Taken } from './bucket.ts';
+import type { RateLimitState, Taken } from './bucket.ts';
 
 export interface Rates {
   /**
@@ -12,6 +12,6 @@ export interface Rates {
    */
   giveBack(caller: string): void;
   /** How the caller stands, as far as this node knows. Counts nothing. */
-  peek(caller: string, perMinute: number): Standing;
+  peek(caller: string, perMinute: number): RateLimitState;
   stop(): void;
 }

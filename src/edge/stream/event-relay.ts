@@ -10,7 +10,7 @@ import type { Member } from '../../cluster/member.ts';
 import type { Peers } from '../../cluster/peers.ts';
 import type { Log } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
-import { CounterWatch } from './counter-watch.ts';
+import { CounterPoller } from './counter-poller.ts';
 import type { CommittedEvent, StreamHub } from './stream-hub.ts';
 
 export type EventRelayParts = {
@@ -19,7 +19,7 @@ export type EventRelayParts = {
   database: Pick<Database, 'read'>;
   log: Log;
   /** Milliseconds between two looks at the counters. Default 1,000. */
-  lookEveryMs?: number;
+  pollEveryMs?: number;
 };
 
 /** Accounts that an edge has come to listen to and no longer listens to. `whole`: it listens to no others; what was told before is void. */
@@ -32,7 +32,7 @@ const kinds = { events: 'events', listening: 'events.listening', known: 'events.
 const chunkBytes = 128 * 1024;
 /** What an event weighs beside its data. */
 const envelopeBytes = 200;
-const accountsInOneNews = 4_000;
+const maxAccountsPerMessage = 4_000;
 /** What an edge wants beyond this it gets by looking at the counters. */
 const maxAccountsOfAnEdge = 500_000;
 /** Edges that have told us something and that we have not yet heard of otherwise. */
@@ -44,7 +44,7 @@ type Edge = { readonly incarnation: string; readonly accounts: Set<string>; outg
 export class EventRelay {
   /** For metrics: events told to edges, told by others to this one, and those that could not leave. */
   readonly counts = { sent: 0, received: 0, lost: 0 };
-  readonly watch: CounterWatch;
+  readonly counters: CounterPoller;
   private readonly parts: EventRelayParts;
   /** The others, by incarnation. */
   private readonly peers = new Map<string, Peer>();
@@ -61,15 +61,15 @@ export class EventRelay {
   constructor(parts: EventRelayParts) {
     this.parts = parts;
     const { peers, hub } = parts;
-    this.watch = new CounterWatch({ ...parts, everyMs: parts.lookEveryMs });
+    this.counters = new CounterPoller({ ...parts, everyMs: parts.pollEveryMs });
     hub.onListening = (accountId) => this.change(accountId);
     for (const accountId of hub.listening.keys()) this.change(accountId);
     peers.onNotification(kinds.events, (payload) => this.take((payload as { events: Told[] }).events));
     peers.onNotification(kinds.listening, (payload, from) => this.learn(payload as Listening, from));
-    peers.onNotification(kinds.known, (payload) => this.watch.lookSoon((payload as { accounts: string[] }).accounts));
+    peers.onNotification(kinds.known, (payload) => this.counters.pollSoon((payload as { accounts: string[] }).accounts));
     peers.onUp((incarnation) => this.up(incarnation));
     peers.onDown((incarnation) => this.down(incarnation));
-    this.retry = setInterval(() => this.tellThoseBehind(), parts.lookEveryMs ?? 1_000);
+    this.retry = setInterval(() => this.retryPeers(), parts.pollEveryMs ?? 1_000);
     this.retry.unref();
   }
 
@@ -102,72 +102,72 @@ export class EventRelay {
       if (present.has(incarnation)) continue;
       this.peers.delete(incarnation);
       this.forgetEdge(incarnation);
-      this.watch.hurry();
+      this.counters.hurry();
     }
     for (const member of members) {
       const known = this.peers.get(member.incarnation);
       const peer = { isUpToDate: false, isUp: false, ...known, member };
       this.peers.set(member.incarnation, peer);
-      if (!peer.isUpToDate) this.tellAll(peer);
+      if (!peer.isUpToDate) this.sendAllAccounts(peer);
     }
   }
 
   stop(): void {
     this.stopped = true;
     clearInterval(this.retry);
-    this.watch.stop();
+    this.counters.stop();
     this.parts.hub.onListening = () => {};
   }
 
   // As an edge
 
   private change(accountId: string): void {
-    if (this.changed.size === 0) setImmediate(() => this.tellChanges());
+    if (this.changed.size === 0) setImmediate(() => this.sendChanges());
     this.changed.add(accountId);
   }
 
-  private tellChanges(): void {
+  private sendChanges(): void {
     const { hub } = this.parts;
     const added = [...this.changed].filter((id) => hub.listening.has(id) && !this.told.has(id));
     const removed = [...this.changed].filter((id) => !hub.listening.has(id) && this.told.has(id));
     this.changed.clear();
     for (const id of added) this.told.add(id);
     for (const id of removed) this.told.delete(id);
-    for (const peer of this.peers.values()) if (peer.isUpToDate) this.tellPeer(peer, { whole: false, added, removed });
+    for (const peer of this.peers.values()) if (peer.isUpToDate) this.sendAccounts(peer, { whole: false, added, removed });
   }
 
   /** L1. */
-  private tellAll(peer: Peer): void {
-    this.tellPeer(peer, { whole: true, added: [...this.told], removed: [] });
+  private sendAllAccounts(peer: Peer): void {
+    this.sendAccounts(peer, { whole: true, added: [...this.told], removed: [] });
   }
 
-  private tellPeer(peer: Peer, { whole, added, removed }: Listening): void {
+  private sendAccounts(peer: Peer, { whole, added, removed }: Listening): void {
     if (this.stopped) return;
     peer.isUpToDate = true;
     const end = Math.max(added.length, removed.length, whole ? 1 : 0);
-    for (let i = 0; i < end && peer.isUpToDate; i += accountsInOneNews) {
-      const part = (ids: string[]) => ids.slice(i, i + accountsInOneNews);
-      const news: Listening = { whole: whole && i === 0, added: part(added), removed: part(removed) };
-      peer.isUpToDate = this.parts.peers.notify(peer.member, kinds.listening, news);
+    for (let i = 0; i < end && peer.isUpToDate; i += maxAccountsPerMessage) {
+      const part = (ids: string[]) => ids.slice(i, i + maxAccountsPerMessage);
+      const listening: Listening = { whole: whole && i === 0, added: part(added), removed: part(removed) };
+      peer.isUpToDate = this.parts.peers.notify(peer.member, kinds.listening, listening);
       // Its stream may have stood before we heard that it is a member.
       peer.isUp ||= peer.isUpToDate;
     }
   }
 
-  private tellThoseBehind(): void {
-    for (const peer of this.peers.values()) if (!peer.isUpToDate) this.tellAll(peer);
+  private retryPeers(): void {
+    for (const peer of this.peers.values()) if (!peer.isUpToDate) this.sendAllAccounts(peer);
   }
 
   private up(incarnation: string): void {
     const peer = this.peers.get(incarnation);
-    if (peer !== undefined) this.tellAll(peer);
+    if (peer !== undefined) this.sendAllAccounts(peer);
   }
 
   private down(incarnation: string): void {
     const peer = this.peers.get(incarnation);
     if (peer === undefined) return;
     // Not with each try to reach it again.
-    if (peer.isUp) this.watch.hurry();
+    if (peer.isUp) this.counters.hurry();
     peer.isUp = false;
     peer.isUpToDate = false;
   }
@@ -229,7 +229,7 @@ export class EventRelay {
       const { outgoing } = edge;
       edge.outgoing = [];
       const peer = this.peers.get(edge.incarnation);
-      const sent = peer === undefined || this.stopped ? 0 : this.tellEvents(peer.member, outgoing);
+      const sent = peer === undefined || this.stopped ? 0 : this.sendEvents(peer.member, outgoing);
       this.counts.sent += sent;
       this.counts.lost += outgoing.length - sent;
     }
@@ -237,7 +237,7 @@ export class EventRelay {
   }
 
   /** How many have left; where one piece does not, those after it would only make a gap. */
-  private tellEvents(to: Member, events: Told[]): number {
+  private sendEvents(to: Member, events: Told[]): number {
     let begin = 0;
     while (begin < events.length) {
       let end = begin;

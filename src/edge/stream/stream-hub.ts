@@ -34,12 +34,12 @@ type Account = {
   /** What has come here and has not been seen by all who are live, or may be of use to a page that is being read. */
   arrived: StreamEvent[];
   /** Pages that are being read: a few, and no Map, which would keep what it held alive for long where it is filled and emptied all the time. */
-  readonly looks: Look[];
+  readonly reads: PendingRead[];
   gapTimer: NodeJS.Timeout | null;
 };
 
 /** A page that is being read: what follows `after`, and the newest event that was known when the look began. */
-type Look = { readonly after: number; readonly newestBefore: number; readonly page: Promise<StreamEvent[]> };
+type PendingRead = { readonly after: number; readonly newestBefore: number; readonly page: Promise<StreamEvent[]> };
 
 export class StreamHub {
   /** For metrics: gaps that lasted and were filled from PostgreSQL, pages that were read for replays and gaps. */
@@ -103,7 +103,7 @@ export class StreamHub {
       known.subscribers.add(subscriber);
       return subscriber;
     }
-    const account = { id: accountId, subscribers: new Set([subscriber]), newest: 0, arrived: [], looks: [], gapTimer: null };
+    const account = { id: accountId, subscribers: new Set([subscriber]), newest: 0, arrived: [], reads: [], gapTimer: null };
     this.accounts.set(accountId, account);
     this.onListening(accountId);
     return subscriber;
@@ -145,13 +145,13 @@ export class StreamHub {
   }
 
   private passOn(account: Account): void {
-    const { arrived, looks } = account;
+    const { arrived, reads } = account;
     sortBySeq(arrived);
-    const seenBefore = looks.length === 0 ? 0 : seenByAllLive(account);
-    const fresh = looks.length === 0 ? arrived : arrived.filter((event) => event.seq > seenBefore);
+    const seenBefore = reads.length === 0 ? 0 : seenByAllLive(account);
+    const fresh = reads.length === 0 ? arrived : arrived.filter((event) => event.seq > seenBefore);
     for (const subscriber of account.subscribers) if (subscriber.mode === 'live') sendLive(subscriber, fresh);
     const seen = seenByAllLive(account);
-    if (looks.length === 0 && arrived.length > 0) {
+    if (reads.length === 0 && arrived.length > 0) {
       account.arrived = arrived.at(-1)!.seq <= seen ? [] : arrived.filter((event) => event.seq > seen);
     }
     const tooMany = account.arrived.length - maxWaiting;
@@ -186,16 +186,16 @@ export class StreamHub {
 
   /** Reads on from the position until nothing newer is known; the switch to live is in one step with that look. */
   private async catchUp(subscriber: Subscriber): Promise<void> {
-    let look: Look | null = null;
+    let read: PendingRead | null = null;
     while (subscriber.mode === 'replaying') {
       const account = this.accounts.get(subscriber.accountId)!;
-      if (look?.after !== subscriber.position) look = this.look(account, subscriber.position);
-      const { newestBefore }: Look = look;
-      const { last, next }: { last: number; next: Look | null } = await this.sendPage(subscriber, account, look);
-      look = next;
+      if (read?.after !== subscriber.position) read = this.readAfter(account, subscriber.position);
+      const { newestBefore }: PendingRead = read;
+      const { last, next }: { last: number; next: PendingRead | null } = await this.sendPage(subscriber, account, read);
+      read = next;
       if (subscriber.position < last) {
         // For a reader who may take its time nothing is kept.
-        look = null;
+        read = null;
         await readerKeepsUp(subscriber);
         continue;
       }
@@ -217,29 +217,29 @@ export class StreamHub {
   private async sendPage(
     subscriber: Subscriber,
     account: Account,
-    { after, page: reading }: Look,
-  ): Promise<{ last: number; next: Look | null }> {
+    { after, page: reading }: PendingRead,
+  ): Promise<{ last: number; next: PendingRead | null }> {
     const page = await reading;
     const last = page.at(-1)?.seq ?? after;
-    const next = page.length === pageSize ? this.look(account, last) : null;
+    const next = page.length === pageSize ? this.readAfter(account, last) : null;
     await sendInSlices(subscriber, page);
     return { last, next };
   }
 
-  /** Reads the events after a position. Whoever asks for the same, knowing no more, shares one look: a gap is a gap for all who are live. */
-  private look(account: Account, after: number): Look {
-    const { looks, newest } = account;
-    const shared = looks.find((other) => other.after === after && other.newestBefore === newest);
+  /** Reads the events after a position. Whoever asks for the same, knowing no more, shares one read: a gap is a gap for all who are live. */
+  private readAfter(account: Account, after: number): PendingRead {
+    const { reads, newest } = account;
+    const shared = reads.find((other) => other.after === after && other.newestBefore === newest);
     if (shared !== undefined) return shared;
     const page = this.readPage(account.id, after).finally(() => {
-      looks.splice(looks.indexOf(look), 1);
+      reads.splice(reads.indexOf(read), 1);
       this.touch(account);
     });
     // Nobody may be left to hear that it failed.
     page.catch(() => {});
-    const look = { after, newestBefore: newest, page };
-    looks.push(look);
-    return look;
+    const read = { after, newestBefore: newest, page };
+    reads.push(read);
+    return read;
   }
 
   private async readPage(accountId: string, position: number): Promise<StreamEvent[]> {

@@ -22,7 +22,7 @@ export type StreamParts = {
   /** Counts a refused token against the client's address; false: its address has had too many. Default: counts nothing. */
   admitRefusedToken?(clientAddress: string): Promise<boolean>;
   /** Whether the principal's key or session still stands. */
-  standing(principal: Principal): boolean | Promise<boolean>;
+  isStillValid(principal: Principal): boolean | Promise<boolean>;
   /** How many connections each caller may have. Default: any number. */
   connections?: ConnectionLimits;
   retentionDays: number;
@@ -248,7 +248,7 @@ export class Stream implements WebSocketHandlers<Client> {
 
   private async endIfRevoked(principal: Principal): Promise<void> {
     // A database that does not answer is no reason to send anybody away; the next look is half a second off.
-    const stands = await (async () => this.parts.standing(principal))().catch(() => true);
+    const stands = await (async () => this.parts.isStillValid(principal))().catch(() => true);
     if (stands) return;
     for (const socket of this.sockets)
       if (socket.data.principal?.id === principal.id) end(socket, closeCodes.badToken, 'The token was revoked');

@@ -95,12 +95,12 @@ export class ComputeProcess {
     };
     const onAbort = () => stop(signal.reason);
     const timeLeft = this.#timer(job.timeMs);
-    const look = () => {
+    const check = () => {
       const leftMs = timeLeft();
-      if (leftMs > 0) timer = setTimeout(look, leftMs);
+      if (leftMs > 0) timer = setTimeout(check, leftMs);
       else stop(new JobStopped(`${job.name} took longer than ${job.timeMs / 1000} s`, 'time'));
     };
-    let timer = setTimeout(look, job.timeMs);
+    let timer = setTimeout(check, job.timeMs);
     signal.addEventListener('abort', onAbort, { once: true });
     this.#onGone = () => reject(this.#stopped(job));
     this.#onMessage = (message) => {

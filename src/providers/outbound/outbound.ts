@@ -8,7 +8,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { AppError } from '../../errors.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { Deadline } from './deadline.ts';
-import { OriginPlaces } from './origin-places.ts';
+import { OriginLimits } from './origin-limits.ts';
 import type { Outbound } from './port.ts';
 import { readBody } from './read-body.ts';
 import { dnsResolve, type Resolve, systemResolve } from './resolve.ts';
@@ -36,7 +36,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
     connections,
   );
 
-  const places = connections === null ? null : new OriginPlaces(connections);
+  const limits = connections === null ? null : new OriginLimits(connections);
 
   // A literal address never reaches the resolver, so it is judged here.
   function judge({ hostname }: URL): void {
@@ -60,7 +60,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
       try {
         for (let left = redirects; ; left--) {
           if (!configured) judge(hop.url);
-          leave = (await places?.enter(hop.url.origin, request.account ?? '', signal)) ?? null;
+          leave = (await limits?.enter(hop.url.origin, request.account ?? '', signal)) ?? null;
           const response = await send(configured ? trusting : guarded, hop, signal);
           const next = redirects === 0 ? null : redirectTarget(response, hop);
           if (!next) {

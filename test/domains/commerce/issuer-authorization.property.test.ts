@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import type { AuthorizationState } from '../../../src/authorization-state.ts';
 import type { IssuerAuthorizationRow } from '../../../src/domains/commerce/issuer-authorization/entity.ts';
 import { issuerAuthorizationActor } from '../../../src/domains/commerce/issuer-authorization/issuer-authorization.ts';
 import { bookedMinor } from '../../../src/domains/commerce/issuer-authorization/settle.ts';
-import type { IssuerWord } from '../../../src/issuer-word.ts';
 import { type RecordedEffect, RecordedTurn } from '../../support/turn-context.ts';
 
 const amount = fc.integer({ min: 1, max: 1_000 });
@@ -46,7 +46,7 @@ test('a request that an earlier version has recorded goes on under the id of the
   assert.deepEqual(state, earlier);
 });
 
-const { commands } = issuerAuthorizationActor({ charge: null as never, look: null as never });
+const { commands } = issuerAuthorizationActor({ charge: null as never, readAuthorization: null as never });
 const about = { cardId: 'crd_1', accountId: 'acct_01k00000000000000000000xyz', merchant: 'm' };
 
 class World {
@@ -55,13 +55,13 @@ class World {
   private pending: { number: number; amount: number } | null = null;
   private asked = 0;
   private readonly there = {
-    status: 'pending' as IssuerWord['status'],
+    status: 'pending' as AuthorizationState['status'],
     approved: false,
     amount: 0,
     decided: 0,
     captured: null as number | null,
   };
-  private readonly effects = new Map<string, RecordedEffect & { seen: IssuerWord | null }>();
+  private readonly effects = new Map<string, RecordedEffect & { seen: AuthorizationState | null }>();
   private readonly timers = new Map<string, string>();
   /** What card and wallet said, by authorization: the same however often they are asked. */
   private readonly decided = new Map<string, boolean>();
@@ -144,7 +144,7 @@ class World {
     else if (!there.approved) Object.assign(there, { status: 'closed', amount: pending.amount });
   }
 
-  private word(): IssuerWord {
+  private word(): AuthorizationState {
     const { status, approved, amount: amountMinor, decided: decidedRequests, captured: capturedMinor } = this.there;
     return { status, approved, amountMinor, capturedMinor, decidedRequests };
   }
@@ -153,7 +153,7 @@ class World {
     return [...this.effects.values()][which % Math.max(1, this.effects.size)];
   }
 
-  private end(effect: RecordedEffect & { seen: IssuerWord | null }, fails: boolean): void {
+  private end(effect: RecordedEffect & { seen: AuthorizationState | null }, fails: boolean): void {
     this.effects.delete(effect.id);
     const done = (value: unknown) => ({ effectId: effect.id, tookMs: 1, outcome: { kind: 'done', value } });
     const failed = { effectId: effect.id, tookMs: 1, outcome: { kind: 'failed', message: 'away' } };

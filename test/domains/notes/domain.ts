@@ -21,7 +21,7 @@ export const notes = defineDomain({
   start: ({ actors, clock }) => ({
     actors: [noteActor],
     routes: noteRoutes(actors),
-    chores: [
+    jobs: [
       deleteAgedRows({
         name: 'notes',
         table: 'note',

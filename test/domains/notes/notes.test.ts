@@ -6,10 +6,10 @@ import { systemClock } from '../../../src/clock.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { silentLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
+import type { Disposers } from '../../../src/node/disposers.ts';
 import { domains } from '../../../src/node/domains.ts';
 import { startNode } from '../../../src/node/node.ts';
 import { productOf } from '../../../src/node/product.ts';
-import type { Stops } from '../../../src/node/stops.ts';
 import { Maintenance } from '../../../src/storage/maintenance.ts';
 import { testDatabase } from '../../support/database.ts';
 import { DescribedApi } from '../../support/described-api.ts';
@@ -20,7 +20,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { notes } from './domain.ts';
 
 test('a domain in a folder of its own is served whole by naming it in the list', { timeout: 60_000 }, async (t) => {
-  const stops: Stops = [];
+  const disposers: Disposers = [];
   const [database, folder] = await Promise.all([testDatabase({ empty: true }), temporaryFolder()]);
   const model = await openAiServer(
     agentScript(
@@ -30,7 +30,7 @@ test('a domain in a folder of its own is served whole by naming it in the list',
     ),
   );
   t.after(async () => {
-    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop(0);
+    for (let stop = disposers.pop(); stop !== undefined; stop = disposers.pop()) await stop(0);
     await Promise.all([model.close(), database.close(), folder.remove()]);
   });
   const config = loadConfig({
@@ -45,7 +45,7 @@ test('a domain in a folder of its own is served whole by naming it in the list',
     OUTBOUND_ALLOW: '127.0.0.0/8',
   });
   const never = () => assert.fail('nobody asked this node to end');
-  const { address } = await startNode(productOf([...domains, notes]), config, silentLog, stops, never, never);
+  const { address } = await startNode(productOf([...domains, notes]), config, silentLog, disposers, never, never);
   const document = (await (await fetch(`${address}/v1/openapi.json`)).json()) as any;
   const caller = await Caller.register({ url: address, api: new DescribedApi(document) });
   const stream = await StreamClient.open(Number(new URL(address).port));
@@ -87,8 +87,8 @@ test('a domain in a folder of its own is served whole by naming it in the list',
     t.after(() => client.end());
     await client.connect();
     await client.query(`insert into note values ('note_old', 'acct_1', 'old', now() - interval '31 days')`);
-    const { chores = [], metrics } = notes.start({ actors: null as never, clock: systemClock } as never);
-    const removed = await new Maintenance({ databaseUrl: database.url, chores, log: silentLog }).runOnce();
+    const { jobs = [], metrics } = notes.start({ actors: null as never, clock: systemClock } as never);
+    const removed = await new Maintenance({ databaseUrl: database.url, jobs, log: silentLog }).runOnce();
     assert.deepEqual(removed, { notes: 1 });
     assert.equal((await client.query('select from note')).rowCount, 2);
     const told = new Metrics(silentLog);

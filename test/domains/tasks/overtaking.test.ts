@@ -1,6 +1,6 @@
 /**
  * Rules that hold in whatever order messages are heard: messages of different senders have no order, and a dead letter that an operator puts back
- * comes when it comes. Places of tasks and agents are in `task/crew.property.test.ts`.
+ * comes when it comes. Places of tasks and agents are in `task/admission.property.test.ts`.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,7 +14,7 @@ import { walletActor } from '../../../src/domains/commerce/wallet/wallet.ts';
 import { agentActor } from '../../../src/domains/tasks/agent/agent.ts';
 import { taskActor } from '../../../src/domains/tasks/task/task.ts';
 import { silentLog } from '../../../src/log.ts';
-import { toolbox } from '../../support/crew-world.ts';
+import { toolbox } from '../../support/agent-world.ts';
 import { type RecordedMessage, RecordedTurn } from '../../support/turn-context.ts';
 
 const definitions: Record<string, any> = {

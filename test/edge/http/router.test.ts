@@ -246,7 +246,7 @@ test('a refusal by the limiter comes after the scope and before the body, with i
     limits: {
       admit(principal, request) {
         callers.push(principal?.id ?? request.clientAddress);
-        request.standing = { limit: 60, remaining: 0, resetS: 9 };
+        request.rateLimit = { limit: 60, remaining: 0, resetS: 9 };
         return new AppError('rate_limited', 'Too many', { retryAfterS: 7 });
       },
       peek: () => {},
@@ -280,7 +280,7 @@ test('authentication and limits that take time keep the order and see the addres
         : null,
     limits: {
       async admit(_, request) {
-        request.standing = { limit: 60, remaining: 59, resetS: 1 };
+        request.rateLimit = { limit: 60, remaining: 59, resetS: 1 };
         return null;
       },
       peek: () => {},

@@ -13,7 +13,7 @@ test('events committed on three nodes reach subscribers on each in order, at ful
   await database.migrate();
   const transports = await testCluster(t, ['a', 'b', 'c']);
   const nodes = await Promise.all(
-    transports.map(({ member, transport }) => EdgeNode.start(member, transport.peers, { database, lookEveryMs: 200 })),
+    transports.map(({ member, transport }) => EdgeNode.start(member, transport.peers, { database, pollEveryMs: 200 })),
   );
   try {
     const [a, b, c] = nodes as [EdgeNode, EdgeNode, EdgeNode];

@@ -181,7 +181,7 @@ test(`${runs} random lives of three nodes lose, repeat and disorder nothing`, { 
   await database.migrate();
   let run = 0;
   const property = fc.asyncProperty(fc.array(action, { minLength: 40, maxLength: 120, size: 'max' }), async (actions) => {
-    const cluster = new EdgeCluster({ database, lookEveryMs: 100 });
+    const cluster = new EdgeCluster({ database, pollEveryMs: 100 });
     try {
       for (let n = 0; n < nodeCount; n++) await cluster.add();
       const world = new World(cluster, database, run++);

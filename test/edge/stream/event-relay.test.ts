@@ -1,7 +1,7 @@
 /** Events between nodes: three edges with real sockets on one PostgreSQL, their news over links that are slow, cut, or lose things. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { CounterWatch } from '../../../src/edge/stream/counter-watch.ts';
+import { CounterPoller } from '../../../src/edge/stream/counter-poller.ts';
 import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
 import { silentLog } from '../../../src/log.ts';
 import { Database } from '../../../src/storage/database.ts';
@@ -27,10 +27,10 @@ after(async () => {
 });
 
 async function withNodes(
-  lookEveryMs: number,
+  pollEveryMs: number,
   work: (nodes: [EdgeNode, EdgeNode, EdgeNode], cluster: EdgeCluster) => Promise<void>,
 ): Promise<void> {
-  const cluster = new EdgeCluster({ database, lookEveryMs });
+  const cluster = new EdgeCluster({ database, pollEveryMs });
   try {
     await work([await cluster.add(), await cluster.add(), await cluster.add()], cluster);
   } finally {
@@ -138,7 +138,7 @@ test('what a publisher committed and never told arrives by the look at the count
     await b.commit('acct_killed', 2);
     await client.until(() => client.events.length === 2);
     assert.deepEqual(seqsOf(client), [1, 2]);
-    assert.ok(a.relay.watch.counts.behind > 0);
+    assert.ok(a.relay.counters.counts.behind > 0);
     await cluster.kill(b);
   });
 });
@@ -247,7 +247,7 @@ test('a look asks for a thousand accounts at a time, and only for those with lis
     sizes.push((query.values![0] as string[]).length);
     return database.read(query);
   };
-  const watch = new CounterWatch({ hub, database: { read }, log: silentLog, everyMs: neverMs });
+  const watch = new CounterPoller({ hub, database: { read }, log: silentLog, everyMs: neverMs });
   const reader = {
     send: () => 'sent' as const,
     bufferedBytes: () => 0,
@@ -259,7 +259,7 @@ test('a look asks for a thousand accounts at a time, and only for those with lis
   await withNodes(neverMs, async ([node]) => {
     for (const account of ['acct_counted_7', 'acct_counted_2400', 'acct_uncounted']) await node.commit(account, 3);
   });
-  watch.lookSoon([...hub.listening.keys(), 'acct_uncounted']);
+  watch.pollSoon([...hub.listening.keys(), 'acct_uncounted']);
   await until(() => watch.counts.behind === 2, 'the counters to be seen');
   assert.deepEqual(sizes, [1_000, 1_000, 500]);
   assert.equal(hub.listening.get('acct_counted_7')!.newest, 3);

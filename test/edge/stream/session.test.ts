@@ -20,7 +20,7 @@ test('a stream lives as long as its session: that its token has expired does not
     eventCatalogue,
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
-    standing: (principal) => authenticator.standing(principal),
+    isStillValid: (principal) => authenticator.isStillValid(principal),
     retentionDays: 7,
     log: silentLog,
   });

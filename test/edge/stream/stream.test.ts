@@ -75,7 +75,7 @@ before(async () => {
     database,
     eventCatalogue,
     authenticate,
-    standing: (one: Principal) => !revoked.has(one.id),
+    isStillValid: (one: Principal) => !revoked.has(one.id),
     retentionDays: 7,
     log: silentLog,
   };

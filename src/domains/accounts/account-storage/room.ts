@@ -4,7 +4,7 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
 import { planLimits, unlimited } from '../../../plans.ts';
 import { account } from '../account/messages.ts';
-import { limitsFor } from '../account/standing.ts';
+import { limitsFor } from '../account/usage.ts';
 import type { StorageUse } from './messages.ts';
 
 export async function storageLimits(actors: ActorSystem, accountId: string): Promise<StorageUse> {

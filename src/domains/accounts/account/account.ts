@@ -13,14 +13,14 @@ import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type Turn
 import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
 import { isUpgrade, type Plan, unlimited } from '../../../plans.ts';
+import { admit, emptyAdmission, enter, leave, withdraw } from './admission.ts';
 import { Account, type AccountRow, AgentUsage, type WaitingFor } from './entity.ts';
 import { accountInputs } from './inputs.ts';
 import { renewed, upgraded, waitingFor, withPaidTerm } from './invoices.ts';
 import { type AccountContract, type PlanChange, account as ref, taskOfPlace } from './messages.ts';
 import { periodAt } from './period.ts';
-import { admit, enter, leave, noPlaces, withdraw } from './places.ts';
 import { registrationPort, taskPort } from './ports.ts';
-import { inPeriodOf, limitIsReached, limitReachedBy, limitsFor, planOf, whyTasksWait } from './standing.ts';
+import { inPeriodOf, limitIsReached, limitReachedBy, limitsFor, planOf, whyTasksWait } from './usage.ts';
 
 type State = AccountRow | null;
 
@@ -248,8 +248,8 @@ function newAccount(ctx: TurnContext<AccountContract>): AccountRow {
     tasksUsed: 0,
     workedMs: 0,
     tokensUsed: 0,
-    taskPlaces: noPlaces,
-    agentPlaces: noPlaces,
+    taskPlaces: emptyAdmission,
+    agentPlaces: emptyAdmission,
     limitReached: false,
     apiKeys: 0,
     overrides: null,

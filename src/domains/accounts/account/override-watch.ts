@@ -8,7 +8,7 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { shardOf } from '../../../cluster/address.ts';
 import type { Placement } from '../../../cluster/placement.ts';
 import type { Log } from '../../../log.ts';
-import { overridesNews } from '../../../storage/account-overrides.ts';
+import { readOverrideChanges } from '../../../storage/account-overrides.ts';
 import type { Database } from '../../../storage/database.ts';
 import { account } from './messages.ts';
 
@@ -32,7 +32,7 @@ export class OverrideWatch {
   }
 
   start(): void {
-    void this.look().finally(() => {
+    void this.poll().finally(() => {
       if (this.#stopped) return;
       this.#timer = setTimeout(() => this.start(), everyMs);
       this.#timer.unref();
@@ -45,13 +45,13 @@ export class OverrideWatch {
   }
 
   /** Looks now; resolves when the accounts of this node's shards know. Failures are logged, never thrown: the next look finds what is left. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const { database, actors, placement, log } = this.#parts;
     const beganAtMs = performance.now();
     const all = beganAtMs - this.#lookedAtAllMs >= fullEveryMs;
     try {
-      const news = await overridesNews(database, all ? null : recentMs);
-      const ours = news.filter(({ accountId }) => placement.epochOf(shardOf(account.kind, accountId)) !== null);
+      const changes = await readOverrideChanges(database, all ? null : recentMs);
+      const ours = changes.filter(({ accountId }) => placement.epochOf(shardOf(account.kind, accountId)) !== null);
       await Promise.all(
         ours.map(({ accountId, overrides, changedAtMs }) => actors.ask(account, accountId, 'limitsChanged', { overrides, changedAtMs })),
       );

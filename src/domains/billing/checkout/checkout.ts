@@ -54,7 +54,7 @@ const giveUpAfterMs = 23 * 3_600_000;
 const firstLookMs = 60_000;
 const maxLookMs = 3_600_000;
 /** No means of payment takes longer. */
-const lookedAtForMs = 30 * 86_400_000;
+const pollForMs = 30 * 86_400_000;
 
 /** @param takesPayments whether a payment processor takes what is due */
 export function checkoutActor(
@@ -128,7 +128,7 @@ function opened(
   }
   const { sessionId, url: pageUrl } = outcome.value;
   const next: CheckoutRow = { ...state, status: 'open', sessionId, pageUrl };
-  lookLater(next, ctx);
+  scheduleRead(next, ctx);
   ctx.answer('open', openedKey, next);
   return { state: next, reply: null };
 }
@@ -137,13 +137,13 @@ function look(state: State, _input: null, ctx: TurnContext<CheckoutContract>): T
   if (state === null) throw new AppError('not_found', 'Checkout not found');
   if (state.status === 'opening') throw new AppError('unavailable', 'The page is not known yet', { retryAfterS: 5 });
   if (!isUndecidedThere(state)) return { state, reply: state };
-  lookNow(state, ctx);
+  startRead(state, ctx);
   ctx.defer(lookedKey);
   return { state, reply: state };
 }
 
 function lookAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
-  if (state !== null && isUndecidedThere(state)) lookNow(state, ctx);
+  if (state !== null && isUndecidedThere(state)) startRead(state, ctx);
   return { state, reply: null };
 }
 
@@ -153,7 +153,7 @@ function looked(state: State, { outcome }: EffectResult<PageFound>, ctx: TurnCon
     return { state, reply: null };
   }
   if (outcome.kind !== 'done') {
-    lookLater(state, ctx);
+    scheduleRead(state, ctx);
     ctx.answer('look', lookedKey, noAnswer());
     return { state, reply: null };
   }
@@ -168,7 +168,7 @@ function found(state: CheckoutRow, page: PageFound, ctx: TurnContext<CheckoutCon
     case 'open':
     case 'waits': {
       const next: CheckoutRow = { ...state, status: page.kind === 'open' ? 'open' : 'waiting' };
-      lookLater(next, ctx);
+      scheduleRead(next, ctx);
       return next;
     }
     case 'ended':
@@ -284,13 +284,13 @@ function subscribe({ accountId, plan, billingPeriod, amountMinor, sessionId }: P
   ctx.run('subscribe', { accountId, plan, billingPeriod, amountMinor, isRenewed: sessionId !== null } satisfies Subscribe);
 }
 
-function lookNow({ sessionId, amountMinor, status, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
+function startRead({ sessionId, amountMinor, status, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
   ctx.run('look', { sessionId: sessionId!, amountMinor, close: status === 'open' && ctx.nowMs >= expiresAt } satisfies LookAtPage);
 }
 
-function lookLater({ createdAt, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
+function scheduleRead({ createdAt, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
   const ageMs = ctx.nowMs - createdAt;
-  if (ageMs >= lookedAtForMs) return;
+  if (ageMs >= pollForMs) return;
   const dueMs = ctx.nowMs + elapsedBackoffMs(ageMs, firstLookMs, maxLookMs);
   ctx.schedule('look', ctx.nowMs < expiresAt ? Math.min(dueMs, expiresAt) : dueMs, 'lookAgain', {});
 }

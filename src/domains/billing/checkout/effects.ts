@@ -60,7 +60,7 @@ export function checkoutEffects({
       outcome: 'looked',
       input: Type.Object({ sessionId: Type.String(), amountMinor: Type.Integer(), close: Type.Boolean() }),
       async run({ sessionId, amountMinor, close }: LookAtPage, { actorId }: EffectContext): Promise<PageFound> {
-        const found = await asked('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.look(sessionId)));
+        const found = await asked('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.readPage(sessionId)));
         if (found.kind !== 'paid') return found;
         if (found.checkoutId === actorId && found.amountMinor === amountMinor && found.currency === paymentCurrency)
           return { kind: 'paid', payer: found.payer };

@@ -2,7 +2,7 @@
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { PlanChange } from '../../accounts/contract.ts';
-import type { PageStanding, Payer } from '../payments/port.ts';
+import type { PageState, Payer } from '../payments/port.ts';
 import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
 import type { CheckoutRow } from './entity.ts';
 
@@ -18,7 +18,7 @@ export type OpenCheckout = Pick<
 export type ContactRequest = { name: string; email: string; message: string };
 
 /** What the processor says of its page: what was paid there is what was asked for, or it is not. */
-export type PageFound = Exclude<PageStanding, { kind: 'paid' }> | { kind: 'paid'; payer: Payer } | { kind: 'mismatched' };
+export type PageFound = Exclude<PageState, { kind: 'paid' }> | { kind: 'paid'; payer: Payer } | { kind: 'mismatched' };
 
 /** `paidUntilMs`: of the term that was paid. `renewedBy`: the renewal that charges for the plan the account has. */
 export type Subscribed = { change: PlanChange; paidUntilMs: number | null; renewedBy: string | null };

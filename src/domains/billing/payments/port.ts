@@ -33,7 +33,7 @@ export type PaymentPage = {
 export type Payer = { customer: string; method: string; payment: string };
 
 /** `waits`: agreed to, and the money is on its way. `ended`: nobody has paid, and nobody can any more. `currency`: ISO code, lower case. */
-export type PageStanding =
+export type PageState =
   | { kind: 'open' | 'waits' | 'ended' }
   | { kind: 'paid'; checkoutId: string | null; amountMinor: number; currency: string; payer: Payer };
 
@@ -51,10 +51,12 @@ export type RenewalOrder = {
 export type PaidTerm = { paymentId: string; amountMinor: number; currency: string; startsAtMs: number; endsAtMs: number };
 
 /** `isLate`: a charge has failed and is tried again. `paid`: its latest terms, oldest first. */
-export type RenewalStanding = { goesOn: boolean; isLate: boolean; plan: Plan; billingPeriod: BillingPeriod; paid: PaidTerm[] };
+export type RenewalState = { goesOn: boolean; isLate: boolean; plan: Plan; billingPeriod: BillingPeriod; paid: PaidTerm[] };
 
 /** What the processor tells by itself: a hint to look. */
-export type PaymentNews = { id: string; about: 'checkout'; checkoutId: string } | { id: string; about: 'renewal'; renewalId: string };
+export type PaymentNotification =
+  | { id: string; about: 'checkout'; checkoutId: string }
+  | { id: string; about: 'renewal'; renewalId: string };
 
 /**
  * With the same key each command takes effect once, however often it is asked. Everything throws `unavailable` when the processor does not
@@ -62,9 +64,9 @@ export type PaymentNews = { id: string; about: 'checkout'; checkoutId: string } 
  */
 export interface PaymentProcessor {
   openPage(page: PaymentPage, key: string): Promise<{ sessionId: string; url: string }>;
-  look(sessionId: string): Promise<PageStanding>;
+  readPage(sessionId: string): Promise<PageState>;
   /** Closes the page, unless it was paid meanwhile. */
-  closePage(sessionId: string): Promise<PageStanding>;
+  closePage(sessionId: string): Promise<PageState>;
   giveBack(payer: Payer, key: string): Promise<void>;
   /** Charges the payer for each term from then on. Returns the processor's name for that. */
   startRenewals(order: RenewalOrder, key: string): Promise<string>;
@@ -72,8 +74,8 @@ export interface PaymentProcessor {
    * Nothing more is charged for this renewal, save what was started with the key `except`; what is paid stays paid. Also what was started without
    * anybody hearing of it is stopped. Tells how each stands that was.
    */
-  stopRenewals(renewalId: string, payer: Payer, except: string | null): Promise<RenewalStanding[]>;
-  renewals(processorId: string): Promise<RenewalStanding>;
+  stopRenewals(renewalId: string, payer: Payer, except: string | null): Promise<RenewalState[]>;
+  renewals(processorId: string): Promise<RenewalState>;
   /** What the processor tells by a signed message; null for what is of no use here. Throws `bad_request` where it is not signed by it. */
-  news(body: Uint8Array, signature: string): Promise<PaymentNews | null>;
+  readNotification(body: Uint8Array, signature: string): Promise<PaymentNotification | null>;
 }

@@ -8,15 +8,15 @@ import { AppError } from '../../../errors.ts';
 import { type BillingPeriod, type Plan, planName } from '../../../plans.ts';
 import type { Stripe, StripeClient } from '../../../providers/stripe/client.ts';
 import {
-  type PageStanding,
+  type PageState,
   type PaidTerm,
   type Payer,
-  type PaymentNews,
+  type PaymentNotification,
   type PaymentPage,
   type PaymentProcessor,
   paymentCurrency,
   type RenewalOrder,
-  type RenewalStanding,
+  type RenewalState,
 } from './port.ts';
 
 /** Stripe wants at least half an hour by its own clock: ours may be behind, and the request takes a while. */
@@ -36,7 +36,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
       return { sessionId: session.id, url: session.url };
     },
 
-    look,
+    readPage,
 
     async closePage(sessionId) {
       // Else it was paid, or has ended by itself.
@@ -44,7 +44,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
         'conflict',
         stripe.call((api, options) => api.checkout.sessions.expire(sessionId, {}, options)),
       );
-      return look(sessionId);
+      return readPage(sessionId);
     },
 
     async giveBack({ payment }, key) {
@@ -70,7 +70,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
     },
 
     async stopRenewals(renewalId, payer, except) {
-      const stopped: RenewalStanding[] = [];
+      const stopped: RenewalState[] = [];
       for (const subscription of await subscriptionsOf(renewalId, payer)) {
         if (subscription.metadata.troupe_key === except) continue;
         if (subscription.status !== 'canceled') await cancel(subscription.id);
@@ -81,14 +81,14 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
 
     renewals,
 
-    async news(body, signature) {
-      return newsOf(await stripe.event(body, signature));
+    async readNotification(body, signature) {
+      return notificationOf(await stripe.event(body, signature));
     },
   };
 
-  async function look(sessionId: string): Promise<PageStanding> {
+  async function readPage(sessionId: string): Promise<PageState> {
     const expand = ['payment_intent'];
-    return pageStandingOf(await stripe.call((api, options) => api.checkout.sessions.retrieve(sessionId, { expand }, options)));
+    return pageStateOf(await stripe.call((api, options) => api.checkout.sessions.retrieve(sessionId, { expand }, options)));
   }
 
   async function subscriptionsOf(renewalId: string, { customer }: Payer): Promise<Stripe.Subscription[]> {
@@ -104,11 +104,11 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
     );
   }
 
-  async function renewals(processorId: string): Promise<RenewalStanding> {
+  async function renewals(processorId: string): Promise<RenewalState> {
     const subscription = await stripe.call((api, options) => api.subscriptions.retrieve(processorId, {}, options));
     const asked = { subscription: processorId, status: 'paid' as const, limit: termsLookedAt };
     const { data } = await stripe.call((api, options) => api.invoices.list(asked, options));
-    return standingOf(subscription, data);
+    return renewalStateOf(subscription, data);
   }
 
   /** The same product for everybody who pays for the plan. */
@@ -178,7 +178,7 @@ function subscriptionOf(order: RenewalOrder, product: string, key: string, nowMs
   };
 }
 
-function pageStandingOf(session: Stripe.Checkout.Session): PageStanding {
+function pageStateOf(session: Stripe.Checkout.Session): PageState {
   const { status, payment_status, payment_intent: intent } = session;
   if (status === 'expired') return { kind: 'ended' };
   if (status !== 'complete') return { kind: 'open' };
@@ -193,7 +193,7 @@ function pageStandingOf(session: Stripe.Checkout.Session): PageStanding {
   return { kind: failed ? 'ended' : 'waits' };
 }
 
-function standingOf({ status, metadata }: Stripe.Subscription, invoices: Stripe.Invoice[]): RenewalStanding {
+function renewalStateOf({ status, metadata }: Stripe.Subscription, invoices: Stripe.Invoice[]): RenewalState {
   return {
     goesOn: ['active', 'trialing', 'past_due', 'incomplete'].includes(status),
     isLate: status === 'past_due',
@@ -215,7 +215,7 @@ function termOf({ id, amount_paid, currency: paidIn, lines }: Stripe.Invoice): P
   };
 }
 
-function newsOf(event: Stripe.Event): PaymentNews | null {
+function notificationOf(event: Stripe.Event): PaymentNotification | null {
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.expired':

@@ -4,7 +4,7 @@ import type { EffectContext, EffectsOf } from '../../../actors/define-actor.ts';
 import { configured } from '../../../configured.ts';
 import { type Log, warned } from '../../../log.ts';
 import { planPriceMinor } from '../../../plans.ts';
-import { type PaymentProcessor, paymentCurrency, type RenewalStanding } from '../payments/port.ts';
+import { type PaymentProcessor, paymentCurrency, type RenewalState } from '../payments/port.ts';
 import type { RenewalRow } from './entity.ts';
 import type { Arranged, RenewalContract } from './messages.ts';
 
@@ -48,7 +48,7 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
       ...common,
       outcome: 'stopped',
       input: Type.Object({ payer: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }) }),
-      run: ({ payer }: Pick<RenewalRow, 'payer'>, { actorId }: EffectContext): Promise<RenewalStanding[]> =>
+      run: ({ payer }: Pick<RenewalRow, 'payer'>, { actorId }: EffectContext): Promise<RenewalState[]> =>
         asked('stopped', actorId, async (of) => (await of.stopRenewals(actorId, payer, null)).map((standing) => ours(standing, actorId))),
     },
     look: {
@@ -61,7 +61,7 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
   };
 
   /** What was paid in another currency than asked for counts as nothing. */
-  function ours(standing: RenewalStanding, renewalId: string): RenewalStanding {
+  function ours(standing: RenewalState, renewalId: string): RenewalState {
     const strange = standing.paid.filter((term) => term.currency !== paymentCurrency);
     if (strange.length > 0) {
       onMismatch();

@@ -1,14 +1,14 @@
 /** What can be asked of a renewal: what the payment processor charges for the terms after the first. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
-import type { Payer, RenewalStanding } from '../payments/port.ts';
+import type { Payer, RenewalState } from '../payments/port.ts';
 import type { Arrange } from './effects.ts';
 import type { RenewalRow } from './entity.ts';
 
 export type BeginRenewal = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod'> & { payer: Payer; paidUntilMs: number };
 
 /** `standings`: of what was charged before. `processorId`: what is charged from now on. */
-export type Arranged = { arrangement: number; standings: RenewalStanding[]; processorId: string };
+export type Arranged = { arrangement: number; standings: RenewalState[]; processorId: string };
 
 /** Where there is none, looking changes nothing. */
 export type RenewalContract = {
@@ -25,8 +25,8 @@ export type RenewalContract = {
     goOn(input: object): null;
     /** Outcomes of effects. */
     arranged(input: EffectResult<Arranged>): null;
-    stopped(input: EffectResult<RenewalStanding[]>): null;
-    looked(input: EffectResult<{ processorId: string; standing: RenewalStanding }>): null;
+    stopped(input: EffectResult<RenewalState[]>): null;
+    looked(input: EffectResult<{ processorId: string; standing: RenewalState }>): null;
   };
   queries: {
     /** null: there is none. */
@@ -34,8 +34,8 @@ export type RenewalContract = {
   };
   effects: {
     arrange(input: Arrange): Arranged;
-    stop(input: { payer: Payer }): RenewalStanding[];
-    look(input: { processorId: string }): { processorId: string; standing: RenewalStanding };
+    stop(input: { payer: Payer }): RenewalState[];
+    look(input: { processorId: string }): { processorId: string; standing: RenewalState };
   };
 };
 

@@ -12,7 +12,7 @@ import { NotYet } from '../../../actors/not-yet.ts';
 import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
 import { account } from '../../accounts/contract.ts';
-import type { PaidTerm, RenewalStanding } from '../payments/port.ts';
+import type { PaidTerm, RenewalState } from '../payments/port.ts';
 import type { Arrange } from './effects.ts';
 import { Renewal, type RenewalRow } from './entity.ts';
 import { renewalInputs } from './inputs.ts';
@@ -24,9 +24,9 @@ const lookedKey = 'looked';
 const firstRetryMs = 5_000;
 const maxRetryMs = 3_600_000;
 /** The processor takes about an hour to charge, once a term has begun. */
-const firstLookAfterMs = 2 * 3_600_000;
+const firstPollAfterMs = 2 * 3_600_000;
 /** How often a charge that has failed, or is not there yet, is looked for, beside what the processor tells. */
-const lookEveryMs = 24 * 3_600_000;
+const pollEveryMs = 24 * 3_600_000;
 /** What could not be arranged is tried for so long after what is paid has ended; what could not be stopped for longer. */
 const arrangedWithinMs = 3 * 86_400_000;
 const stoppedWithinMs = 30 * 86_400_000;
@@ -152,7 +152,7 @@ function stop(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
 }
 
 function renewing(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
-  ctx.schedule('goOn', Math.max(row.paidUntil + firstLookAfterMs, ctx.nowMs + lookEveryMs), 'goOn', {});
+  ctx.schedule('goOn', Math.max(row.paidUntil + firstPollAfterMs, ctx.nowMs + pollEveryMs), 'goOn', {});
   return { ...row, status: 'renewing' };
 }
 
@@ -166,7 +166,7 @@ function failing(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow
 }
 
 /** Tells the account of each term that it has not heard of. */
-function withPaid(row: RenewalRow, standings: RenewalStanding[], ctx: TurnContext<RenewalContract>): RenewalRow {
+function withPaid(row: RenewalRow, standings: RenewalState[], ctx: TurnContext<RenewalContract>): RenewalRow {
   const terms = standings.flatMap(({ plan, billingPeriod, paid }) => paid.map((term) => ({ plan, billingPeriod, ...term })));
   return terms.sort((a, b) => a.endsAtMs - b.endsAtMs).reduce((known, term) => withTerm(known, term, ctx), row);
 }

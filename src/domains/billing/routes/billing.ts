@@ -10,7 +10,7 @@ import { AppError } from '../../../errors.ts';
 import { toMajor } from '../../../money.ts';
 import { plans } from '../../../plans.ts';
 import type { Database } from '../../../storage/database.ts';
-import { account, accountStorage, minutes, type Standing, standingOf, storageLimits } from '../../accounts/contract.ts';
+import { account, accountStorage, minutes, storageLimits, type UsageSummary, usageSummaryOf } from '../../accounts/contract.ts';
 import { tasksIds } from '../../tasks/contract.ts';
 
 const usageFields = {
@@ -30,10 +30,10 @@ const UsageQuery = Type.Object({
 export type BillingRouteParts = { actors: ActorSystem; database: Database; clock: Clock };
 
 export function billingRoutes({ actors, database, clock }: BillingRouteParts): AnyRoute[] {
-  const standing = async (principal: Principal): Promise<Standing> => {
+  const usageOf = async (principal: Principal): Promise<UsageSummary> => {
     const row = await actors.query(account, principal.accountId, 'get', null);
     if (row === null) throw new AppError('not_found', 'Account not found');
-    return standingOf(row, clock.nowMs());
+    return usageSummaryOf(row, clock.nowMs());
   };
   const storage = async (accountId: string) => {
     const [used, limits] = await Promise.all([actors.query(accountStorage, accountId, 'used', null), storageLimits(actors, accountId)]);
@@ -61,7 +61,7 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
         }),
       },
       async handler({ principal }) {
-        const now = await standing(principal);
+        const now = await usageOf(principal);
         return answer(200, {
           plan: now.plan,
           billing_period_start: date(now.periodStartsAtMs),
@@ -105,7 +105,7 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
         }),
       },
       async handler({ principal, query }) {
-        const now = await standing(principal);
+        const now = await usageOf(principal);
         const { rows } = await database.list(principal.accountId, () =>
           database.read({
             name: 'usage_breakdown',
@@ -128,7 +128,7 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
   ];
 }
 
-function usage({ tasksUsed, tasksLimit, minutesUsed, creditsRemaining }: Standing) {
+function usage({ tasksUsed, tasksLimit, minutesUsed, creditsRemaining }: UsageSummary) {
   return { tasks_used: tasksUsed, tasks_limit: tasksLimit, agents_minutes: minutesUsed, credits_remaining: creditsRemaining };
 }
 

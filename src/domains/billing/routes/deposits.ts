@@ -135,13 +135,19 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
 }
 
 function viewOf({ amountMinor, status, pageUrl, createdAt, expiresAt }: CheckoutRow, id: string): Omit<DepositView, 'balance'> {
-  const about = { id, amount: toMajor(amountMinor), source: 'card' as const, status: standing[status] ?? 'pending', mode: 'live' as const };
+  const about = {
+    id,
+    amount: toMajor(amountMinor),
+    source: 'card' as const,
+    status: depositStatus[status] ?? 'pending',
+    mode: 'live' as const,
+  };
   const page = status === 'open' && pageUrl !== null ? { checkout_url: pageUrl, expires_at: isoTimestamp(expiresAt) } : {};
   return { ...about, created_at: isoTimestamp(createdAt), ...page };
 }
 
 /** What is not named is pending, also what is paid: the wallet books it a moment later. */
-const standing: Partial<Record<CheckoutRow['status'], DepositView['status']>> = {
+const depositStatus: Partial<Record<CheckoutRow['status'], DepositView['status']>> = {
   expired: 'expired',
   failed: 'failed',
   mismatched: 'failed',

@@ -61,10 +61,10 @@ async function decide(parts: IssuerParts, request: IssuerRequest, deadlineMs: nu
 }
 
 /** Takes what the issuer tells that wants no answer. Resolves when it is committed; rejects where it should be told again. */
-export async function takeNews({ actors, database, log }: IssuerParts, event: IssuerEvent): Promise<void> {
+export async function takeNotification({ actors, database, log }: IssuerParts, event: IssuerEvent): Promise<void> {
   if (event.kind === 'unlinked')
     log.warn({ transaction: event.transactionId }, 'the issuer has moved money that belongs to no authorization: book it by hand');
-  if (event.kind !== 'news') return;
+  if (event.kind !== 'notification') return;
   const of = await cardOf({ database }, event);
   if (of !== null) await actors.ask(issuerAuthorization, event.issuerId, 'news', { ...of, approved: event.approved });
 }

@@ -1,6 +1,6 @@
 /** Authorizations of cards that are issued elsewhere. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { IssuerWord } from '../../../issuer-word.ts';
+import type { AuthorizationState } from '../../../authorization-state.ts';
 import type { Mode } from '../../../mode.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
@@ -29,7 +29,7 @@ export const IssuerAuthorization = defineEntity({
     merchant: p.text(),
     charges: json<Charge[]>(),
     /** What the issuer said last; null: it was not asked yet. */
-    word: json<IssuerWord>().strictNullable(),
+    word: json<AuthorizationState>().strictNullable(),
     /** What the issuer let through and neither card nor wallet would pay. */
     uncoveredMinor: p.bigint('number'),
     /** Looks at the issuer in a row that failed. */

@@ -18,9 +18,9 @@ import {
   type Turn,
   type TurnContext,
 } from '../../../actors/define-actor.ts';
+import type { AuthorizationState } from '../../../authorization-state.ts';
 import { backoffMs, elapsedBackoffMs } from '../../../backoff.ts';
 import { derivedId } from '../../../ids.ts';
-import type { IssuerWord } from '../../../issuer-word.ts';
 import { card, type DeclineReason } from '../card/messages.ts';
 import { commerceIds } from '../ids.ts';
 import type { OutsideIssuer } from '../issuing/port.ts';
@@ -43,28 +43,28 @@ export type ChargeInput = { cardId: string; authorizationId: string; number: num
 
 export type IssuerAuthorizationEffects = {
   charge(input: ChargeInput): Promise<Charged>;
-  look: OutsideIssuer['look'];
+  readAuthorization: OutsideIssuer['readAuthorization'];
 };
 
 /** Requests and charges of one authorization; a shop that wants more asks anew. */
 const maxCharges = 100;
 /** News of a decision comes sooner; this is for news that does not come. */
-const firstLookMs = 20_000;
-const openLookMs = 24 * 3_600_000;
-const failedLookMs = 5_000;
+const firstReadMs = 20_000;
+const openReadMs = 24 * 3_600_000;
+const failedReadMs = 5_000;
 const maxRetryMs = 3_600_000;
 /** Issuers let an authorization go after 31 days at most. */
-const lookForMs = 40 * 24 * 3_600_000;
+const readForMs = 40 * 24 * 3_600_000;
 const chargeAgainMs = 1_000;
-const lookTimer = 'look';
+const readTimer = 'look';
 const chargeTimer = 'charge';
 
-export function issuerAuthorizationActor({ charge, look }: IssuerAuthorizationEffects) {
+export function issuerAuthorizationActor({ charge, readAuthorization }: IssuerAuthorizationEffects) {
   return defineActor<Row, IssuerAuthorizationContract>({
     ref: issuerAuthorization,
     entity: IssuerAuthorization,
     inputs: issuerAuthorizationInputs,
-    commands: { request, news, charged, looked, chargeAgain, look: lookNow },
+    commands: { request, news, charged, looked, chargeAgain, look: readNow },
     queries: { get: (state) => state },
     effects: {
       charge: {
@@ -83,7 +83,7 @@ export function issuerAuthorizationActor({ charge, look }: IssuerAuthorizationEf
         }),
       },
       look: {
-        run: (_input: object, { actorId, signal }: EffectContext) => look(actorId, signal),
+        run: (_input: object, { actorId, signal }: EffectContext) => readAuthorization(actorId, signal),
         repeatable: () => true,
         timeoutMs: 30_000,
         lane: 'vital',
@@ -112,7 +112,7 @@ function request(
   const authorizationId = known?.authorizationId ?? authorizationIdOf(before, number);
   const reply: Decision = { approved: true, authorizationId };
   if (known !== undefined) return { state: before, reply };
-  ctx.schedule(lookTimer, ctx.nowMs + firstLookMs, 'look', {});
+  ctx.schedule(readTimer, ctx.nowMs + firstReadMs, 'look', {});
   return { state: withCharge(before, { authorizationId, number, amountMinor }, ctx), reply };
 }
 
@@ -122,7 +122,7 @@ function news(
   ctx: TurnContext<IssuerAuthorizationContract>,
 ): Turn<State, void> {
   if (state === null && !approved) return { state, reply: undefined };
-  return { state: look(state ?? newRow(about, ctx), ctx), reply: undefined };
+  return { state: startRead(state ?? newRow(about, ctx), ctx), reply: undefined };
 }
 
 function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
@@ -131,7 +131,7 @@ function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnCont
   if (outcome.kind !== 'done' || decided === undefined) {
     // It may have been booked: only card and wallet know, and they know it again by its id.
     const triedForMs = ctx.nowMs - Math.max(...state.charges.filter(isAsked).map(({ atMs }) => atMs));
-    if (triedForMs < lookForMs)
+    if (triedForMs < readForMs)
       ctx.schedule(chargeTimer, ctx.nowMs + elapsedBackoffMs(triedForMs, chargeAgainMs, maxRetryMs), 'chargeAgain', {});
     return { state, reply: null };
   }
@@ -146,7 +146,7 @@ function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnCont
 
 function looked(
   state: State,
-  { effectId, outcome }: EffectResult<IssuerWord>,
+  { effectId, outcome }: EffectResult<AuthorizationState>,
   ctx: TurnContext<IssuerAuthorizationContract>,
 ): Turn<State, null> {
   if (state === null || state.lookId !== effectId) return { state, reply: null };
@@ -154,14 +154,14 @@ function looked(
   const rested: Row = { ...state, lookId: null, lookAgain: false };
   const ageMs = ctx.nowMs - createdAt;
   if (outcome.kind !== 'done') {
-    if (ageMs < lookForMs) lookLater(backoffMs(failedLooks, failedLookMs, maxRetryMs), ctx);
+    if (ageMs < readForMs) scheduleRead(backoffMs(failedLooks, failedReadMs, maxRetryMs), ctx);
     return { state: { ...rested, failedLooks: failedLooks + 1 }, reply: null };
   }
   const told = settled({ ...rested, word: outcome.value, failedLooks: 0 }, ctx);
-  if (lookAgain) return { state: look(told, ctx), reply: null };
+  if (lookAgain) return { state: startRead(told, ctx), reply: null };
   const isSettled = dueMinor({ ...told, charges: told.charges.filter((charge) => !isAsked(charge)) }, ctx.nowMs) !== null;
-  if (ageMs >= lookForMs || (isSettled && isOver(outcome.value))) ctx.unschedule(lookTimer);
-  else lookLater(isSettled ? openLookMs : elapsedBackoffMs(ageMs, firstLookMs, maxRetryMs), ctx);
+  if (ageMs >= readForMs || (isSettled && isOver(outcome.value))) ctx.unschedule(readTimer);
+  else scheduleRead(isSettled ? openReadMs : elapsedBackoffMs(ageMs, firstReadMs, maxRetryMs), ctx);
   return { state: told, reply: null };
 }
 
@@ -171,18 +171,18 @@ function chargeAgain(state: State, _input: object, ctx: TurnContext<IssuerAuthor
   return { state, reply: null };
 }
 
-function lookNow(state: State, _input: object, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
-  return { state: state === null ? null : look(state, ctx), reply: null };
+function readNow(state: State, _input: object, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {
+  return { state: state === null ? null : startRead(state, ctx), reply: null };
 }
 
 /** What was said before the news is no answer to it. */
-function look(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
+function startRead(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
   if (state.lookId !== null) return { ...state, lookAgain: true };
   return { ...state, lookId: ctx.run('look', {}) };
 }
 
-function lookLater(inMs: number, ctx: TurnContext<IssuerAuthorizationContract>): void {
-  ctx.schedule(lookTimer, ctx.nowMs + inMs, 'look', {});
+function scheduleRead(inMs: number, ctx: TurnContext<IssuerAuthorizationContract>): void {
+  ctx.schedule(readTimer, ctx.nowMs + inMs, 'look', {});
 }
 
 /** Makes what is booked what the issuer says, as far as it has said it. */
@@ -219,7 +219,7 @@ function giveBack(
   });
 }
 
-function reasonOf({ approved, status }: IssuerWord) {
+function reasonOf({ approved, status }: AuthorizationState) {
   if (!approved) return 'not_approved' as const;
   return status === 'reversed' || status === 'expired' ? status : ('captured_less' as const);
 }

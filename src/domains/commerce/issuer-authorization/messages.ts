@@ -1,7 +1,7 @@
 /** What can be asked of an authorization at an issuer elsewhere. The key is the issuer's id of it; amounts are minor units (cents). */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
-import type { IssuerWord } from '../../../issuer-word.ts';
+import type { AuthorizationState } from '../../../authorization-state.ts';
 import type { DeclineReason } from '../card/messages.ts';
 import type { IssuerAuthorizationRow } from './entity.ts';
 
@@ -26,7 +26,7 @@ export type IssuerAuthorizationContract = {
     /** Outcome of the effect. */
     charged(input: EffectResult<Charged>): null;
     /** Outcome of the effect. */
-    looked(input: EffectResult<IssuerWord>): null;
+    looked(input: EffectResult<AuthorizationState>): null;
     /** By timer: what card and wallet did not answer is asked again. */
     chargeAgain(input: object): null;
     /** By timer. */
@@ -34,7 +34,7 @@ export type IssuerAuthorizationContract = {
   };
   queries: { get(input: null): IssuerAuthorizationRow | null };
   effects: {
-    look(input: Record<string, never>): IssuerWord;
+    look(input: Record<string, never>): AuthorizationState;
     charge(input: { cardId: string; authorizationId: string; number: number | null; amountMinor: number; merchant: string }): Charged;
   };
 };

@@ -1,5 +1,5 @@
 /** What is booked of an authorization against what its issuer says of it. Pure rules. */
-import type { IssuerWord } from '../../../issuer-word.ts';
+import type { AuthorizationState } from '../../../authorization-state.ts';
 import type { Charge, IssuerAuthorizationRow } from './entity.ts';
 
 /** A request is decided there within seconds; by then it is decided, whatever its history shows. */
@@ -46,12 +46,12 @@ export function takeBack(
 }
 
 /** Nothing follows any more, save refunds, of which there is news. */
-export function isOver({ status, approved, capturedMinor }: IssuerWord): boolean {
+export function isOver({ status, approved, capturedMinor }: AuthorizationState): boolean {
   if (status === 'reversed' || status === 'expired') return true;
   return status === 'closed' && (!approved || capturedMinor !== null);
 }
 
 /** Each request that was answered here is decided there. */
-function isUpToDate(charges: readonly Charge[], { decidedRequests }: IssuerWord, nowMs: number): boolean {
+function isUpToDate(charges: readonly Charge[], { decidedRequests }: AuthorizationState, nowMs: number): boolean {
   return charges.every(({ number, atMs }) => number === null || number < decidedRequests || nowMs - atMs > undecidedForMs);
 }

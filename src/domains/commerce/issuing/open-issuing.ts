@@ -11,9 +11,9 @@ import type { Database } from '../../../storage/database.ts';
 import { type CardRequest, type IssuedNow, issueCard } from '../card/issue.ts';
 import { issueAtIssuer } from '../issued-card/issue.ts';
 import { issuedCardActor } from '../issued-card/issued-card.ts';
-import { answerRequest, chargeCard, type IssuerParts, takeNews } from '../issuer-authorization/answer.ts';
+import { answerRequest, chargeCard, type IssuerParts, takeNotification } from '../issuer-authorization/answer.ts';
 import { issuerAuthorizationActor } from '../issuer-authorization/issuer-authorization.ts';
-import { issuerNewsRoutes } from '../routes/issuer-news.ts';
+import { issuerWebhookRoutes } from '../routes/issuer-webhook.ts';
 import { createEmbeddedIssuer } from './embedded.ts';
 import type { OutsideIssuer } from './port.ts';
 import { createStripeIssuer } from './stripe.ts';
@@ -35,7 +35,7 @@ export function openIssuing({ config, secretKey, actors, database, log }: Issuin
     issuedCardActor(issuer, log),
     issuerAuthorizationActor({
       charge: (input) => chargeCard(parts, input),
-      look: async (id, signal) => configured(issuer, 'issuer of cards').look(id, signal),
+      readAuthorization: async (id, signal) => configured(issuer, 'issuer of cards').readAuthorization(id, signal),
     }),
   ] as AnyActor[];
   const embedded = createEmbeddedIssuer(secretKey);
@@ -45,10 +45,10 @@ export function openIssuing({ config, secretKey, actors, database, log }: Issuin
     issue: (id, request, commandId) =>
       request.mode === 'test' ? issueHere(id, request, commandId) : issueAtIssuer({ actors, issuer }, id, request, commandId),
     actors: definitions,
-    routes: issuerNewsRoutes({
+    routes: issuerWebhookRoutes({
       read: (body, signature) => issuer.event(body, signature),
       decide: (request, deadlineMs) => answerRequest(parts, request, deadlineMs),
-      take: (event) => takeNews(parts, event),
+      take: (event) => takeNotification(parts, event),
       answer: (approved, about) => issuer.answer(approved, about),
     }),
   };

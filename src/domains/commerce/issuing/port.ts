@@ -1,5 +1,5 @@
 /** Who issues cards. What is secret about a card is shown when it is made, and kept nowhere. */
-import type { IssuerWord } from '../../../issuer-word.ts';
+import type { AuthorizationState } from '../../../authorization-state.ts';
 
 export type IssuedCard = {
   /** 16 digits. */
@@ -40,7 +40,7 @@ export type IssuerRequest = AboutAuthorization & {
 export type IssuerEvent =
   | IssuerRequest
   /** Something has happened to it: look. */
-  | (AboutAuthorization & { kind: 'news'; approved: boolean })
+  | (AboutAuthorization & { kind: 'notification'; approved: boolean })
   /** Money was taken or given back, and belongs to no authorization. */
   | { kind: 'unlinked'; transactionId: string }
   | { kind: 'other' };
@@ -57,7 +57,7 @@ export interface OutsideIssuer {
   /** `expiry`: MM/YY. Ask for it only to show it. */
   details(issuerCardId: string): Promise<{ number: string; cvv: string; expiry: string }>;
   setStatus(issuerCardId: string, status: CardStatus, signal: AbortSignal): Promise<void>;
-  look(issuerId: string, signal: AbortSignal): Promise<IssuerWord>;
+  readAuthorization(issuerId: string, signal: AbortSignal): Promise<AuthorizationState>;
   /** Reads what it tells. Throws `bad_request` for what it has not signed, or in no shape that is known. */
   event(body: Uint8Array, signature: string): Promise<IssuerEvent>;
   /** The answer to a request, as headers and body. */

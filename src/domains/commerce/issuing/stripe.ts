@@ -3,9 +3,9 @@
  * that are used, and reads them with care: an event is signed, and may still be of another version.
  */
 import { createHmac } from 'node:crypto';
+import type { AuthorizationState } from '../../../authorization-state.ts';
 import { derivedKey } from '../../../derived-key.ts';
 import { AppError } from '../../../errors.ts';
-import type { IssuerWord } from '../../../issuer-word.ts';
 import { type Stripe, type StripeClient, stripeVersion } from '../../../providers/stripe/client.ts';
 import { cardholderOf } from './cardholder.ts';
 import type { AboutAuthorization, CardStatus, IssuerEvent, OutsideIssuer } from './port.ts';
@@ -62,8 +62,10 @@ export function createStripeIssuer({ client, cardholder, secretKey }: StripeIssu
       }
     },
 
-    async look(issuerId, signal) {
-      return wordOf(await client.call((stripe, options) => stripe.issuing.authorizations.retrieve(issuerId, {}, options), { signal }));
+    async readAuthorization(issuerId, signal) {
+      return authorizationStateOf(
+        await client.call((stripe, options) => stripe.issuing.authorizations.retrieve(issuerId, {}, options), { signal }),
+      );
     },
 
     async event(body, signature) {
@@ -79,7 +81,13 @@ export function createStripeIssuer({ client, cardholder, secretKey }: StripeIssu
   };
 }
 
-function wordOf({ status, approved, amount, transactions, request_history: history }: Stripe.Issuing.Authorization): IssuerWord {
+function authorizationStateOf({
+  status,
+  approved,
+  amount,
+  transactions,
+  request_history: history,
+}: Stripe.Issuing.Authorization): AuthorizationState {
   const known = knownStatuses.find((one) => one === status);
   if (known === undefined) throw new AppError('unavailable', 'Stripe told a status that is not known here');
   // Captures are negative, refunds positive.
@@ -97,11 +105,11 @@ function eventOf({ type, data }: Stripe.Event): IssuerEvent {
     return { kind: 'request', ...aboutOf(of, of.id), number, amountMinor: amount, currency: currency.toUpperCase() };
   }
   if (type === 'issuing_authorization.created' || type === 'issuing_authorization.updated')
-    return { kind: 'news', ...aboutOf(of, of.id), approved: of.approved === true };
+    return { kind: 'notification', ...aboutOf(of, of.id), approved: of.approved === true };
   if (type === 'issuing_transaction.created' || type === 'issuing_transaction.updated') {
     const authorization = idOf(of.authorization);
     if (authorization === null) return { kind: 'unlinked', transactionId: String(of.id).slice(0, 100) };
-    return { kind: 'news', ...aboutOf(of, authorization), approved: true };
+    return { kind: 'notification', ...aboutOf(of, authorization), approved: true };
   }
   return { kind: 'other' };
 }

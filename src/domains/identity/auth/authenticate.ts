@@ -54,9 +54,9 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
   /** Hashes of keys that do not exist, and until when that is believed. */
   const unknown = new LRUCache<string, number>({ max: maxUnknown });
   /** Tokens being looked up, so that a burst of requests with a new one asks once. */
-  const looking = new Map<string, Promise<Principal | null>>();
+  const inProgress = new Map<string, Promise<Principal | null>>();
 
-  const authenticate = (authorization: string) => remembered(authorization, look);
+  const authenticate = (authorization: string) => remembered(authorization, identify);
 
   /** @param name what the principal is remembered by */
   function remembered(
@@ -118,18 +118,18 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
       .catch((error) => log.debug({ err: error, key_id: entry.principal.id }, 'the use of a key was not noted'));
   }
 
-  function look(authorization: string): null | Promise<Principal | null> {
+  function identify(authorization: string): null | Promise<Principal | null> {
     if (authorization.length > maxHeaderChars || !/^bearer /i.test(authorization)) return null;
     const token = authorization.slice(7).trim();
     const isKey = token.startsWith('mk_') || token.startsWith('mt_');
     if (!isKey && !token.startsWith('v4.public.')) return null;
-    return lookOnce(authorization, () => (isKey ? lookForKey(token) : lookForSession(tokens.readAccessToken(token))));
+    return identifyOnce(authorization, () => (isKey ? findKey(token) : findSession(tokens.readAccessToken(token))));
   }
 
-  function lookOnce(name: string, lookFor: () => null | Promise<Known | null>): null | Promise<Principal | null> {
-    const first = looking.get(name);
+  function identifyOnce(name: string, find: () => null | Promise<Known | null>): null | Promise<Principal | null> {
+    const first = inProgress.get(name);
     if (first !== undefined) return first;
-    const found = lookFor();
+    const found = find();
     if (found === null) return null;
     const result = found
       .then((entry) => {
@@ -138,12 +138,12 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
         noteUse(entry, entry.askedAtMs);
         return entry.principal;
       })
-      .finally(() => looking.delete(name));
-    looking.set(name, result);
+      .finally(() => inProgress.delete(name));
+    inProgress.set(name, result);
     return result;
   }
 
-  async function lookForSession(reading: Promise<(AccessClaims & { expiresAtMs: number }) | null>): Promise<Known | null> {
+  async function findSession(reading: Promise<(AccessClaims & { expiresAtMs: number }) | null>): Promise<Known | null> {
     const claims = await reading;
     if (claims === null) return null;
     const { accountId, userId, sessionId, expiresAtMs } = claims;
@@ -152,7 +152,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     return (await ask(principal)) ? { principal, expiresAtMs, askedAtMs, asking: false, touchedAtMs: 0 } : null;
   }
 
-  function lookForKey(token: string): null | Promise<Known | null> {
+  function findKey(token: string): null | Promise<Known | null> {
     const read = readApiKey(token);
     if (read === null) return null;
     const askedAtMs = clock.nowMs();
@@ -189,7 +189,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
       return principal;
     };
     // No header holds a NUL, so nobody is taken for a cookie by what they send as one.
-    const found = remembered(`\0${cookie}`, (name) => lookOnce(name, () => lookForSession(tokens.readCookieToken(cookie))));
+    const found = remembered(`\0${cookie}`, (name) => identifyOnce(name, () => findSession(tokens.readCookieToken(cookie))));
     return found instanceof Promise ? found.then(mayAct) : mayAct(found);
   }
 
@@ -202,7 +202,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     return { accountId, userId, kind: 'link', scopes: new Set([scope]), mode: 'live', id: asked };
   }
 
-  return { authenticate, ofRequest, standing: async (principal) => ask(principal) };
+  return { authenticate, ofRequest, isStillValid: async (principal) => ask(principal) };
 }
 
 /** Whether a session stands, by the generation it was opened with and the user's own. */

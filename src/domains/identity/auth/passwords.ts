@@ -1,29 +1,29 @@
 /**
  * Password hashes: argon2id with 19 MiB and two passes, computed in the thread pool, a few at once and a bounded number waiting
- * (`hash-lanes.ts`), so that a flood of logins costs neither the event loop nor all memory.
+ * (`hash-queues.ts`), so that a flood of logins costs neither the event loop nor all memory.
  */
 import { randomBytes } from 'node:crypto';
 import { type Algorithm, hash, type Options, verify } from '@node-rs/argon2';
-import type { HashLanes, HashLine } from './hash-lanes.ts';
+import type { HashQueues, HashRequester } from './hash-queues.ts';
 
 export interface Passwords {
   /** Throws `overloaded` when too many are waiting. */
-  hash(password: string, line: HashLine): Promise<string>;
+  hash(password: string, requester: HashRequester): Promise<string>;
   /** Whether the password is the hash's. null in place of a hash takes the same time and is false. Throws `overloaded` likewise. */
-  matches(password: string, hash: string | null, line: HashLine): Promise<boolean>;
+  matches(password: string, hash: string | null, requester: HashRequester): Promise<boolean>;
 }
 
 // The package's enum exists for the compiler only.
 const argon2id = 2 as Algorithm;
 const options: Options = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** @param lanes who may have one hashed now */
-export function createPasswords(lanes: Pick<HashLanes, 'pass'>): Passwords {
+/** @param hashQueues who may have one hashed now */
+export function createPasswords(hashQueues: Pick<HashQueues, 'pass'>): Passwords {
   const nobodys = madeUpHash();
   return {
-    hash: (password, line) => lanes.pass(line, () => hash(normal(password), options)),
-    matches: (password, stored, line) =>
-      lanes.pass(line, async () => (await verify(stored ?? nobodys, normal(password))) && stored !== null),
+    hash: (password, requester) => hashQueues.pass(requester, () => hash(normal(password), options)),
+    matches: (password, stored, requester) =>
+      hashQueues.pass(requester, async () => (await verify(stored ?? nobodys, normal(password))) && stored !== null),
   };
 }
 

@@ -14,7 +14,7 @@ import { identityIds } from '../ids.ts';
 import { session } from '../session/messages.ts';
 import { type Proof, user } from '../user/messages.ts';
 import { attempt, type Guess, loginOfEmail, loginsFromAddress, passwordOf, secondFactorOf } from './attempts.ts';
-import type { HashLanes, HashLine } from './hash-lanes.ts';
+import type { HashQueues, HashRequester } from './hash-queues.ts';
 import { newRecoveryCodes, recoveryHash, stepOfCode } from './one-time-codes.ts';
 import type { Passwords } from './passwords.ts';
 import type { RefreshTokens } from './refresh-token.ts';
@@ -49,7 +49,7 @@ export interface SignIn {
 export type SignInOptions = {
   actors: ActorSystem;
   passwords: Passwords;
-  lanes: HashLanes;
+  hashQueues: HashQueues;
   refreshTokens: RefreshTokens;
   secrets: Secrets;
   clock: Clock;
@@ -59,17 +59,17 @@ type UsableProof = { proof: Proof; resealed: string | null };
 
 const purpose = 'second factors';
 
-export function createSignIn({ actors, passwords, lanes, refreshTokens, secrets, clock }: SignInOptions): SignIn {
+export function createSignIn({ actors, passwords, hashQueues, refreshTokens, secrets, clock }: SignInOptions): SignIn {
   const parts = { actors, clock };
 
-  async function checkPassword(email: string, password: string, line: HashLine) {
+  async function checkPassword(email: string, password: string, requester: HashRequester) {
     const addressId = emailAddressId(email);
     const holder = await actors.query(emailAddress, addressId, 'holder', null);
     const userId = holder?.userId ?? derivedId(identityIds.user, null, addressId);
     const found = await actors.query(user, userId, 'credentials', null);
     // An address may be claimed for somebody who signs in with another one, until it is verified.
     const credentials = found !== null && emailAddressId(found.email) === addressId ? found : null;
-    const matches = await passwords.matches(password, credentials?.passwordHash ?? null, line);
+    const matches = await passwords.matches(password, credentials?.passwordHash ?? null, requester);
     if (!matches || credentials === null) return null;
     const { accountId, generation, twoFactorEnabled } = credentials;
     return { userId, accountId, generation, twoFactorEnabled };
@@ -77,8 +77,8 @@ export function createSignIn({ actors, passwords, lanes, refreshTokens, secrets,
 
   async function isPasswordOf(userId: string, password: string): Promise<object | null> {
     const credentials = await actors.query(user, userId, 'credentials', null);
-    const line = lanes.lineOfUser(userId);
-    return (await passwords.matches(password, credentials?.passwordHash ?? null, line)) ? {} : null;
+    const requester = hashQueues.requesterOfUser(userId);
+    return (await passwords.matches(password, credentials?.passwordHash ?? null, requester)) ? {} : null;
   }
 
   const stepOf = (userId: string, sealed: string, code: string): number | null =>
@@ -109,9 +109,9 @@ export function createSignIn({ actors, passwords, lanes, refreshTokens, secrets,
     byPassword: (email, password, address) =>
       attempt(parts, {
         counted: [loginOfEmail(email), ...loginsFromAddress(address)],
-        check: () => checkPassword(email, password, lanes.lineOf(address, 'login')),
+        check: () => checkPassword(email, password, hashQueues.requesterOf(address, 'login')),
         async act(who) {
-          lanes.noteRight(address);
+          hashQueues.noteRight(address);
           return who;
         },
         refusal: () => new AppError('unauthenticated', 'Incorrect email or password'),

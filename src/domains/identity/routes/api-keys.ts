@@ -21,7 +21,7 @@ export type ApiKeyRoutesOptions = {
   actors: ActorSystem;
   database: Database;
   secrets: ApiKeySecrets;
-  standing: Authenticator['standing'];
+  isStillValid: Authenticator['isStillValid'];
   clock: Clock;
 };
 
@@ -49,7 +49,7 @@ const ListedKey = Type.Object(
   { title: 'ApiKey' },
 );
 
-export function apiKeyRoutes({ actors, database, secrets, standing, clock }: ApiKeyRoutesOptions): AnyRoute[] {
+export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }: ApiKeyRoutesOptions): AnyRoute[] {
   const create = route({
     method: 'POST',
     path: '/api-keys',
@@ -71,7 +71,7 @@ export function apiKeyRoutes({ actors, database, secrets, standing, clock }: Api
       const mode = body.mode ?? 'live';
       mustHold(principal, wanted, mode);
       // Asked anew: one that ended a moment ago must not leave a key behind.
-      if (!(await standing(principal))) throw new AppError('unauthenticated', 'Not authenticated');
+      if (!(await isStillValid(principal))) throw new AppError('unauthenticated', 'Not authenticated');
       const { accountId, userId } = principal;
       const { id: seed, commandId } = commandIds(context, identityIds.apiKey, clock.nowMs());
       const id = keyIdOf(accountId, seed);

@@ -9,7 +9,7 @@ import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes, newId } from '../../../ids.ts';
 import type { CookieSessions } from '../auth/cookie-session.ts';
-import type { HashLanes } from '../auth/hash-lanes.ts';
+import type { HashQueues } from '../auth/hash-queues.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { RefreshTokens } from '../auth/refresh-token.ts';
 import type { SignedIn, SignIn } from '../auth/sign-in.ts';
@@ -26,14 +26,14 @@ export type AuthRoutesOptions = {
   refreshTokens: RefreshTokens;
   cookies: CookieSessions;
   passwords: Passwords;
-  lanes: HashLanes;
+  hashQueues: HashQueues;
   clock: Clock;
 };
 
 const tooOften = 'After five wrong ones within 15 minutes, or twenty from one address, it is 429, whether or not the next is right.';
 
 export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
-  const { actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, lanes, clock } = options;
+  const { actors, authenticator, signIn, tokens, refreshTokens, cookies, passwords, hashQueues, clock } = options;
 
   async function tokenResponse(claims: AccessClaims, refreshToken: string) {
     const accessToken = await tokens.accessToken(claims);
@@ -65,7 +65,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
       if (await actors.query(emailAddress, addressId, 'isTaken', null))
         throw new AppError('conflict', 'A user with this email exists already');
       const registrationId = newId(idPrefixes.request, null, clock.nowMs());
-      const passwordHash = await passwords.hash(body.password, lanes.lineOf(request.clientAddress, 'register'));
+      const passwordHash = await passwords.hash(body.password, hashQueues.requesterOf(request.clientAddress, 'register'));
       const registration = { registrationId, email: body.email.normalize('NFC'), name: body.name ?? null, passwordHash };
       const holder = await actors.ask(emailAddress, addressId, 'register', registration);
       return { status: 201, json: await openSession({ ...holder, generation: 0 }) };

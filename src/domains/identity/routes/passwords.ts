@@ -5,7 +5,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Tokens } from '../../../edge/auth/tokens.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { AppError } from '../../../errors.ts';
-import type { HashLanes } from '../auth/hash-lanes.ts';
+import type { HashQueues } from '../auth/hash-queues.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { emailAddressId } from '../email-address/messages.ts';
 import { passwordReset } from '../password-reset/messages.ts';
@@ -13,9 +13,9 @@ import { throttleId } from '../throttle/messages.ts';
 import { user } from '../user/messages.ts';
 import { Email, Message, NewPassword } from './auth-schemas.ts';
 
-export type PasswordRoutesOptions = { actors: ActorSystem; tokens: Tokens; passwords: Passwords; lanes: HashLanes; clock: Clock };
+export type PasswordRoutesOptions = { actors: ActorSystem; tokens: Tokens; passwords: Passwords; hashQueues: HashQueues; clock: Clock };
 
-export function passwordRoutes({ actors, tokens, passwords, lanes, clock }: PasswordRoutesOptions): AnyRoute[] {
+export function passwordRoutes({ actors, tokens, passwords, hashQueues, clock }: PasswordRoutesOptions): AnyRoute[] {
   const forgot = route({
     method: 'POST',
     path: '/auth/forgot-password',
@@ -54,7 +54,7 @@ export function passwordRoutes({ actors, tokens, passwords, lanes, clock }: Pass
       const { userId, resetId } = claims;
       // Spares the hash where it is clear already; of two with one token the user's turn lets one through.
       if (!(await actors.query(user, userId, 'canReset', { resetId, nowMs: clock.nowMs() }))) throw invalidToken();
-      const passwordHash = await passwords.hash(body.password, lanes.lineOfUser(userId));
+      const passwordHash = await passwords.hash(body.password, hashQueues.requesterOfUser(userId));
       const revokeKeys = body.revoke_api_keys === true;
       const done = await actors.ask(user, userId, 'resetPassword', { resetId, passwordHash, revokeKeys });
       if (done === false) throw invalidToken();

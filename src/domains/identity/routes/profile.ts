@@ -6,7 +6,7 @@ import type { Principal } from '../../../edge/auth/principal.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { idPrefixes, newId } from '../../../ids.ts';
-import { account, standingOf } from '../../accounts/contract.ts';
+import { account, usageSummaryOf } from '../../accounts/contract.ts';
 import { countUse, verificationMails } from '../auth/attempts.ts';
 import { newEnrolment } from '../auth/one-time-codes.ts';
 import type { SignIn } from '../auth/sign-in.ts';
@@ -30,7 +30,7 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
     ]);
     if (profile === null || owned === null) throw unknownUser();
     const { id, email, emailVerified, pendingEmail, name, twoFactorEnabled, createdAt } = profile;
-    const { plan } = standingOf(owned, clock.nowMs());
+    const { plan } = usageSummaryOf(owned, clock.nowMs());
     const about = { plan, two_factor_enabled: twoFactorEnabled, created_at: isoTimestamp(createdAt) };
     return { id, email, email_verified: emailVerified, pending_email: pendingEmail, name, account_id: accountId, ...about };
   }

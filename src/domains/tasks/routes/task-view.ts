@@ -3,9 +3,9 @@ import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import { taggedHeaders } from '../../../edge/http/conditional.ts';
 import type { AgentRow } from '../agent/entity.ts';
-import { hasEnded } from '../task/crew.ts';
+import { hasEnded } from '../task/agent-scheduling.ts';
 import { type AgentSummary, type Approval, type TaskRow, taskStatuses } from '../task/entity.ts';
-import { creditsSpent } from '../task/grants.ts';
+import { creditsSpent } from '../task/turn-admission.ts';
 import { waitingView } from '../task/waiting.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -6,9 +6,9 @@ import { missingScope, readingFiles } from '../../../authority.ts';
 import { AppError } from '../../../errors.ts';
 import type { Model, ModelReply } from '../../../providers/model/port.ts';
 import type { Database } from '../../../storage/database.ts';
-import { budgetIsSpent } from './grants.ts';
 import { type TaskContract, task as taskRef } from './messages.ts';
 import { type Planned, planRequest, type ReadPlan, readPlan } from './plan.ts';
+import { budgetIsSpent } from './turn-admission.ts';
 
 /** A model that answers no plan is told why and asked again this often. */
 const maxTries = 3;

@@ -8,13 +8,13 @@ import { AppError } from '../../../errors.ts';
 import { account } from '../../accounts/contract.ts';
 import { workspace, workspacesIds } from '../../workspaces/contract.ts';
 import { agent } from '../agent/messages.ts';
+import { agentHasEnded, beginReady, createPlannedAgents, delegate, hasEnded } from './agent-scheduling.ts';
 import { withApproval, withoutPending } from './approvals.ts';
-import { agentHasEnded, beginReady, delegate, employ, hasEnded } from './crew.ts';
 import { type AgentSummary, Deliverable, Task, type TaskRow } from './entity.ts';
-import { budgetIsSpent, changePlace, forget, grantTurns, knowsPlace, rest } from './grants.ts';
 import { taskInputs } from './inputs.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
+import { budgetIsSpent, changePlace, forget, grantTurns, knowsPlace, rest } from './turn-admission.ts';
 import { knowingWhy } from './waiting.ts';
 
 type State = TaskRow | null;
@@ -56,7 +56,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
         const counted: TaskRow = { ...idle, tokensUsed: idle.tokensUsed + tokens, costMillicents: idle.costMillicents + costMillicents };
         ctx.send(account, state.accountId, 'planned', { taskId: ctx.id, tokens });
         if ('problem' in result) return nothing(fail(counted, ctx, result.problem));
-        const running = employ({ ...counted, status: 'running' }, result.plan, ctx);
+        const running = createPlannedAgents({ ...counted, status: 'running' }, result.plan, ctx);
         emit(ctx, running, 'task.running', { agents: running.agents.map(({ id, type, title }) => ({ id, type, title })) });
         return nothing(settle(beginReady(running, ctx), ctx));
       },

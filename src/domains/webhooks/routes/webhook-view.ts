@@ -2,9 +2,9 @@
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import { modes } from '../../../mode.ts';
-import { eventIdOf } from '../webhook/courier.ts';
 import type { WebhookRow } from '../webhook/entity.ts';
 import { type DeliveryRecord, isDelivering } from '../webhook/messages.ts';
+import { eventIdOf } from '../webhook/webhook-dispatcher.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
 const orNull = (schema: ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>, description: string) =>

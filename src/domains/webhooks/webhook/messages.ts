@@ -4,7 +4,7 @@ import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
 import type { Disabled } from './disabled-notice.ts';
 import type { WebhookDeliveryRow, WebhookRow } from './entity.ts';
-import type { SavedLane } from './lanes.ts';
+import type { SavedQueue } from './ordered-queues.ts';
 
 export type CreateWebhook = {
   accountId: string;
@@ -31,11 +31,11 @@ export type Challenge = { id: string; run: number; attempts: number; createdAt: 
 
 export type DeliveryRecord = Omit<WebhookDeliveryRow, 'webhookId'>;
 
-/** What a courier has done since it told last; true by itself, whatever was told before. */
+/** What a dispatcher has done since it told last; true by itself, whatever was told before. */
 export type Progress = {
   run: number;
   cursor: number;
-  lanes: SavedLane[];
+  lanes: SavedQueue[];
   deliveries: DeliveryRecord[];
   /** Deliveries asked for by a person that have been tried. */
   tried: string[];
@@ -65,7 +65,7 @@ export type WebhookContract = {
     test(input: null): DeliveryRecord;
     /** Delivers the event of this record again, once. */
     replay(input: DeliveryRecord): DeliveryRecord;
-    /** Told by its courier. Says whether it was taken: not where the webhook has begun anew since. */
+    /** Told by its dispatcher. Says whether it was taken: not where the webhook has begun anew since. */
     settle(input: Progress): boolean;
     /** Its timer: the challenge that was not answered with 2xx is sent again. */
     challenge(input: Challenge): null;

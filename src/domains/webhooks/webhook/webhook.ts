@@ -1,5 +1,5 @@
 /**
- * A webhook: where an account wants its events, which of them, and how far their delivery has come. The delivering itself is its courier's,
+ * A webhook: where an account wants its events, which of them, and how far their delivery has come. The delivering itself is its dispatcher's,
  * who lives where the actor lives and tells it what was done. active ⇄ disabled → deleted.
  *
  * An address gets events once it has answered a signed challenge with 2xx; until then its webhook is active and pending, and events wait.
@@ -32,7 +32,7 @@ import { nextTryMs } from './retry.ts';
 export type WebhookActorParts = {
   actors: ActorSystem;
   mail: MailProvider;
-  /** Tells the courier on this node that the webhook has changed. */
+  /** Tells the dispatcher on this node that the webhook has changed. */
   changed(webhookId: string): void;
 };
 

@@ -7,7 +7,7 @@
 import type { Clock } from '../../../clock.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore, StoredContent } from '../../../storage/files.ts';
-import type { Chore } from '../../../storage/maintenance.ts';
+import type { HousekeepingJob } from '../../../storage/maintenance.ts';
 import { ownersOf } from './content-key.ts';
 
 const minAgeMs = 24 * 3_600_000;
@@ -22,7 +22,7 @@ export type OrphanContentOptions = {
 };
 
 /** One walk after another over the store; memory only holds a page. */
-export class OrphanContent implements Chore {
+export class OrphanContent implements HousekeepingJob {
   readonly name = 'orphaned contents';
   readonly everyMs = walkEveryMs;
   readonly #options: OrphanContentOptions;

@@ -1,5 +1,5 @@
 /** The report: gathers the material, answers what was asked, writes report, figures and chart, and says the main figures in the closing words. */
-import { answerWishes } from './answers.ts';
+import { answerRequests } from './answers.ts';
 import { parseArithmetic } from './arithmetic.ts';
 import { chooseChart, drawChart } from './chart.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
@@ -10,11 +10,11 @@ import { nothing, notOffered, over, type Progress } from './job.ts';
 import { limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
 import { type Answer, type Material, writeNothing, writeReport, writeSummary } from './report.ts';
+import type { Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
 import { absentSubjects, causeRemark, comparedYearRemark, forecastRemark, relationAnswers } from './subjects.ts';
 import { answerTexts } from './text/answers.ts';
 import { textClosing } from './text/report.ts';
-import type { Wishes } from './wishes.ts';
 
 const saidFindings = 20;
 /** A file may have a megabyte; a report that long is not read. */
@@ -23,11 +23,11 @@ const longestFileChars = 900_000;
 export type Analysis = { progress: Progress; material: Gathered | null; reportPath: string | null; report: string | null };
 
 /** Works on the report until it is written. `material` is there as soon as everything was read. */
-export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Analysis {
-  const gathered = gather(talk, orders, wishes.reportPath);
+export function analyse(conversation: Conversation, orders: Orders, requests: Requests): Analysis {
+  const gathered = gather(conversation, orders, requests.reportPath);
   if ('calls' in gathered) return { progress: gathered, material: null, reportPath: null, report: null };
   const none = { material: gathered, reportPath: null, report: null };
-  const answered = answerWishes(talk, wishes, gathered.tables, gathered.joins);
+  const answered = answerRequests(conversation, requests, gathered.tables, gathered.joins);
   if ('calls' in answered) return { ...none, progress: answered };
   const problems = [
     ...gathered.absent,
@@ -42,13 +42,13 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
       ...(problems.length + unread.length === 0
         ? ['There is nothing to analyse: the workspace has no table or text. Add a CSV, TSV, JSON, Markdown or text file and ask again.']
         : []),
-      ...wishes.cannot,
+      ...requests.cannot,
     ];
     // A task that asked for a report gets one, also where all it can say is why there is nothing to report on.
-    return { ...none, progress: write(talk, [writing(wishes.reportPath ?? 'report.md', writeNothing(told))], told) };
+    return { ...none, progress: write(conversation, [writing(requests.reportPath ?? 'report.md', writeNothing(told))], told) };
   }
 
-  const asked = [talk.task, ...talk.guidance].join('\n');
+  const asked = [conversation.task, ...conversation.guidance].join('\n');
   const remarks = [
     ...(tables.length > 0 ? answered.remarks : []),
     ...absentSubjects(asked, tables),
@@ -57,11 +57,11 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
     ...comparedYearRemark(asked, tables),
     ...relationAnswers(asked, tables),
     ...problems,
-    ...wishes.cannot,
-    ...wishes.unread.map((text) => `Not followed, because no rule reads it: "${text.slice(0, 200)}"`),
+    ...requests.cannot,
+    ...requests.unread.map((text) => `Not followed, because no rule reads it: "${text.slice(0, 200)}"`),
   ];
   const alone = tables.length === 0 && texts.length === 1 && hits.length === 0;
-  const reportPath = wishes.reportPath ?? (alone ? 'summary.md' : 'report.md');
+  const reportPath = requests.reportPath ?? (alone ? 'summary.md' : 'report.md');
   const charted = tables.map(chooseChart).find((chart) => chart !== null) ?? null;
   const limits = limitAnswers(asked, tables);
   const material: Material = {
@@ -75,15 +75,15 @@ export function analyse(talk: Conversation, orders: Orders, wishes: Wishes): Ana
   if (tables.length > 0) files.push(writing('analysis.json', dataFile(tables, gathered.joins, texts)));
   if (charted !== null) files.push(writing('chart.svg', drawChart(charted)));
   files.push(writing(reportPath, report));
-  return { ...none, reportPath, report, progress: write(talk, files, closingWords(material)) };
+  return { ...none, reportPath, report, progress: write(conversation, files, closingWords(material)) };
 }
 
 /** Sums asked in words, computed in the sandbox. */
-export function compute(talk: Conversation, text: string): Progress {
+export function compute(conversation: Conversation, text: string): Progress {
   const said: string[] = [];
   for (const { asked, code } of parseArithmetic(text)) {
-    if (!talk.offered.has('code_exec')) return notOffered('code_exec', `The computation of ${asked}`);
-    const past = findCall(talk, 'code_exec', { code });
+    if (!conversation.offered.has('code_exec')) return notOffered('code_exec', `The computation of ${asked}`);
+    const past = findCall(conversation, 'code_exec', { code });
     if (past === undefined) return { calls: [{ name: 'code_exec', args: { code } }] };
     const value = sandboxValue(past);
     said.push(typeof value === 'number' ? `${asked} = ${exact(value)}.` : `${asked} could not be computed: ${past.said.slice(0, 200)}`);
@@ -112,15 +112,15 @@ function dataFile(tables: Gathered['tables'], joins: Gathered['joins'], texts: G
   return readable.length <= longestFileChars ? readable : JSON.stringify(data);
 }
 
-function write(talk: Conversation, files: Call[], words: string[]): Progress {
-  if (!talk.offered.has('write_file')) return over(...words, 'No file was written: I was not offered the tool write_file.');
-  const pending = files.filter(({ name, args }) => findCall(talk, name, args) === undefined);
+function write(conversation: Conversation, files: Call[], words: string[]): Progress {
+  if (!conversation.offered.has('write_file')) return over(...words, 'No file was written: I was not offered the tool write_file.');
+  const pending = files.filter(({ name, args }) => findCall(conversation, name, args) === undefined);
   if (pending.length > 0) return { calls: pending };
   const failed = files.flatMap(({ name, args }) => {
-    const past = findCall(talk, name, args)!;
+    const past = findCall(conversation, name, args)!;
     return past.outcome === 'done' ? [] : [`${args.path} was not written: ${past.said.slice(0, 300)}`];
   });
-  const written = files.filter(({ name, args }) => findCall(talk, name, args)!.outcome === 'done').map(({ args }) => args.path);
+  const written = files.filter(({ name, args }) => findCall(conversation, name, args)!.outcome === 'done').map(({ args }) => args.path);
   return over(...words, ...(written.length > 0 ? [`Files written: ${written.toReversed().join(', ')}.`] : []), ...failed);
 }
 

@@ -8,32 +8,32 @@ import { addsUp, exact, mainMeasure, markdownTable, measures, round, safe } from
 import { groupedFigureCode } from './grouped-figure-code.ts';
 import { columnFor } from './ratios.ts';
 import type { Answer } from './report.ts';
+import type { FigureKind, FigureRequest, Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
-import type { FigureKind, FigureWish, Wishes } from './wishes.ts';
 
 /** The calls still needed, or all answers; `remarks` tell what could not be answered. */
-export function answerWishes(
-  talk: Conversation,
-  wishes: Wishes,
+export function answerRequests(
+  conversation: Conversation,
+  requests: Requests,
   tables: TableProfile[],
   joins: readonly JoinProfile[] = [],
 ): { calls: Call[] } | { answers: Answer[]; remarks: string[] } {
   const answers: Answer[] = [];
   const remarks: string[] = [];
-  for (const wish of wishes.figures) {
-    const joined = joinedAnswer(wish, joins);
+  for (const request of requests.figures) {
+    const joined = joinedAnswer(request, joins);
     if (joined !== null) {
       answers.push(joined);
       continue;
     }
-    const outcomes = tables.map((table) => answerFigure(talk, wish, table));
+    const outcomes = tables.map((table) => answerFigure(conversation, request, table));
     const calls = outcomes.flatMap((outcome) => ('call' in outcome ? [outcome.call] : []));
     if (calls.length > 0) return { calls };
     const found = outcomes.flatMap((outcome) => ('answer' in outcome ? [outcome.answer] : []));
     answers.push(...found);
     if (found.length === 0) remarks.push(...unanswered(outcomes));
   }
-  for (const focus of wishes.focus) {
+  for (const focus of requests.focus) {
     const found = tables.flatMap((table) => focused(focus, table));
     answers.push(...found);
     if (found.length === 0 && tables.length > 0) remarks.push(`There is no group "${focus.value}" to focus on.`);
@@ -42,7 +42,7 @@ export function answerWishes(
 }
 
 /** A figure by a group that only joined files give together; a file that has a column of that name may have other figures. */
-function joinedAnswer({ kind, column, by }: FigureWish, joins: readonly JoinProfile[]): Answer | null {
+function joinedAnswer({ kind, column, by }: FigureRequest, joins: readonly JoinProfile[]): Answer | null {
   if (kind !== 'sum' || column !== null || by === null) return null;
   const wanted = singular(by);
   const said = joins.flatMap(({ remarks }) => remarks.filter((remark) => remark.kind === 'join_groups').map(({ text }) => safe(text)));
@@ -78,45 +78,45 @@ function columnCalled(table: TableProfile, word: string): ColumnProfile | undefi
 
 type Outcome = { answer: Answer } | { call: Call } | { problem: string };
 
-function answerFigure(talk: Conversation, wish: FigureWish, table: TableProfile): Outcome {
-  const column = wish.column === null ? mainMeasure(table) : (findColumn(table, wish.column) ?? columnCalled(table, wish.column));
-  if (wish.kind === 'count' && column?.numbers === undefined && wish.column !== null && wish.by === null) {
-    const counted = countOfThings(table, wish.column, column);
+function answerFigure(conversation: Conversation, request: FigureRequest, table: TableProfile): Outcome {
+  const column = request.column === null ? mainMeasure(table) : (findColumn(table, request.column) ?? columnCalled(table, request.column));
+  if (request.kind === 'count' && column?.numbers === undefined && request.column !== null && request.by === null) {
+    const counted = countOfThings(table, request.column, column);
     if (counted !== null) return counted;
   }
-  if (wish.kind === 'count' && (column === undefined || wish.by === null) && /row|record|entr/i.test(wish.asked))
+  if (request.kind === 'count' && (column === undefined || request.by === null) && /row|record|entr/i.test(request.asked))
     return overall(`Rows of ${table.name}`, exact(table.rows));
   if (
     column?.numbers === undefined &&
-    wish.column !== null &&
-    spanWords.has(wish.column.toLowerCase()) &&
+    request.column !== null &&
+    spanWords.has(request.column.toLowerCase()) &&
     table.remarks.some(({ kind }) => kind === 'durations' || kind === 'worked' || kind === 'span')
   )
     return { problem: '' };
   // "The largest positions" are seen in the ranks, "the average per subject" in the means of all columns.
   // "Totals per team" over columns of which none is meant alone.
-  if (wish.column === null && column?.role === 'unclear') return { problem: '' };
-  if (column?.numbers === undefined && wish.column !== null) {
-    const word = wish.column.toLowerCase();
-    if (noColumns.has(word) || ((wish.kind === 'max' || wish.kind === 'min') && table.remarks.some(({ kind }) => kind === 'rank')))
+  if (request.column === null && column?.role === 'unclear') return { problem: '' };
+  if (column?.numbers === undefined && request.column !== null) {
+    const word = request.column.toLowerCase();
+    if (noColumns.has(word) || ((request.kind === 'max' || request.kind === 'min') && table.remarks.some(({ kind }) => kind === 'rank')))
       return { problem: '' };
   }
   // "How many dry days" counts what has a property, and names no column.
-  if (column?.numbers === undefined && wish.kind === 'count') return { problem: '' };
+  if (column?.numbers === undefined && request.kind === 'count') return { problem: '' };
   if (column?.numbers === undefined)
-    return { problem: `${table.name} has no numeric column "${wish.column ?? ''}" (asked: ${wish.asked}).` };
+    return { problem: `${table.name} has no numeric column "${request.column ?? ''}" (asked: ${request.asked}).` };
   // "How many minutes" asks for their sum, not for the rows that have some.
-  const kind = wish.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(wish.asked) ? 'sum' : wish.kind;
-  if (wish.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureText(kind, column.numbers[kind]));
-  const by = findColumn(table, wish.by);
+  const kind = request.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(request.asked) ? 'sum' : request.kind;
+  if (request.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureText(kind, column.numbers[kind]));
+  const by = findColumn(table, request.by);
   if (by === undefined)
-    return { problem: isCovered(table, wish.by) ? '' : `${table.name} has no column "${wish.by}" (asked: ${wish.asked}).` };
+    return { problem: isCovered(table, request.by) ? '' : `${table.name} has no column "${request.by}" (asked: ${request.asked}).` };
   // "Rent per m²" divides one column by the other; the remarks tell it.
   if (by.numbers !== undefined && table.remarks.some(({ kind: told }) => told === 'ratio')) return { problem: '' };
   const title = `${titles[kind]} of ${column.name} by ${by.name} (${table.name})`;
   const own = fromGroups(table, kind, column.name, by.name) ?? fromTrend(table, kind, column.name, by.name);
   if (own !== null) return { answer: grouped(title, by.name, kind, own) };
-  return computed(talk, kind, column.name, by.name, table, title);
+  return computed(conversation, kind, column.name, by.name, table, title);
 }
 
 /** "how many purchases": rows with that value, different values of a column of that name, or the rows of a table that is called so. */
@@ -198,19 +198,19 @@ function pick(rows: [string, Figures | undefined][], kind: FigureKind): [string,
   return values.every((row): row is [string, number] => row[1] !== undefined) ? values : null;
 }
 
-function computed(talk: Conversation, kind: FigureKind, column: string, by: string, table: TableProfile, title: string): Outcome {
+function computed(conversation: Conversation, kind: FigureKind, column: string, by: string, table: TableProfile, title: string): Outcome {
   if (table.format !== 'csv' || !table.has_header)
     return { problem: `${title}: the offline model computes this for CSV files with a header only.` };
-  if (!talk.offered.has('code_exec')) return { problem: `${title} was not computed: I was not offered the tool code_exec.` };
+  if (!conversation.offered.has('code_exec')) return { problem: `${title} was not computed: I was not offered the tool code_exec.` };
   const args = { code: groupedFigureCode({ path: table.name, delimiter: table.delimiter ?? ',', column, by, kind }) };
-  const past = findCall(talk, 'code_exec', args);
+  const past = findCall(conversation, 'code_exec', args);
   if (past === undefined) return { call: { name: 'code_exec', args } };
   const value = sandboxValue(past);
   if (!Array.isArray(value)) return { problem: `${title} could not be computed: ${past.said.slice(0, 300)}` };
   return { answer: grouped(title, by, kind, value as [string, number][]) };
 }
 
-function focused({ column, value }: Wishes['focus'][number], table: TableProfile): Answer[] {
+function focused({ column, value }: Requests['focus'][number], table: TableProfile): Answer[] {
   const wanted = value.toLowerCase();
   return table.groups
     .filter(({ by }) => column === null || findColumn(table, column)?.name === by)

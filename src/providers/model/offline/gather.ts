@@ -48,28 +48,29 @@ const officeHint = '. Save it as text, Markdown or CSV and upload that';
 const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar|7z|exe|bin|wasm|parquet|sqlite|db)$/i;
 
 /** The calls that are still to be made, or what they brought. */
-export function gather(talk: Conversation, orders: Orders, ownReport: string | null): { calls: Call[] } | Gathered {
+export function gather(conversation: Conversation, orders: Orders, ownReport: string | null): { calls: Call[] } | Gathered {
   const found: Gathered = { tables: [], joins: [], texts: [], unreadable: [], hits: [], absent: [], searchProblem: null };
-  if (talk.offered.has('list_files') && findCall(talk, 'list_files') === undefined) return { calls: [{ name: 'list_files', args: {} }] };
+  if (conversation.offered.has('list_files') && findCall(conversation, 'list_files') === undefined)
+    return { calls: [{ name: 'list_files', args: {} }] };
   const calls: Call[] = [];
-  for (const name of chooseFiles(talk, orders, found, ownReport)) calls.push(...readFile(talk, name, found));
+  for (const name of chooseFiles(conversation, orders, found, ownReport)) calls.push(...readFile(conversation, name, found));
   if (calls.length > 0) return { calls: calls.slice(0, callsAtOnce) };
-  const joining = [...relatedTables(talk, found), ...joinTables(talk, found)];
+  const joining = [...relatedTables(conversation, found), ...joinTables(conversation, found)];
   if (joining.length > 0) return { calls: joining.slice(0, callsAtOnce) };
-  const search = searched(talk, orders.search, found);
+  const search = searched(conversation, orders.search, found);
   if (search !== null) return { calls: [search] };
   const pages = [...orders.urls, ...found.hits.slice(0, pagesFollowed).map(({ url }) => url)];
-  for (const url of pages) calls.push(...fetchPage(talk, url, found));
+  for (const url of pages) calls.push(...fetchPage(conversation, url, found));
   if (calls.length > 0) return { calls };
-  const inline = inlineText(talk);
+  const inline = inlineText(conversation);
   if (inline !== null && found.tables.length + found.texts.length === 0)
     found.texts.push(textMaterial('the text of the task', inline, inline.length));
   return found;
 }
 
 /** Names of the workspace's files, where they were listed; null before. */
-export function listedFiles(talk: Conversation): string[] | null {
-  const listing = findCall(talk, 'list_files');
+export function listedFiles(conversation: Conversation): string[] | null {
+  const listing = findCall(conversation, 'list_files');
   if (listing === undefined || listing.outcome !== 'done') return null;
   const rows = Array.isArray(listing.result)
     ? listing.result
@@ -81,14 +82,21 @@ export function listedFiles(talk: Conversation): string[] | null {
 }
 
 /** The text of a file read page by page: the next call, the text, or the reason why there is none. */
-export function pagedText(talk: Conversation, path: string): { call: Call } | { text: string; totalChars: number } | { reason: string } {
+export function pagedText(
+  conversation: Conversation,
+  path: string,
+): { call: Call } | { text: string; totalChars: number } | { reason: string } {
   let text = '';
   let offset = 0;
   for (let page = 0; page < mostPages; page++) {
     const args = offset === 0 ? { path } : { path, offset };
-    const past = talk.past.find((call) => call.name === 'read_file' && call.args.path === path && (call.args.offset ?? 0) === offset);
+    const past = conversation.past.find(
+      (call) => call.name === 'read_file' && call.args.path === path && (call.args.offset ?? 0) === offset,
+    );
     if (past === undefined)
-      return talk.offered.has('read_file') ? { call: { name: 'read_file', args } } : { reason: 'I was not offered the tool read_file.' };
+      return conversation.offered.has('read_file')
+        ? { call: { name: 'read_file', args } }
+        : { reason: 'I was not offered the tool read_file.' };
     if (past.outcome !== 'done') return text === '' ? { reason: past.said } : { text, totalChars: offset };
     text += textField(past.result, 'text', 'content') ?? '';
     const { next_offset: next, total_chars: total } = isRecord(past.result) ? past.result : {};
@@ -99,9 +107,9 @@ export function pagedText(talk: Conversation, path: string): { call: Call } | { 
   return { text, totalChars: text.length };
 }
 
-function chooseFiles(talk: Conversation, orders: Orders, found: Gathered, ownReport: string | null): string[] {
-  const asked = [talk.task, ...talk.guidance].join('\n');
-  const listed = listedFiles(talk);
+function chooseFiles(conversation: Conversation, orders: Orders, found: Gathered, ownReport: string | null): string[] {
+  const asked = [conversation.task, ...conversation.guidance].join('\n');
+  const listed = listedFiles(conversation);
   if (listed === null)
     return fileNamesIn(asked)
       .filter((name) => tableFile.test(name) || /\.(?:txt|md|log|rst|html?)$/i.test(name))
@@ -118,21 +126,23 @@ function chooseFiles(talk: Conversation, orders: Orders, found: Gathered, ownRep
   return rest.slice(0, mostFiles);
 }
 
-function readFile(talk: Conversation, name: string, found: Gathered): Call[] {
+function readFile(conversation: Conversation, name: string, found: Gathered): Call[] {
   if (mediaFile.test(name)) {
     found.unreadable.push({ name, reason: 'The offline model reads tables and texts only.' });
     return [];
   }
   // A table within a Markdown text is part of the text.
-  const known = tableFile.test(name) || (!/\.(?:md|markdown)$/i.test(name) && looksLikeTable(firstPage(talk, name)));
-  if (known && talk.offered.has('profile_table')) {
-    const past = talk.past.findLast(
+  const known = tableFile.test(name) || (!/\.(?:md|markdown)$/i.test(name) && looksLikeTable(firstPage(conversation, name)));
+  if (known && conversation.offered.has('profile_table')) {
+    const past = conversation.past.findLast(
       (call) => call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined,
     );
-    if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn([talk.task, ...talk.guidance].join('\n')) } }];
+    if (past === undefined)
+      return [{ name: 'profile_table', args: { path: name, ...boundsIn([conversation.task, ...conversation.guidance].join('\n')) } }];
     if (past.outcome === 'done' && isProfile(past.result)) {
       // The columns are known only now: a figure per another that is asked for takes a second look.
-      const ratio = past.args.ratio_of === undefined ? ratioIn([talk.task, ...talk.guidance].join('\n'), past.result) : null;
+      const ratio =
+        past.args.ratio_of === undefined ? ratioIn([conversation.task, ...conversation.guidance].join('\n'), past.result) : null;
       if (ratio !== null) return [{ name: 'profile_table', args: { ...past.args, ratio_of: ratio.of, ratio_per: ratio.per } }];
       found.tables.push(past.result, ...past.result.nested);
       return [];
@@ -143,7 +153,7 @@ function readFile(talk: Conversation, name: string, found: Gathered): Call[] {
       return [];
     }
   }
-  const read = pagedText(talk, name);
+  const read = pagedText(conversation, name);
   if ('call' in read) return [read.call];
   if ('reason' in read) found.unreadable.push({ name, reason: `${read.reason}${officeFile.test(name) ? officeHint : ''}` });
   else found.texts.push(textMaterial(name, read.text, read.totalChars));
@@ -151,8 +161,8 @@ function readFile(talk: Conversation, name: string, found: Gathered): Call[] {
 }
 
 /** What was read of a file so far; a table may have any name. */
-function firstPage(talk: Conversation, name: string): string {
-  const past = talk.past.find((call) => call.name === 'read_file' && call.args.path === name && (call.args.offset ?? 0) === 0);
+function firstPage(conversation: Conversation, name: string): string {
+  const past = conversation.past.find((call) => call.name === 'read_file' && call.args.path === name && (call.args.offset ?? 0) === 0);
   return past?.outcome === 'done' ? (textField(past.result, 'text', 'content') ?? '') : '';
 }
 
@@ -160,33 +170,34 @@ function firstPage(talk: Conversation, name: string): string {
  * A task that names a subject and no file ("what is our stock worth?"), or asks to compare, may mean a file beside the one that it was found in: those with
  * a common key are read as well.
  */
-function relatedTables(talk: Conversation, found: Gathered): Call[] {
-  const asked = [talk.task, ...talk.guidance].join('\n').toLowerCase();
-  const [only] = found.tables.filter(({ name }) => talk.past.some(({ args }) => args.path === name));
+function relatedTables(conversation: Conversation, found: Gathered): Call[] {
+  const asked = [conversation.task, ...conversation.guidance].join('\n').toLowerCase();
+  const [only] = found.tables.filter(({ name }) => conversation.past.some(({ args }) => args.path === name));
   const read = new Set([...found.tables, ...found.texts, ...found.unreadable].map(({ name }) => name));
   if (only === undefined || only.rows === 0 || [...read].filter((name) => tableFile.test(name)).length !== 1) return [];
   if (asked.includes(only.name.toLowerCase()) && !comparing.test(asked)) return [];
-  const others = (listedFiles(talk) ?? []).filter((name) => tableFile.test(name) && !ownFiles.test(name) && !read.has(name));
+  const others = (listedFiles(conversation) ?? []).filter((name) => tableFile.test(name) && !ownFiles.test(name) && !read.has(name));
   if (others.length > mostRelated) return [];
   const calls: Call[] = [];
   for (const name of others) {
     const args = { path: only.name, compare_with: name };
-    const past = findCall(talk, 'profile_table', args);
+    const past = findCall(conversation, 'profile_table', args);
     if (past === undefined) calls.push({ name: 'profile_table', args });
-    else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key)) calls.push(...readFile(talk, name, found));
+    else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key))
+      calls.push(...readFile(conversation, name, found));
   }
   return calls;
 }
 
 /** Each pair of tables is looked at for a common key. */
-function joinTables(talk: Conversation, found: Gathered): Call[] {
+function joinTables(conversation: Conversation, found: Gathered): Call[] {
   const names = found.tables
-    .filter(({ name, rows }) => rows > 0 && talk.past.some(({ args }) => args.path === name))
+    .filter(({ name, rows }) => rows > 0 && conversation.past.some(({ args }) => args.path === name))
     .map(({ name }) => name);
   const pairs = names.flatMap((left, i) => names.slice(i + 1).map((right) => ({ path: left, compare_with: right })));
   const calls: Call[] = [];
   for (const args of pairs.slice(0, mostPairs)) {
-    const past = talk.past.findLast(
+    const past = conversation.past.findLast(
       (call) =>
         call.name === 'profile_table' &&
         call.args.path === args.path &&
@@ -197,11 +208,11 @@ function joinTables(talk: Conversation, found: Gathered): Call[] {
     else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key))
       found.joins.push(past.result as unknown as JoinProfile);
   }
-  return calls.length > 0 ? calls : chains(talk, found);
+  return calls.length > 0 ? calls : chains(conversation, found);
 }
 
 /** Where one table leads to another and this one to a third, the first is looked at by the third's columns. */
-function chains(talk: Conversation, found: Gathered): Call[] {
+function chains(conversation: Conversation, found: Gathered): Call[] {
   const linked = (one: string, other: string) =>
     found.joins.some(({ left, right }) => (left === one && right === other) || (left === other && right === one));
   const names = [...new Set(found.joins.flatMap(({ left, right }) => [left, right]))].slice(0, mostChained);
@@ -210,7 +221,7 @@ function chains(talk: Conversation, found: Gathered): Call[] {
     for (const middle of names.filter((name) => linked(path, name))) {
       for (const last of names.filter((name) => name !== path && linked(middle, name) && !linked(path, name))) {
         const args = { path, compare_with: middle, extended_by: last };
-        const past = findCall(talk, 'profile_table', args);
+        const past = findCall(conversation, 'profile_table', args);
         if (past === undefined) calls.push({ name: 'profile_table', args });
         else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key))
           found.joins.push(past.result as unknown as JoinProfile);
@@ -220,13 +231,13 @@ function chains(talk: Conversation, found: Gathered): Call[] {
   return calls;
 }
 
-function searched(talk: Conversation, query: string | null, found: Gathered): Call | null {
+function searched(conversation: Conversation, query: string | null, found: Gathered): Call | null {
   if (query === null) return null;
-  if (!talk.offered.has('web_search')) {
+  if (!conversation.offered.has('web_search')) {
     found.searchProblem = 'I was not offered the tool web_search.';
     return null;
   }
-  const past = findCall(talk, 'web_search', { query });
+  const past = findCall(conversation, 'web_search', { query });
   if (past === undefined) return { name: 'web_search', args: { query } };
   const rows =
     isRecord(past.result) && Array.isArray(past.result.results) ? past.result.results : Array.isArray(past.result) ? past.result : [];
@@ -240,12 +251,12 @@ function searched(talk: Conversation, query: string | null, found: Gathered): Ca
   return null;
 }
 
-function fetchPage(talk: Conversation, url: string, found: Gathered): Call[] {
-  if (!talk.offered.has('fetch_url')) {
+function fetchPage(conversation: Conversation, url: string, found: Gathered): Call[] {
+  if (!conversation.offered.has('fetch_url')) {
     found.unreadable.push({ name: url, reason: 'I was not offered the tool fetch_url.' });
     return [];
   }
-  const past = findCall(talk, 'fetch_url', { url });
+  const past = findCall(conversation, 'fetch_url', { url });
   if (past === undefined) return [{ name: 'fetch_url', args: { url } }];
   const text = past.outcome === 'done' ? textField(past.result, 'text', 'content', 'markdown', 'body') : null;
   if (text === null) found.unreadable.push({ name: url, reason: past.said });
@@ -254,8 +265,8 @@ function fetchPage(talk: Conversation, url: string, found: Gathered): Call[] {
 }
 
 /** "Summarise this: …" with the text in the task itself. */
-function inlineText(talk: Conversation): string | null {
-  const task = talk.task.replace(/https?:\/\/\S+/g, '');
+function inlineText(conversation: Conversation): string | null {
+  const task = conversation.task.replace(/https?:\/\/\S+/g, '');
   const at = task.slice(0, longestLead).search(/[:\n]/);
   const text = at === -1 ? '' : task.slice(at + 1).trim();
   return text.length >= shortestInlineText ? text : null;

@@ -1,5 +1,5 @@
 /** JavaScript for the sandbox that computes one figure by group from a CSV file, for what the profile does not hold. */
-import type { FigureKind } from './wishes.ts';
+import type { FigureKind } from './requests.ts';
 
 export type GroupedFigure = { path: string; delimiter: string; column: string; by: string; kind: FigureKind };
 

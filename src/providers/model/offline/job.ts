@@ -10,7 +10,7 @@ export type Progress =
       /** Sentences for the closing words. */
       said: string[];
     };
-export type Job = (talk: Conversation) => Progress;
+export type Job = (conversation: Conversation) => Progress;
 
 export const nothing: Progress = { said: [] };
 

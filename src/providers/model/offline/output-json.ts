@@ -15,10 +15,10 @@ const deepest = 12;
 const mostNodes = 2000;
 const mostRecords = 100;
 
-export function writeOutput(talk: Conversation, material: Gathered | null, said: readonly string[]): Progress {
-  const schema = outputSchema(talk.system);
+export function writeOutput(conversation: Conversation, material: Gathered | null, said: readonly string[]): Progress {
+  const schema = outputSchema(conversation.system);
   if (schema === null) return nothing;
-  if (!talk.offered.has('write_file')) return notOffered('write_file', 'output.json');
+  if (!conversation.offered.has('write_file')) return notOffered('write_file', 'output.json');
   const { value, unknown, invented } = fillSchema(schema, knownFacts(material, said));
   if (invented.length > 0)
     return over(
@@ -30,7 +30,7 @@ export function writeOutput(talk: Conversation, material: Gathered | null, said:
       : [];
   if (!satisfies(schema, value)) return over('output.json was not written: the offline model cannot fill its schema truthfully.');
   const args = { path: 'output.json', content: `${JSON.stringify(value, null, 2)}\n` };
-  const past = findCall(talk, 'write_file', args);
+  const past = findCall(conversation, 'write_file', args);
   if (past === undefined) return { calls: [{ name: 'write_file', args }] };
   return over(past.outcome === 'done' ? 'output.json is written.' : `output.json was not written: ${past.said.slice(0, 300)}`, ...gaps);
 }

@@ -3,7 +3,7 @@ import { parseArithmetic } from './arithmetic.ts';
 import { findMentions } from './file-mentions.ts';
 import { findUrls, parseOrders, withoutMailOrders } from './orders.ts';
 import { isDigit, squeeze } from './prompt-tokens.ts';
-import { parseWishes } from './wishes.ts';
+import { parseRequests } from './requests.ts';
 
 /** Of the types that a plan may name, those that rules can choose. */
 type AgentType = 'researcher' | 'builder' | 'analyst' | 'trader' | 'email' | 'social';
@@ -67,14 +67,14 @@ function isFrame(line: string): boolean {
 export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents: PlannedAgent[] } {
   const orders = parseOrders(task);
   const work = withoutMailOrders(task);
-  const wishes = parseWishes(work, []);
+  const requests = parseRequests(work, []);
   const hasWork =
-    wishes.report || orders.purchases.length + orders.files.length + parseArithmetic(work).length > 0 || orders.search !== null;
+    requests.report || orders.purchases.length + orders.files.length + parseArithmetic(work).length > 0 || orders.search !== null;
   const own = orders.mails.filter(({ message }) => message === null);
   // A mail that has its own words needs nobody before it.
   if (own.length > 0 && own.length === orders.mails.length && hasWork && maxAgents >= 2) {
     const first = agent(typeOf(work, files), work);
-    const path = wishes.reportPath;
+    const path = requests.reportPath;
     const recipients = own.map(({ to }) => to).join(' and ');
     const subject = own[0]!.subject === null ? '' : ` with the subject "${own[0]!.subject}"`;
     return {
@@ -101,7 +101,7 @@ function agent(type: AgentType, prompt: string): PlannedAgent {
 
 /** Data and texts at hand come before words: a report about a file is an analyst's, whatever else the task mentions. */
 function typeOf(task: string, files: string[]): AgentType {
-  const asksForReport = parseWishes(task, []).report;
+  const asksForReport = parseRequests(task, []).report;
   const named = files.some((name) => task.toLowerCase().includes(name.toLowerCase()));
   if (named || (files.length > 0 && asksForReport && !isSearch(task))) return 'analyst';
   if (isSearch(task)) return 'researcher';

@@ -32,12 +32,13 @@ function answer(request: ModelRequest): Pick<ModelReply, 'text' | 'toolCalls'> {
     const { schema } = request.outputSchema;
     return { text: JSON.stringify(fillSchema(isRecord(schema) ? schema : {}, new Map()).value), toolCalls: [] };
   }
-  const talk = readConversation(request);
-  const turn = takeTurn(talk);
-  if ('calls' in turn) return { text: '', toolCalls: turn.calls.map(({ name, args }, i) => call(`call_${talk.turns}_${i}`, name, args)) };
+  const conversation = readConversation(request);
+  const turn = takeTurn(conversation);
+  if ('calls' in turn)
+    return { text: '', toolCalls: turn.calls.map(({ name, args }, i) => call(`call_${conversation.turns}_${i}`, name, args)) };
   const closing = withReasons(turn.closing, request.withheld ?? []);
-  return talk.offered.has('finish')
-    ? { text: '', toolCalls: [call(`call_${talk.turns}_0`, 'finish', { summary: closing })] }
+  return conversation.offered.has('finish')
+    ? { text: '', toolCalls: [call(`call_${conversation.turns}_0`, 'finish', { summary: closing })] }
     : { text: closing, toolCalls: [] };
 }
 

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
 import type { AccountRow } from '../../../../src/domains/accounts/account/entity.ts';
 import { placeName } from '../../../../src/domains/accounts/account/messages.ts';
-import { limitIsReached, standingOf } from '../../../../src/domains/accounts/account/standing.ts';
+import { limitIsReached, usageSummaryOf } from '../../../../src/domains/accounts/account/usage.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
 const actor = accountActor({ startedTasks: null as never });
@@ -82,7 +82,7 @@ class Months {
       this.arrived.filter((id) => this.begun.includes(id)),
       'first come, first served',
     );
-    assert.ok(standingOf(this.account!, this.nowMs).creditsRemaining >= 0);
+    assert.ok(usageSummaryOf(this.account!, this.nowMs).creditsRemaining >= 0);
     if (!limitReached && taskPlaces.waiting.length > 0) assert.ok(taskPlaces.held >= this.limit, 'nobody waits beside a free place');
   }
 
@@ -247,7 +247,7 @@ test('an upgrade holds at once, a downgrade from the next period on, however man
   assert.equal(turn('changePlan', { plan: 'power' }).pendingPlan, null, 'staying withdraws it');
   turn('changePlan', { plan: 'pro' });
   months.nowMs += 100 * dayMs;
-  assert.equal(standingOf(months.account!, months.nowMs).plan, 'pro', 'shown before anything has woken it');
+  assert.equal(usageSummaryOf(months.account!, months.nowMs).plan, 'pro', 'shown before anything has woken it');
   const next = turn('beginPeriod', {});
   assert.deepEqual([next.plan, next.pendingPlan], ['pro', null]);
   assert.deepEqual(changes, [

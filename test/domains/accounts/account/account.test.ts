@@ -55,7 +55,7 @@ async function start(t: TestContext, planning: () => Promise<void>) {
     /** As the command does, and as a node notices. */
     async set(limits: Parameters<typeof setOverrides>[2]) {
       await setOverrides(node.database, accountId, limits);
-      await new OverrideWatch({ database: node.database, actors: node.actors, placement: node.placement, log: silentLog }).look();
+      await new OverrideWatch({ database: node.database, actors: node.actors, placement: node.placement, log: silentLog }).poll();
     },
   };
 }
@@ -146,11 +146,11 @@ test('an override wakes an account that is not in memory, is told once, and an o
   await setOverrides(node.database, accountId, { tasksLimit: -1, plan: 'business' });
   await node.crashAndRestart();
   const watch = new OverrideWatch({ database: node.database, actors: node.actors, placement: node.placement, log: silentLog });
-  await watch.look();
+  await watch.poll();
   await until(async () => (await statuses())[1] === 'failed', 'the second task to go on');
   const { overrides, overridesChangedAt } = await row();
   const [{ n: commits }] = await node.sql("select count(*)::int as n from event where type = 'plan.changed'");
-  await watch.look();
+  await watch.poll();
   const late = { overrides: { ...overrides!, plan: 'pro' as const }, changedAtMs: overridesChangedAt! - 1 };
   await node.actors.ask(account, accountId, 'limitsChanged', late);
   assert.equal((await row()).overrides!.plan, 'business');

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
 import type { AccountRow } from '../../../../src/domains/accounts/account/entity.ts';
 import type { InvoiceRow } from '../../../../src/domains/accounts/account/invoice-entity.ts';
-import { quoteFor, standingOf } from '../../../../src/domains/accounts/account/standing.ts';
+import { quoteFor, usageSummaryOf } from '../../../../src/domains/accounts/account/usage.ts';
 import type { BillingPeriod, Plan } from '../../../../src/plans.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
@@ -139,7 +139,7 @@ test('periods in which the service did not run cost nothing, and the one it come
   const ann = new Customer('2026-11-01T12:00:00Z');
   ann.choose('pro');
   ann.at('2027-02-15T12:00:00Z');
-  assert.equal(standingOf(ann.account, ann.nowMs).plan, 'pro');
+  assert.equal(usageSummaryOf(ann.account, ann.nowMs).plan, 'pro');
   ann.wake();
   ann.wake();
   assert.deepEqual(ann.last, [['Pro, monthly, 14 of 28 days', 2_450]]);

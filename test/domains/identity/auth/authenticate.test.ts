@@ -59,7 +59,7 @@ test('a revoked key and an ended session are refused when the last answer is hal
   await authenticator.authenticate(key);
   await node.actors.ask(apiKey, keyId, 'revoke', { accountId: person.accountId });
   await node.actors.ask(session, person.id, 'revoke', { userId: person.userId });
-  assert.equal(await authenticator.standing(person), false);
+  assert.equal(await authenticator.isStillValid(person), false);
   node.clock.advance(500);
   assert.equal(await authenticator.authenticate(key), null);
   assert.equal(await authenticator.authenticate(access), null);

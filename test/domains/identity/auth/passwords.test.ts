@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseOptions } from '@node-rs/argon2';
-import { HashLanes, type HashLanesOptions } from '../../../../src/domains/identity/auth/hash-lanes.ts';
+import { HashQueues, type HashQueuesOptions } from '../../../../src/domains/identity/auth/hash-queues.ts';
 import { createPasswords } from '../../../../src/domains/identity/auth/passwords.ts';
 
 test('a password matches its own hash only, and the same password is hashed differently each time', async () => {
@@ -34,10 +34,10 @@ test('a hash that is none frees its place again', async () => {
   assert.equal(await passwords.matches('1', null), false);
 });
 
-function passwordsWith(options: HashLanesOptions = {}) {
-  const lanes = new HashLanes(options);
-  const passwords = createPasswords(lanes);
-  const line = lanes.lineOf('198.51.100.1', 'login');
+function passwordsWith(options: HashQueuesOptions = {}) {
+  const hashQueues = new HashQueues(options);
+  const passwords = createPasswords(hashQueues);
+  const line = hashQueues.requesterOf('198.51.100.1', 'login');
   return {
     hash: (password: string) => passwords.hash(password, line),
     matches: (password: string, hash: string | null) => passwords.matches(password, hash, line),

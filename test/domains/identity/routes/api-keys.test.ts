@@ -119,7 +119,7 @@ test('keys beyond what an operator has set go on working, and no more are made',
   const { access_token } = await register('ann@example.com');
   const { account_id }: any = await (await request('GET', '/v1/auth/me', access_token)).json();
   const create = () => createKey(access_token, { name: 'one more', scopes: ['tasks.read'] });
-  const allow = (apiKeys: number) => setOverrides(database, account_id, { apiKeys }).then(() => overrides.look());
+  const allow = (apiKeys: number) => setOverrides(database, account_id, { apiKeys }).then(() => overrides.poll());
   const keys = [await create(), await create()];
   await allow(1);
   for (const { key } of keys) assert.equal((await request('GET', '/v1/auth/me', key)).status, 200);

@@ -5,7 +5,7 @@
 import { unlimited } from '../../../plans.ts';
 import type { Places } from './entity.ts';
 
-export const noPlaces: Places = { held: 0, waiting: [] };
+export const emptyAdmission: Places = { held: 0, waiting: [] };
 
 export function enter(places: Places, id: string): Places {
   return { ...places, waiting: [...places.waiting, id] };

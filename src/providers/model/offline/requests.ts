@@ -1,16 +1,16 @@
-/** What task and guidance ask of a report: which figures, what to look at, under which name. Pure and linear; later wishes win. */
+/** What task and guidance ask of a report: which figures, what to look at, under which name. Pure and linear; later requests win. */
 import { cannotDo } from './cannot.ts';
 import { endsSentence, readTokens, squeeze, type Token } from './prompt-tokens.ts';
 
 export type FigureKind = 'sum' | 'mean' | 'median' | 'count' | 'min' | 'max';
 
 /** "the median of amount by region"; `column` is null where only the grouping was named. */
-export type FigureWish = { kind: FigureKind; column: string | null; by: string | null; asked: string };
+export type FigureRequest = { kind: FigureKind; column: string | null; by: string | null; asked: string };
 
-export type Wishes = {
+export type Requests = {
   /** A report, an analysis or a summary is asked for in words. */
   report: boolean;
-  figures: FigureWish[];
+  figures: FigureRequest[];
   /** "focus on region North": a column, where named, and a value. */
   focus: { column: string | null; value: string }[];
   reportPath: string | null;
@@ -53,12 +53,19 @@ const mostFigures = 12;
 const mostFocus = 12;
 const longestAsked = 120;
 
-export function parseWishes(task: string, guidance: readonly string[]): Wishes {
+export function parseRequests(task: string, guidance: readonly string[]): Requests {
   const tokens = readTokens(task);
-  const wishes: Wishes = { report: asksForReport(tokens), figures: [], focus: [], reportPath: null, cannot: cannotDo(task), unread: [] };
-  readInto(wishes, task, tokens);
-  for (const text of guidance) if (!readInto(wishes, text, readTokens(text))) wishes.unread.push(text);
-  return wishes;
+  const requests: Requests = {
+    report: asksForReport(tokens),
+    figures: [],
+    focus: [],
+    reportPath: null,
+    cannot: cannotDo(task),
+    unread: [],
+  };
+  readInto(requests, task, tokens);
+  for (const text of guidance) if (!readInto(requests, text, readTokens(text))) requests.unread.push(text);
+  return requests;
 }
 
 /** A file called findings.md asks for nothing: it is one token. */
@@ -72,19 +79,19 @@ function asksForReport(tokens: readonly Token[]): boolean {
   );
 }
 
-/** False when the text held no wish at all. */
-function readInto(wishes: Wishes, text: string, tokens: readonly Token[]): boolean {
+/** False when the text held no request at all. */
+function readInto(requests: Requests, text: string, tokens: readonly Token[]): boolean {
   const figures = figuresIn(text, tokens);
-  wishes.figures = [...wishes.figures, ...figures].slice(0, mostFigures);
+  requests.figures = [...requests.figures, ...figures].slice(0, mostFigures);
   const focus = focusIn(text, tokens);
-  wishes.focus.push(...focus);
+  requests.focus.push(...focus);
   const path = reportPathIn(tokens);
-  if (path !== null) wishes.reportPath = path;
+  if (path !== null) requests.reportPath = path;
   return figures.length > 0 || focus.length > 0 || path !== null;
 }
 
-function focusIn(text: string, tokens: readonly Token[]): Wishes['focus'] {
-  const found: Wishes['focus'] = [];
+function focusIn(text: string, tokens: readonly Token[]): Requests['focus'] {
+  const found: Requests['focus'] = [];
   for (let i = 0; i < tokens.length && found.length < mostFocus; i++) {
     if (tokens[i]!.lower !== 'focus' && tokens[i]!.lower !== 'concentrate') continue;
     let at = i + 1;
@@ -141,8 +148,8 @@ function isReportName(text: string): boolean {
   return text.length <= 100 && /^[\p{L}\p{N}_][\p{L}\p{N}_ .-]*$/u.test(text) && /\.(?:md|markdown|txt)$/i.test(text.slice(-9));
 }
 
-function figuresIn(text: string, tokens: readonly Token[]): FigureWish[] {
-  const found: FigureWish[] = [];
+function figuresIn(text: string, tokens: readonly Token[]): FigureRequest[] {
+  const found: FigureRequest[] = [];
   for (const [from, to] of clausesOf(tokens)) {
     if (found.length >= mostFigures) break;
     found.push(...clauseFigures(text, tokens, from, to));
@@ -169,7 +176,7 @@ function clausesOf(tokens: readonly Token[]): [number, number][] {
   return clauses;
 }
 
-function clauseFigures(text: string, tokens: readonly Token[], from: number, to: number): FigureWish[] {
+function clauseFigures(text: string, tokens: readonly Token[], from: number, to: number): FigureRequest[] {
   const asked = squeeze(text.slice(tokens[from]!.start, Math.min(tokens[to - 1]!.end, tokens[from]!.start + 4 * longestAsked))).slice(
     0,
     longestAsked,
@@ -178,7 +185,7 @@ function clauseFigures(text: string, tokens: readonly Token[], from: number, to:
   const which = by === null ? leaderAsked(tokens, from, to) : null;
   // Who leads is seen in the sums by group, in order.
   if (which !== null) return [{ kind: 'sum', column: null, by: which, asked }];
-  const found: FigureWish[] = [];
+  const found: FigureRequest[] = [];
   for (const [kind, names] of figureWords) {
     const end = kindEnd(tokens, from, to, kind, names);
     if (end === 0) continue;

@@ -44,7 +44,7 @@ export function inPeriodOf(nowMs: number, account: AccountRow): AccountRow {
   return { ...account, ...planFrom(periodStartsAt, account), periodStartsAt, periodEndsAt, tasksUsed: 0, workedMs: 0, tokensUsed: 0 };
 }
 
-export type Standing = {
+export type UsageSummary = {
   plan: Plan;
   /** Subscribed to when what is paid ends. */
   nextPlan: Plan;
@@ -60,7 +60,7 @@ export type Standing = {
 };
 
 /** As it is shown; `unlimited` stays what it is. */
-export function standingOf(row: AccountRow, nowMs: number): Standing {
+export function usageSummaryOf(row: AccountRow, nowMs: number): UsageSummary {
   const account = inPeriodOf(nowMs, row);
   const { tasksLimit, credits } = limitsFor(account);
   return {

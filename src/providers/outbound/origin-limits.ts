@@ -4,7 +4,7 @@ import { FairGate } from '../../fair-queue.ts';
 /** Callers are bounded already: this only keeps a defect from growing without end. */
 const maxWaiting = 4_096;
 
-export class OriginPlaces {
+export class OriginLimits {
   private readonly gates = new Map<string, FairGate>();
   private readonly connections: number;
 

@@ -2,74 +2,74 @@
  * Delivers the events of one webhook, on the node where its actor lives, and tells the actor what was done, many deliveries at a time. All it
  * knows can be lost: the actor's row says where to go on, and what had not been told is delivered again, under the same message id.
  *
- * C1 At most `maxUntold` deliveries are on their way or not yet committed: no more than these can be repeated by a crash.
+ * C1 At most `maxUnreported` deliveries are on their way or not yet committed: no more than these can be repeated by a crash.
  * C2 A receiver that fails or hangs gets fewer requests at once, down to one, and more again with each success.
  */
 
 import type { FeedEvent, FeedHandle } from '../../../edge/stream/event-feed.ts';
 import { AppError } from '../../../errors.ts';
 import { attempt, type Outcome, type Receiver } from './attempt.ts';
-import type { CouriersParts } from './couriers.ts';
+import type { DeliverySemaphore } from './delivery-semaphore.ts';
 import type { WebhookRow } from './entity.ts';
-import { type Lane, type LaneMemory, Lanes, laneEvents } from './lanes.ts';
 import { challengeType, type DeliveryRecord, isDelivering, type Progress, webhook } from './messages.ts';
-import type { Slots } from './slots.ts';
+import { type OrderedQueue, OrderedQueues, type QueueMemory, queueEvents } from './ordered-queues.ts';
+import type { WebhookDispatchersParts } from './webhook-dispatchers.ts';
 
-const maxUntold = 128;
+const maxUnreported = 128;
 const mostAtOnce = 16;
 const atOnceFirst = 4;
 /** Deliveries of this time are told together. */
-const tellAfterMs = 50;
+const reportAfterMs = 50;
 /** Where nothing was delivered, so many events are passed by before that is told. */
-const passedByUntold = 1_000;
+const reportEveryEvents = 1_000;
 const againMs = 1_000;
 const defaultTimeoutMs = 10_000;
 const longestWaitMs = 60_000;
 
 type Asked = WebhookRow['asked'][number];
 
-export class Courier {
+export class WebhookDispatcher {
   readonly id: string;
   readonly shard: number;
-  private readonly parts: CouriersParts;
-  private readonly slots: Slots;
-  private readonly memory: LaneMemory;
+  private readonly parts: WebhookDispatchersParts;
+  private readonly semaphore: DeliverySemaphore;
+  private readonly memory: QueueMemory;
   private row: WebhookRow | null = null;
   private receiver: Receiver & { origin: string } = { url: '', origin: '', keys: [] };
-  private lanes = new Lanes(0, []);
+  private queues = new OrderedQueues(0, []);
   private feed: FeedHandle | null = null;
   private atOnce = atOnceFirst;
-  private onTheirWay = 0;
-  private untold: DeliveryRecord[] = [];
+  private inProgress = 0;
+  private unreported: DeliveryRecord[] = [];
   /** The same of what a person has asked for. */
   private readonly byHand = new Map<string, DeliveryRecord>();
   private disable: Progress['disable'] = null;
-  private toldCursor = 0;
+  private reportedCursor = 0;
   private readonly inFlight = new Set<string>();
-  private telling = false;
-  private lastLook = 0;
-  private tellTimer: NodeJS.Timeout | null = null;
+  private reporting = false;
+  private lastRead = 0;
+  private reportTimer: NodeJS.Timeout | null = null;
   private wakeTimer: NodeJS.Timeout | null = null;
   private againTimer: NodeJS.Timeout | null = null;
   private state: 'working' | 'finishing' | 'ended' = 'working';
   private readonly idle: (() => void)[] = [];
   private readonly pump = () => this.work();
 
-  constructor(id: string, shard: number, parts: CouriersParts, slots: Slots, memory: LaneMemory) {
+  constructor(id: string, shard: number, parts: WebhookDispatchersParts, semaphore: DeliverySemaphore, memory: QueueMemory) {
     this.id = id;
     this.shard = shard;
     this.parts = parts;
-    this.slots = slots;
+    this.semaphore = semaphore;
     this.memory = memory;
   }
 
   /** Takes the webhook as it stands now, at first and when it has changed. Ends itself where there is nothing more to do. */
   async refresh(): Promise<void> {
-    const look = ++this.lastLook;
+    const look = ++this.lastRead;
     try {
       const row = await this.parts.actors.query(webhook, this.id, 'get', null);
       // A later look sees what has changed since: only the last one may end it.
-      if (this.state === 'ended' || look !== this.lastLook) return;
+      if (this.state === 'ended' || look !== this.lastRead) return;
       if (row === null) return this.end();
       const before = this.row;
       this.row = row;
@@ -86,7 +86,7 @@ export class Courier {
 
   /** What is due by the clock goes on. Called in time by itself, and by whoever has moved the clock. */
   wake(): void {
-    this.lanes.wake(this.parts.clock.nowMs());
+    this.queues.wake(this.parts.clock.nowMs());
     this.work();
   }
 
@@ -105,10 +105,10 @@ export class Courier {
   end(): void {
     this.state = 'ended';
     this.feed?.close();
-    this.lanes.drop();
-    this.lanes = new Lanes(0, []);
-    this.slots.forget(this.pump);
-    for (const timer of [this.tellTimer, this.wakeTimer, this.againTimer]) if (timer !== null) clearTimeout(timer);
+    this.queues.drop();
+    this.queues = new OrderedQueues(0, []);
+    this.semaphore.forget(this.pump);
+    for (const timer of [this.reportTimer, this.wakeTimer, this.againTimer]) if (timer !== null) clearTimeout(timer);
     for (const resolve of this.idle.splice(0)) resolve();
     this.parts.ended(this);
   }
@@ -116,17 +116,17 @@ export class Courier {
   private begin(row: WebhookRow): void {
     this.feed?.close();
     this.feed = null;
-    this.lanes.drop();
-    this.lanes = new Lanes(row.cursor, isDelivering(row) ? row.lanes : [], this.memory);
+    this.queues.drop();
+    this.queues = new OrderedQueues(row.cursor, isDelivering(row) ? row.lanes : [], this.memory);
     this.atOnce = atOnceFirst;
-    this.toldCursor = row.cursor;
-    this.untold = [];
+    this.reportedCursor = row.cursor;
+    this.unreported = [];
     this.disable = null;
-    this.lanes.wake(this.parts.clock.nowMs());
+    this.queues.wake(this.parts.clock.nowMs());
     if (!isDelivering(row) || this.state !== 'working') return;
-    const { lanes } = this;
+    const { queues } = this;
     this.feed = this.parts.feed.open(row.accountId, row.cursor, {
-      take: (event) => this.lanes === lanes && this.take(event),
+      take: (event) => this.queues === queues && this.take(event),
       hasRoom: () => this.hasRoom,
     });
   }
@@ -138,7 +138,7 @@ export class Courier {
   }
 
   private get hasRoom(): boolean {
-    return this.lanes.hasRoom && this.untold.length < maxUntold && this.disable === null;
+    return this.queues.hasRoom && this.unreported.length < maxUnreported && this.disable === null;
   }
 
   /** It is disabled or pending, and nobody has asked for anything by hand. */
@@ -148,7 +148,10 @@ export class Courier {
 
   private get mayBegin(): boolean {
     return (
-      this.state === 'working' && this.disable === null && this.onTheirWay < this.atOnce && this.onTheirWay + this.untold.length < maxUntold
+      this.state === 'working' &&
+      this.disable === null &&
+      this.inProgress < this.atOnce &&
+      this.inProgress + this.unreported.length < maxUnreported
     );
   }
 
@@ -160,17 +163,17 @@ export class Courier {
   };
 
   private take(event: FeedEvent): void {
-    this.lanes.take(event, this.isWanted(event));
-    if (this.lanes.cursor - this.toldCursor >= passedByUntold) this.tellSoon();
+    this.queues.take(event, this.isWanted(event));
+    if (this.queues.cursor - this.reportedCursor >= reportEveryEvents) this.reportSoon();
     this.work();
   }
 
   private work(): void {
     if (this.row === null) return;
     this.deliverAsked(this.row);
-    while (this.mayBegin && this.lanes.hasWork && this.slots.take(this.receiver.origin, this.atOnce === 1, this.pump)) {
-      const work = this.lanes.next()!;
-      this.oneMore(work.kind === 'send' ? this.deliver(this.lanes, work.lane, work.event) : this.read(this.lanes, work));
+    while (this.mayBegin && this.queues.hasWork && this.semaphore.take(this.receiver.origin, this.atOnce === 1, this.pump)) {
+      const work = this.queues.next()!;
+      this.oneMore(work.kind === 'send' ? this.deliver(this.queues, work.queue, work.event) : this.read(this.queues, work));
     }
     if (this.feed !== null && this.hasRoom) this.feed.resume();
     this.planWake();
@@ -178,42 +181,42 @@ export class Courier {
 
   /** A place was taken for it. */
   private oneMore(going: Promise<void>): void {
-    this.onTheirWay++;
+    this.inProgress++;
     const { origin } = this.receiver;
     const oneLess = () => {
-      this.onTheirWay--;
-      this.slots.free(origin);
+      this.inProgress--;
+      this.semaphore.free(origin);
       if (this.state === 'working') this.work();
       this.settleIdle();
     };
     going.catch((err) => this.parts.log.error({ id: this.id, err }, 'a delivery failed unexpectedly')).finally(oneLess);
   }
 
-  private async deliver(lanes: Lanes, lane: Lane, event: FeedEvent): Promise<void> {
+  private async deliver(queues: OrderedQueues, queue: OrderedQueue, event: FeedEvent): Promise<void> {
     const outcome = await this.send(event);
-    if (this.lanes !== lanes) return;
+    if (this.queues !== queues) return;
     const nowMs = this.parts.clock.nowMs();
-    const record = recordOf(deliveryId(event.id), event, lane.failures + 1, nowMs, outcome);
+    const record = recordOf(deliveryId(event.id), event, queue.failures + 1, nowMs, outcome);
     if (outcome.kind === 'delivered') {
-      lanes.delivered(lane);
+      queues.delivered(queue);
       this.atOnce = Math.min(mostAtOnce, this.atOnce + 1);
     } else {
-      record.nextAttemptAt = lanes.failed(lane, nowMs, outcome.retryAfterMs);
+      record.nextAttemptAt = queues.failed(queue, nowMs, outcome.retryAfterMs);
       this.atOnce = Math.max(1, this.atOnce >> 1);
       if (outcome.kind === 'gone') this.disable = 'gone';
       else if (record.nextAttemptAt === null) this.disable = 'failing';
       if (this.disable !== null) record.nextAttemptAt = null;
     }
-    this.untold.push(record);
-    this.tellSoon();
+    this.unreported.push(record);
+    this.reportSoon();
   }
 
-  private async read(lanes: Lanes, { lane, from, to }: { lane: Lane; from: number; to: number }): Promise<void> {
+  private async read(queues: OrderedQueues, { queue, from, to }: { queue: OrderedQueue; from: number; to: number }): Promise<void> {
     try {
-      const events = await this.parts.feed.read(this.row!.accountId, lane.taskId, from, to, laneEvents);
-      if (this.lanes === lanes) lanes.gave(lane, events, this.isWanted);
+      const events = await this.parts.feed.read(this.row!.accountId, queue.taskId, from, to, queueEvents);
+      if (this.queues === queues) queues.gave(queue, events, this.isWanted);
     } catch {
-      lanes.keptWaiting(lane, this.parts.clock.nowMs() + againMs);
+      queues.keptWaiting(queue, this.parts.clock.nowMs() + againMs);
     }
   }
 
@@ -222,7 +225,7 @@ export class Courier {
     for (const one of asked) {
       if (this.state !== 'working' || this.inFlight.has(one.id) || this.byHand.has(one.id)) continue;
       this.inFlight.add(one.id);
-      this.slots.takeAnyway(this.receiver.origin);
+      this.semaphore.takeAnyway(this.receiver.origin);
       this.oneMore(this.deliverByHand(one));
     }
   }
@@ -237,10 +240,10 @@ export class Courier {
     }
     const outcome = event === null ? gone : await this.send(event);
     const record = recordOf(one.id, { ...one, createdAtMs: one.createdAt }, one.attempts + 1, this.parts.clock.nowMs(), outcome);
-    if (outcome.kind === 'delivered') this.lanes.deliveredByHand(one.seq);
+    if (outcome.kind === 'delivered') this.queues.deliveredByHand(one.seq);
     this.byHand.set(one.id, record);
     this.inFlight.delete(one.id);
-    this.tellSoon();
+    this.reportSoon();
   }
 
   private async find(seq: number): Promise<FeedEvent | null | 'unknown'> {
@@ -275,47 +278,47 @@ export class Courier {
 
   // Telling the actor
 
-  private tellSoon(): void {
-    if (this.state === 'ended' || this.telling) return;
-    if (this.untold.length >= maxUntold / 2 || this.disable !== null || this.state === 'finishing') void this.tell();
-    else this.tellTimer ??= setTimeout(() => void this.tell(), tellAfterMs);
+  private reportSoon(): void {
+    if (this.state === 'ended' || this.reporting) return;
+    if (this.unreported.length >= maxUnreported / 2 || this.disable !== null || this.state === 'finishing') void this.report();
+    else this.reportTimer ??= setTimeout(() => void this.report(), reportAfterMs);
   }
 
-  private async tell(): Promise<void> {
-    if (this.telling || this.state === 'ended' || this.row === null) return;
-    if (this.tellTimer !== null) clearTimeout(this.tellTimer);
-    this.tellTimer = null;
-    this.telling = true;
-    const { lanes, disable } = this;
-    const untold = this.untold.length;
+  private async report(): Promise<void> {
+    if (this.reporting || this.state === 'ended' || this.row === null) return;
+    if (this.reportTimer !== null) clearTimeout(this.reportTimer);
+    this.reportTimer = null;
+    this.reporting = true;
+    const { queues, disable } = this;
+    const unreported = this.unreported.length;
     const tried = [...this.byHand.keys()];
-    const deliveries = [...this.untold, ...this.byHand.values()];
-    const progress: Progress = { run: this.row.run, cursor: lanes.cursor, lanes: lanes.saved(), deliveries, tried, disable };
+    const deliveries = [...this.unreported, ...this.byHand.values()];
+    const progress: Progress = { run: this.row.run, cursor: queues.cursor, lanes: queues.saved(), deliveries, tried, disable };
     let delayMs = 0;
     try {
       const isTaken = await this.parts.actors.ask(webhook, this.id, 'settle', progress);
       if (this.isEnded()) return;
-      if (isTaken) this.told(lanes, untold, tried, progress.cursor);
+      if (isTaken) this.reported(queues, unreported, tried, progress.cursor);
       if (!isTaken || disable !== null || this.isOver) await this.refresh();
     } catch (err) {
       if (!(err instanceof AppError)) this.parts.log.error({ id: this.id, err }, 'what was delivered could not be told');
       delayMs = againMs;
     }
-    this.telling = false;
+    this.reporting = false;
     if (this.isEnded()) return;
-    const isBehind = this.untold.length > 0 || this.byHand.size > 0 || this.lanes.cursor - this.toldCursor >= passedByUntold;
-    if (delayMs > 0) this.tellTimer = setTimeout(() => void this.tell(), delayMs);
-    else if (isBehind) this.tellSoon();
+    const isBehind = this.unreported.length > 0 || this.byHand.size > 0 || this.queues.cursor - this.reportedCursor >= reportEveryEvents;
+    if (delayMs > 0) this.reportTimer = setTimeout(() => void this.report(), delayMs);
+    else if (isBehind) this.reportSoon();
     this.work();
     this.settleIdle();
   }
 
-  private told(lanes: Lanes, untold: number, tried: string[], cursor: number): void {
+  private reported(queues: OrderedQueues, unreported: number, tried: string[], cursor: number): void {
     for (const id of tried) this.byHand.delete(id);
     this.row = { ...this.row!, asked: this.row!.asked.filter(({ id }) => !tried.includes(id)) };
-    if (this.lanes !== lanes) return;
-    this.untold.splice(0, untold);
-    this.toldCursor = cursor;
+    if (this.queues !== queues) return;
+    this.unreported.splice(0, unreported);
+    this.reportedCursor = cursor;
   }
 
   private isEnded(): boolean {
@@ -323,13 +326,13 @@ export class Courier {
   }
 
   private settleIdle(): void {
-    if (this.idle.length === 0 || this.onTheirWay > 0) return;
-    if (this.untold.length + this.byHand.size > 0 && !this.isEnded()) return this.tellSoon();
-    if (!this.telling) for (const resolve of this.idle.splice(0)) resolve();
+    if (this.idle.length === 0 || this.inProgress > 0) return;
+    if (this.unreported.length + this.byHand.size > 0 && !this.isEnded()) return this.reportSoon();
+    if (!this.reporting) for (const resolve of this.idle.splice(0)) resolve();
   }
 
   private planWake(): void {
-    const dueAtMs = this.state === 'working' ? this.lanes.dueAtMs() : null;
+    const dueAtMs = this.state === 'working' ? this.queues.dueAtMs() : null;
     if (this.wakeTimer !== null) clearTimeout(this.wakeTimer);
     this.wakeTimer = null;
     if (dueAtMs === null) return;

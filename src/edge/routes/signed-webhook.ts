@@ -4,7 +4,7 @@ import type { HttpRequest } from '../http/message.ts';
 /** Several times what the largest event has. */
 const maxBytes = 512 * 1024;
 
-export const signedNews = {
+export const signedWebhook = {
   method: 'POST',
   scope: null,
   extension: true,

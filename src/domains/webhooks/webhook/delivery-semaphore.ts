@@ -2,7 +2,7 @@
  * How many deliveries a node has on their way, over all webhooks and to one receiver, whichever accounts' webhooks go there. Webhooks whose
  * receivers fail or hang share half of the places at most, so that the others always find one.
  */
-export class Slots {
+export class DeliverySemaphore {
   taken = 0;
   private readonly total: number;
   private readonly toOneReceiver: number;

@@ -23,9 +23,9 @@ const accountsAtOnce = 1_000;
 const hurryForMs = 1_000;
 const hurryEveryMs = 100;
 
-export class CounterWatch {
+export class CounterPoller {
   /** For metrics: looks (one query for each thousand accounts), and accounts that were found to be ahead of what was told here. */
-  readonly counts = { looks: 0, behind: 0 };
+  readonly counts = { polls: 0, behind: 0 };
   private readonly parts: CounterWatchParts;
   private readonly everyMs: number;
   private readonly wanted = new Set<string>();
@@ -43,7 +43,7 @@ export class CounterWatch {
   }
 
   /** Looks at these accounts in a moment; those without listeners are left out. */
-  lookSoon(accountIds: Iterable<string>): void {
+  pollSoon(accountIds: Iterable<string>): void {
     for (const id of accountIds) if (this.parts.hub.listening.has(id)) this.wanted.add(id);
     this.plan();
   }
@@ -65,11 +65,11 @@ export class CounterWatch {
     if (this.state !== 'waiting') return;
     clearTimeout(this.timer);
     const untilAllMs = Math.max(0, this.allDueAtMs - performance.now());
-    this.timer = setTimeout(() => void this.look(), this.wanted.size > 0 ? Math.min(soonMs, untilAllMs) : untilAllMs);
+    this.timer = setTimeout(() => void this.poll(), this.wanted.size > 0 ? Math.min(soonMs, untilAllMs) : untilAllMs);
     this.timer.unref();
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     this.state = 'looking';
     const ids = this.due();
     try {
@@ -94,7 +94,7 @@ export class CounterWatch {
 
   private async compare(ids: string[]): Promise<void> {
     const { hub, database } = this.parts;
-    this.counts.looks++;
+    this.counts.polls++;
     const { rows } = await database.read({
       name: 'event_counters',
       text: 'select c.account_id as id, c.last_seq as seq from unnest($1::text[], $2::bigint[]) as known(id, seq) join event_counter c on c.account_id = known.id where c.last_seq > known.seq',

@@ -1,5 +1,5 @@
 /** What an issuer says of an authorization: as its adapter reads it, and as it is kept. Amounts are minor units of the card's currency. */
-export type IssuerWord = {
+export type AuthorizationState = {
   status: 'pending' | 'closed' | 'reversed' | 'expired';
   approved: boolean;
   /** What was authorized, or refused. */

@@ -12,7 +12,7 @@ type NewAgent = { id: string; type: string; title: string; prompt: string; after
 export type Delegated = { type: string; prompt: string; scopes: Granted };
 
 /** The plan's agents, created and not yet begun. The last one writes output.json where the task asks for it. */
-export function employ(task: TaskRow, plan: Plan, ctx: TurnContext<TaskContract>): TaskRow {
+export function createPlannedAgents(task: TaskRow, plan: Plan, ctx: TurnContext<TaskContract>): TaskRow {
   const ids = plan.agents.map(() => ctx.newId(tasksIds.agent, task.accountId));
   const agents = plan.agents.map((one, index) => {
     const last = index === plan.agents.length - 1;

@@ -1,10 +1,10 @@
-/** Tasks and agents under every order of messages, outcomes and people that chance finds. The promises looked at stand in `crew-world.ts`. */
+/** Tasks and agents under every order of messages, outcomes and people that chance finds. The promises looked at stand in `agent-world.ts`. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { TaskConfig } from '../../../../src/domains/tasks/task/entity.ts';
 import type { ModelReply } from '../../../../src/providers/model/port.ts';
-import { ended, isToolCall, World } from '../../../support/crew-world.ts';
+import { ended, isToolCall, World } from '../../../support/agent-world.ts';
 import { somebody } from '../../../support/memory-workspace.ts';
 
 const tokensPerTurn = 700;

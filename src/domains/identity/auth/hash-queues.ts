@@ -2,26 +2,26 @@
  * Who may have a password hashed now. A hash costs 19 MiB and some 50 ms of a core, so few run at once; whoever floods them from one network must
  * not keep others from signing in.
  *
- * H1 Three lanes have their turn one after the other: whoever signs in from a network that a right password came from lately, or has proven who
+ * H1 Three queues have their turn one after the other: whoever signs in from a network that a right password came from lately, or has proven who
  *    they are; whoever else signs in; whoever registers.
- * H2 In a lane networks have their turn one after the other (/24 of IPv4, /48 of IPv6), in a network its addresses (/64 of IPv6).
- * H3 Of an address, of a network and in a lane so many wait and no more, and nobody waits longer than `maxWaitMs` for the turn of their network.
- *    Where a lane is full, a network with few in it finds room at the cost of one with many.
+ * H2 In a queue networks have their turn one after the other (/24 of IPv4, /48 of IPv6), in a network its addresses (/64 of IPv6).
+ * H3 Of an address, of a network and in a queue so many wait and no more, and nobody waits longer than `maxWaitMs` for the turn of their network.
+ *    Where a queue is full, a network with few in it finds room at the cost of one with many.
  */
 import { LRUCache } from 'lru-cache';
 import { addressGroup } from '../../../edge/http/client-address.ts';
 import { FairGate } from '../../../fair-queue.ts';
 
-export type HashLane = 'known' | 'login' | 'register';
-/** Whose hash it is: in which lane, and with whom it shares its turns. */
-export type HashLine = { lane: HashLane; network: string; address: string };
+export type HashQueue = 'known' | 'login' | 'register';
+/** Whose hash it is: in which queue, and with whom it shares its turns. */
+export type HashRequester = { queue: HashQueue; network: string; address: string };
 
-export type HashLanesOptions = {
+export type HashQueuesOptions = {
   /** Below the four threads of the pool, which file access needs too. */
   maxRunning?: number;
   maxWaitingOfAddress?: number;
   maxWaitingOfNetwork?: number;
-  maxWaitingOfLane?: number;
+  maxWaitingOfQueue?: number;
   maxWaitMs?: number;
 };
 
@@ -29,37 +29,37 @@ const maxKnown = 20_000;
 const knownForMs = 24 * 3_600_000;
 const full = 'Too many sign-ins at once; try again shortly';
 
-export class HashLanes {
-  readonly #options: Required<HashLanesOptions>;
+export class HashQueues {
+  readonly #options: Required<HashQueuesOptions>;
   readonly #all: FairGate;
-  readonly #lanes = new Map<HashLane, FairGate>();
-  /** Of a lane and a network, while something of it runs or waits. */
+  readonly #queues = new Map<HashQueue, FairGate>();
+  /** Of a queue and a network, while something of it runs or waits. */
   readonly #networks = new Map<string, FairGate>();
   /** Networks that a right password came from. */
   readonly #known = new LRUCache<string, true>({ max: maxKnown, ttl: knownForMs });
 
-  constructor(options: HashLanesOptions = {}) {
+  constructor(options: HashQueuesOptions = {}) {
     this.#options = {
       maxRunning: 2,
       maxWaitingOfAddress: 100,
       maxWaitingOfNetwork: 100,
-      maxWaitingOfLane: 100,
+      maxWaitingOfQueue: 100,
       maxWaitMs: 10_000,
       ...options,
     };
     this.#all = new FairGate({ maxRunning: this.#options.maxRunning, full });
   }
 
-  /** The line of a client. @param address the client's */
-  lineOf(address: string, lane: 'login' | 'register'): HashLine {
+  /** The requester of a client. @param address the client's */
+  requesterOf(address: string, queue: 'login' | 'register'): HashRequester {
     const network = networkOf(address);
-    const line = { network, address: addressGroup(address, 64) };
-    return { lane: lane === 'login' && this.#known.has(network) ? 'known' : lane, ...line };
+    const requester = { network, address: addressGroup(address, 64) };
+    return { queue: queue === 'login' && this.#known.has(network) ? 'known' : queue, ...requester };
   }
 
-  /** The line of somebody who has proven who they are. */
-  lineOfUser(userId: string): HashLine {
-    return { lane: 'known', network: userId, address: userId };
+  /** The requester of somebody who has proven who they are. */
+  requesterOfUser(userId: string): HashRequester {
+    return { queue: 'known', network: userId, address: userId };
   }
 
   /** A right password came from this client. */
@@ -68,21 +68,21 @@ export class HashLanes {
   }
 
   /** Runs `work` when it is its turn. Rejects with what it rejects with, and `overloaded` where too many wait. */
-  async pass<T>({ lane, network, address }: HashLine, work: () => Promise<T>): Promise<T> {
-    const name = `${lane} ${network}`;
+  async pass<T>({ queue, network, address }: HashRequester, work: () => Promise<T>): Promise<T> {
+    const name = `${queue} ${network}`;
     const ofNetwork = this.#networkGate(name);
     try {
-      return await ofNetwork.pass(address, () => this.#laneGate(lane).pass(network, () => this.#all.pass(lane, work)));
+      return await ofNetwork.pass(address, () => this.#queueGate(queue).pass(network, () => this.#all.pass(queue, work)));
     } finally {
       const { running, waiting } = ofNetwork.size;
       if (running === 0 && waiting === 0) this.#networks.delete(name);
     }
   }
 
-  #laneGate(lane: HashLane): FairGate {
-    let gate = this.#lanes.get(lane);
-    const { maxRunning, maxWaitingOfLane: maxWaiting } = this.#options;
-    if (gate === undefined) this.#lanes.set(lane, (gate = new FairGate({ maxRunning, maxWaiting, full })));
+  #queueGate(queue: HashQueue): FairGate {
+    let gate = this.#queues.get(queue);
+    const { maxRunning, maxWaitingOfQueue: maxWaiting } = this.#options;
+    if (gate === undefined) this.#queues.set(queue, (gate = new FairGate({ maxRunning, maxWaiting, full })));
     return gate;
   }
 

@@ -1,16 +1,16 @@
 /** Whose password is hashed next, while others ask for many. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HashLanes, type HashLine } from '../../../../src/domains/identity/auth/hash-lanes.ts';
+import { HashQueues, type HashRequester } from '../../../../src/domains/identity/auth/hash-queues.ts';
 
 /** One hash at a time, each of which ends when `step` says so; `order` tells whose they were, and `finish` lets all end. */
 function open(options = {}) {
-  const lanes = new HashLanes({ maxRunning: 1, ...options });
+  const hashQueues = new HashQueues({ maxRunning: 1, ...options });
   const order: string[] = [];
   const running: (() => void)[] = [];
   let finished = false;
-  const ask = (name: string, line: HashLine): Promise<void> =>
-    lanes.pass(line, async () => {
+  const ask = (name: string, line: HashRequester): Promise<void> =>
+    hashQueues.pass(line, async () => {
       order.push(name);
       if (!finished) await new Promise<void>((resolve) => running.push(resolve));
     });
@@ -22,16 +22,16 @@ function open(options = {}) {
     finished = true;
     for (const end of running) end();
   }
-  return { lanes, order, ask, step, finish };
+  return { hashQueues, order, ask, step, finish };
 }
 const settled = () => new Promise(setImmediate);
 
 test('a flood of one network, from all its addresses, delays somebody else by no more than what runs and one turn', async () => {
   for (const flooder of [(n: number) => `2001:db8:1:${n.toString(16)}::1`, (n: number) => `198.51.100.${n}`]) {
-    const { lanes, order, ask, step, finish } = open();
-    for (let n = 0; n < 200; n++) void ask(`flood ${n}`, lanes.lineOf(flooder(n), 'login')).catch(() => {});
+    const { hashQueues, order, ask, step, finish } = open();
+    for (let n = 0; n < 200; n++) void ask(`flood ${n}`, hashQueues.requesterOf(flooder(n), 'login')).catch(() => {});
     await settled();
-    void ask('right', lanes.lineOf('203.0.113.7', 'login'));
+    void ask('right', hashQueues.requesterOf('203.0.113.7', 'login'));
     await settled();
     for (let n = 0; n < 3; n++) await step();
     assert.ok(order.includes('right'), order.join());
@@ -40,12 +40,13 @@ test('a flood of one network, from all its addresses, delays somebody else by no
 });
 
 test('a flood that registers, from as many networks as there are, does not keep anybody from signing in', async () => {
-  const { lanes, order, ask, step, finish } = open();
+  const { hashQueues, order, ask, step, finish } = open();
   let refused = 0;
-  for (let n = 0; n < 300; n++) void ask(`flood ${n}`, lanes.lineOf(`198.${n % 200}.${n % 250}.1`, 'register')).catch(() => refused++);
+  for (let n = 0; n < 300; n++)
+    void ask(`flood ${n}`, hashQueues.requesterOf(`198.${n % 200}.${n % 250}.1`, 'register')).catch(() => refused++);
   await settled();
   assert.ok(refused >= 190, String(refused));
-  void ask('right', lanes.lineOf('203.0.113.7', 'login'));
+  void ask('right', hashQueues.requesterOf('203.0.113.7', 'login'));
   await settled();
   for (let n = 0; n < 2; n++) await step();
   assert.ok(order.includes('right'), order.join());
@@ -53,12 +54,12 @@ test('a flood that registers, from as many networks as there are, does not keep 
 });
 
 test('a network that a right password came from is apart from guesses from everywhere, and so is who has proven who they are', async () => {
-  const { lanes, order, ask, step, finish } = open();
-  lanes.noteRight('2001:db8:9::1');
-  for (let n = 0; n < 300; n++) void ask(`flood ${n}`, lanes.lineOf(`198.${n % 200}.${n % 250}.1`, 'login')).catch(() => {});
+  const { hashQueues, order, ask, step, finish } = open();
+  hashQueues.noteRight('2001:db8:9::1');
+  for (let n = 0; n < 300; n++) void ask(`flood ${n}`, hashQueues.requesterOf(`198.${n % 200}.${n % 250}.1`, 'login')).catch(() => {});
   await settled();
-  void ask('known', lanes.lineOf('2001:db8:9:ffff::2', 'login'));
-  void ask('proven', lanes.lineOfUser('usr_1'));
+  void ask('known', hashQueues.requesterOf('2001:db8:9:ffff::2', 'login'));
+  void ask('proven', hashQueues.requesterOfUser('usr_1'));
   await settled();
   for (let n = 0; n < 4; n++) await step();
   assert.ok(order.includes('known') && order.includes('proven'), order.join());
@@ -67,13 +68,15 @@ test('a network that a right password came from is apart from guesses from every
 
 test('of one address, of one network and in a lane so many wait and no more, and those are served', async () => {
   const counted = async (name: (n: number) => string, many: number, options: object) => {
-    const lanes = new HashLanes({ maxRunning: 1, ...options });
-    const asked = Array.from({ length: many }, (_, n) => lanes.pass(lanes.lineOf(name(n), 'login'), settled as () => Promise<void>));
+    const hashQueues = new HashQueues({ maxRunning: 1, ...options });
+    const asked = Array.from({ length: many }, (_, n) =>
+      hashQueues.pass(hashQueues.requesterOf(name(n), 'login'), settled as () => Promise<void>),
+    );
     const outcomes = await Promise.allSettled(asked);
     for (const outcome of outcomes) if (outcome.status === 'rejected') assert.equal(outcome.reason.code, 'overloaded');
     return outcomes.filter(({ status }) => status === 'fulfilled').length;
   };
   assert.equal(await counted(() => '198.51.100.1', 10, { maxWaitingOfAddress: 3 }), 4);
   assert.equal(await counted((n) => `198.51.100.${n}`, 10, { maxWaitingOfNetwork: 5 }), 6);
-  assert.equal(await counted((n) => `198.51.${n}.1`, 10, { maxWaitingOfLane: 7 }), 8);
+  assert.equal(await counted((n) => `198.51.${n}.1`, 10, { maxWaitingOfQueue: 7 }), 8);
 });

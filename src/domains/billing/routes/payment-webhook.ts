@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
-import { readSigned, signedNews } from '../../../edge/routes/signed-news.ts';
+import { readSigned, signedWebhook } from '../../../edge/routes/signed-webhook.ts';
 import { AppError } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import { checkout } from '../checkout/messages.ts';
@@ -11,38 +11,39 @@ import { renewal } from '../renewal/messages.ts';
 export type PaymentNewsParts = {
   actors: Pick<ActorSystem, 'ask'>;
   /** Throws `bad_request` for what the processor has not signed; null: of no use here. */
-  read(body: Uint8Array, signature: string): Promise<News | null>;
+  read(body: Uint8Array, signature: string): Promise<PaymentNotification | null>;
   log: Log;
 };
-type News = { id: string; about: 'checkout'; checkoutId: string } | { id: string; about: 'renewal'; renewalId: string };
+type PaymentNotification = { id: string; about: 'checkout'; checkoutId: string } | { id: string; about: 'renewal'; renewalId: string };
 
 /** Served where a payment processor is configured. */
-export function paymentNewsRoutes({ actors, read, log }: PaymentNewsParts): AnyRoute[] {
+export function paymentWebhookRoutes({ actors, read, log }: PaymentNewsParts): AnyRoute[] {
   return [
     route({
-      ...signedNews,
+      ...signedWebhook,
       path: '/stripe/webhook',
       summary: 'What Stripe tells',
       description:
         'For Stripe alone: the address of a webhook endpoint there. Nothing is believed but its signature over the exact body. 2xx: what was found when Stripe was asked is stored; repeated and late deliveries change nothing.',
       responses: { 200: Type.Object({ received: Type.Boolean() }) },
       async handler(context) {
-        const news = await readSigned(context, read);
-        if (news !== null) await take(news);
+        const notification = await readSigned(context, read);
+        if (notification !== null) await take(notification);
         return { status: 200, json: { received: true } };
       },
     }),
   ];
 
-  async function take(news: News): Promise<void> {
+  async function take(notification: PaymentNotification): Promise<void> {
     try {
       // The event's id: delivered again within a day it is answered as it was.
-      if (news.about === 'checkout') await actors.ask(checkout, news.checkoutId, 'look', null, { commandId: news.id });
-      else await actors.ask(renewal, news.renewalId, 'look', null, { commandId: news.id });
+      if (notification.about === 'checkout')
+        await actors.ask(checkout, notification.checkoutId, 'look', null, { commandId: notification.id });
+      else await actors.ask(renewal, notification.renewalId, 'look', null, { commandId: notification.id });
     } catch (error) {
       // Of a service that shares the Stripe account, or of a time before this database.
       if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-      log.warn({ event_id: news.id }, 'Stripe told of a checkout that is not known here');
+      log.warn({ event_id: notification.id }, 'Stripe told of a checkout that is not known here');
     }
   }
 }

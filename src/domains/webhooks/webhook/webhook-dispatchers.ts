@@ -1,4 +1,4 @@
-/** The couriers of this node: one for each webhook that lives here and has something to deliver, or may have. They come and go with the shards. */
+/** The dispatchers of this node: one for each webhook that lives here and has something to deliver, or may have. They come and go with the shards. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -11,12 +11,12 @@ import type { Log } from '../../../log.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import { within } from '../../../within.ts';
-import { Courier } from './courier.ts';
-import type { LaneMemory } from './lanes.ts';
+import { DeliverySemaphore } from './delivery-semaphore.ts';
 import { webhook } from './messages.ts';
-import { Slots } from './slots.ts';
+import type { QueueMemory } from './ordered-queues.ts';
+import { WebhookDispatcher } from './webhook-dispatcher.ts';
 
-export type CouriersOptions = {
+export type WebhookDispatchersOptions = {
   actors: ActorSystem;
   database: Pick<Database, 'read'>;
   placement: Placement;
@@ -30,27 +30,28 @@ export type CouriersOptions = {
   /** How long a receiver may take for its whole answer; default 10 s. */
   timeoutMs?: number;
 };
-export type CouriersParts = CouriersOptions & { ended(courier: Courier): void; tries: CountBy };
+export type WebhookDispatchersParts = WebhookDispatchersOptions & { ended(dispatcher: WebhookDispatcher): void; tries: CountBy };
 
 const pageSize = 500;
-const maxOnTheirWay = 2_048;
+const maxInProgress = 2_048;
 /** Four webhooks at their full pace. */
 const maxToOneReceiver = 64;
 const againMs = 1_000;
 /** Webhooks whose rows are read at once after shards have come. */
 const readAtOnce = 16;
 
-export class Couriers {
+export class WebhookDispatchers {
   /** For metrics: deliveries that were tried. */
   readonly tries = new CountBy(['outcome']);
-  private readonly parts: CouriersParts;
-  private readonly couriers = new Map<string, Courier>();
-  private readonly slots = new Slots(maxOnTheirWay, maxToOneReceiver);
-  private readonly memory: LaneMemory = { bytes: 0 };
+  private readonly parts: WebhookDispatchersParts;
+  private readonly dispatchers = new Map<string, WebhookDispatcher>();
+  private readonly semaphore = new DeliverySemaphore(maxInProgress, maxToOneReceiver);
+  private readonly memory: QueueMemory = { bytes: 0 };
   private state: 'open' | 'finishing' | 'stopped' = 'open';
 
-  constructor(options: CouriersOptions) {
-    const ended = (courier: Courier) => this.couriers.get(courier.id) === courier && this.couriers.delete(courier.id);
+  constructor(options: WebhookDispatchersOptions) {
+    const ended = (dispatcher: WebhookDispatcher) =>
+      this.dispatchers.get(dispatcher.id) === dispatcher && this.dispatchers.delete(dispatcher.id);
     this.parts = { ...options, ended, tries: this.tries };
     const { placement } = options;
     placement.onAcquired((shards) => void this.takeUp(shards));
@@ -59,37 +60,38 @@ export class Couriers {
   }
 
   /** For metrics. */
-  get size(): { couriers: number; onTheirWay: number } {
-    return { couriers: this.couriers.size, onTheirWay: this.slots.taken };
+  get size(): { dispatchers: number; inProgress: number } {
+    return { dispatchers: this.dispatchers.size, inProgress: this.semaphore.taken };
   }
 
   /** A webhook that lives here has changed. */
   changed(id: string): void {
-    void this.courier(id)?.refresh();
+    void this.dispatcher(id)?.refresh();
   }
 
   /** What is due by the clock goes on: for whoever has moved it. */
   wake(): void {
-    for (const courier of this.couriers.values()) courier.wake();
+    for (const dispatcher of this.dispatchers.values()) dispatcher.wake();
   }
 
   /** Begins no delivery any more and tells of those that end within `graceMs`, so that whoever takes over does not repeat them. */
   async finish(graceMs: number): Promise<void> {
     if (this.state === 'open') this.state = 'finishing';
-    await within(Promise.all([...this.couriers.values()].map((courier) => courier.finish())), graceMs);
+    await within(Promise.all([...this.dispatchers.values()].map((dispatcher) => dispatcher.finish())), graceMs);
   }
 
   stop(): void {
     this.state = 'stopped';
-    for (const courier of [...this.couriers.values()]) courier.end();
+    for (const dispatcher of [...this.dispatchers.values()]) dispatcher.end();
   }
 
-  private courier(id: string): Courier | null {
+  private dispatcher(id: string): WebhookDispatcher | null {
     const shard = shardOf(webhook.kind, id);
     if (this.state !== 'open' || this.parts.placement.epochOf(shard) === null) return null;
-    let courier = this.couriers.get(id);
-    if (courier === undefined) this.couriers.set(id, (courier = new Courier(id, shard, this.parts, this.slots, this.memory)));
-    return courier;
+    let dispatcher = this.dispatchers.get(id);
+    if (dispatcher === undefined)
+      this.dispatchers.set(id, (dispatcher = new WebhookDispatcher(id, shard, this.parts, this.semaphore, this.memory)));
+    return dispatcher;
   }
 
   private async takeUp(shards: number[]): Promise<void> {
@@ -102,7 +104,7 @@ export class Couriers {
           values: [shards, after],
         });
         for (let i = 0; i < rows.length; i += readAtOnce)
-          await Promise.all(rows.slice(i, i + readAtOnce).map(({ id }: { id: string }) => this.courier(id)?.refresh()));
+          await Promise.all(rows.slice(i, i + readAtOnce).map(({ id }: { id: string }) => this.dispatcher(id)?.refresh()));
         if (rows.length < pageSize) return;
         after = rows[rows.length - 1].id;
       } catch (err) {
@@ -113,6 +115,6 @@ export class Couriers {
   }
 
   private drop(shards: ReadonlySet<number>): void {
-    for (const courier of [...this.couriers.values()]) if (shards.has(courier.shard)) courier.end();
+    for (const dispatcher of [...this.dispatchers.values()]) if (shards.has(dispatcher.shard)) dispatcher.end();
   }
 }

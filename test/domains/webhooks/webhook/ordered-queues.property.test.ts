@@ -1,8 +1,8 @@
-/** W1 to W3 of `lanes.ts`, with events, failures, reads and crashes in any order. */
+/** W1 to W3 of `ordered-queues.ts`, with events, failures, reads and crashes in any order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type LaneMemory, Lanes, laneEvents, type Work } from '../../../../src/domains/webhooks/webhook/lanes.ts';
+import { OrderedQueues, type QueueMemory, queueEvents, type Work } from '../../../../src/domains/webhooks/webhook/ordered-queues.ts';
 import { patienceMs } from '../../../../src/domains/webhooks/webhook/retry.ts';
 import type { FeedEvent } from '../../../../src/edge/stream/event-feed.ts';
 
@@ -46,21 +46,21 @@ test('whatever fails or crashes, each event is delivered at least once, those of
     fc.property(steps, (script) => {
       const written: FeedEvent[] = [];
       const delivered: number[] = [];
-      const memory: LaneMemory = { bytes: 0 };
+      const memory: QueueMemory = { bytes: 0 };
       let nowMs = 0;
-      let lanes = new Lanes(0, [], memory);
+      let queues = new OrderedQueues(0, [], memory);
       let going: Work[] = [];
       const pageOf = (work: Work & { kind: 'read' }) =>
         written
           .filter(({ seq, taskId }) =>
-            work.lane.taskId === null ? seq === work.from : taskId === work.lane.taskId && seq >= work.from && seq <= work.to,
+            work.queue.taskId === null ? seq === work.from : taskId === work.queue.taskId && seq >= work.from && seq <= work.to,
           )
-          .slice(0, laneEvents);
+          .slice(0, queueEvents);
       const begin = () => {
-        const work = lanes.hasWork ? lanes.next() : null;
+        const work = queues.hasWork ? queues.next() : null;
         if (work === null) return false;
-        const before = going.some(({ lane }) => lane === work.lane);
-        assert.ok(!before, 'one thing at a time in a lane');
+        const before = going.some(({ queue }) => queue === work.queue);
+        assert.ok(!before, 'one thing at a time in a queue');
         going.push(work);
         return true;
       };
@@ -68,8 +68,8 @@ test('whatever fails or crashes, each event is delivered at least once, those of
         const [work] = going.splice(which % Math.max(1, going.length), 1);
         if (work === undefined) return;
         if (work.kind === 'read')
-          return how === 'trouble' ? lanes.keptWaiting(work.lane, nowMs + 1_000) : lanes.gave(work.lane, pageOf(work), isWanted);
-        if (how !== 'delivered') return void lanes.failed(work.lane, nowMs, 0);
+          return how === 'trouble' ? queues.keptWaiting(work.queue, nowMs + 1_000) : queues.gave(work.queue, pageOf(work), isWanted);
+        if (how !== 'delivered') return void queues.failed(work.queue, nowMs, 0);
         const { seq, taskId } = work.event;
         const behind = written.find(
           (other) =>
@@ -77,42 +77,42 @@ test('whatever fails or crashes, each event is delivered at least once, those of
         );
         assert.equal(behind, undefined, `${seq} went before ${behind?.seq}`);
         delivered.push(seq);
-        lanes.delivered(work.lane);
+        queues.delivered(work.queue);
       };
       const feed = () => {
-        for (const event of written.slice(lanes.cursor)) {
-          if (!lanes.hasRoom) return;
-          lanes.take(event, isWanted(event));
+        for (const event of written.slice(queues.cursor)) {
+          if (!queues.hasRoom) return;
+          queues.take(event, isWanted(event));
         }
       };
       const crash = () => {
-        const saved = structuredClone(lanes.saved());
-        const { cursor } = lanes;
-        lanes.drop();
+        const saved = structuredClone(queues.saved());
+        const { cursor } = queues;
+        queues.drop();
         assert.equal(memory.bytes, 0);
         going = [];
-        lanes = new Lanes(cursor, saved, memory);
+        queues = new OrderedQueues(cursor, saved, memory);
       };
       for (const step of script) {
         if (step.kind === 'events') for (const task of step.tasks) written.push(eventOf(written.length + 1, task));
         else if (step.kind === 'begin') begin();
         else if (step.kind === 'end') end(step.which, step.how);
-        else if (step.kind === 'later') lanes.wake((nowMs += step.ms));
+        else if (step.kind === 'later') queues.wake((nowMs += step.ms));
         else if (step.kind === 'crash') crash();
         else {
-          const first = lanes.saved()[step.which % Math.max(1, lanes.saved().length)];
+          const first = queues.saved()[step.which % Math.max(1, queues.saved().length)];
           // By hand goes what has failed; what is on its way is left alone.
           if (first !== undefined && first.failures > 0 && written[first.seq - 1] !== undefined && isWanted(written[first.seq - 1]!)) {
-            const isGoing = going.some(({ lane }) => lane.taskId === first.taskId && (first.taskId !== null || lane.seq === first.seq));
+            const isGoing = going.some(({ queue }) => queue.taskId === first.taskId && (first.taskId !== null || queue.seq === first.seq));
             if (!isGoing) delivered.push(first.seq);
-            if (!isGoing) lanes.deliveredByHand(first.seq);
+            if (!isGoing) queues.deliveredByHand(first.seq);
           }
         }
         feed();
       }
-      for (let left = 10_000; lanes.saved().length > 0 || lanes.cursor < written.length; left--) {
+      for (let left = 10_000; queues.saved().length > 0 || queues.cursor < written.length; left--) {
         assert.ok(left > 0, 'it comes to an end');
-        lanes.wake((nowMs += 3_600_000));
+        queues.wake((nowMs += 3_600_000));
         while (begin());
         while (going.length > 0) end(0, 'delivered');
         feed();
@@ -124,21 +124,21 @@ test('whatever fails or crashes, each event is delivered at least once, those of
   );
 });
 
-test('a lane that fails for its whole time says so', () => {
-  const lanes = new Lanes(0, []);
-  lanes.take(eventOf(1, 1), true);
+test('a queue that fails for its whole time says so', () => {
+  const queues = new OrderedQueues(0, []);
+  queues.take(eventOf(1, 1), true);
   let nowMs = 0;
   for (let tries = 0; ; tries++) {
     assert.ok(tries < 80);
-    const work = lanes.next()!;
+    const work = queues.next()!;
     if (work.kind === 'read') {
-      lanes.gave(work.lane, [eventOf(1, 1)], isWanted);
+      queues.gave(work.queue, [eventOf(1, 1)], isWanted);
       continue;
     }
-    const dueAtMs = lanes.failed(work.lane, nowMs, 0);
+    const dueAtMs = queues.failed(work.queue, nowMs, 0);
     if (dueAtMs === null) break;
-    assert.equal(lanes.next(), null);
-    lanes.wake((nowMs = dueAtMs));
+    assert.equal(queues.next(), null);
+    queues.wake((nowMs = dueAtMs));
   }
   assert.equal(nowMs, patienceMs);
 });

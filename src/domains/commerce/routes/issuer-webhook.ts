@@ -3,7 +3,7 @@
 import { monotonicMs } from '../../../clock.ts';
 import type { HttpResponse } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
-import { readSigned, signedNews } from '../../../edge/routes/signed-news.ts';
+import { readSigned, signedWebhook } from '../../../edge/routes/signed-webhook.ts';
 import type { IssuerAnswer } from '../issuer-authorization/answer.ts';
 
 /** `E`: what the issuer's adapter reads out of an event. */
@@ -19,10 +19,10 @@ export type IssuerNewsParts<E extends { kind: string }> = {
 /** The issuer waits for 2 s from its own end of the line. */
 const decideWithinMs = 1_500;
 
-export function issuerNewsRoutes<E extends { kind: string }>({ read, decide, take, answer }: IssuerNewsParts<E>): AnyRoute[] {
+export function issuerWebhookRoutes<E extends { kind: string }>({ read, decide, take, answer }: IssuerNewsParts<E>): AnyRoute[] {
   return [
     route({
-      ...signedNews,
+      ...signedWebhook,
       path: '/stripe/issuing',
       summary: 'What Stripe Issuing asks and tells',
       description:

@@ -13,9 +13,9 @@ const mostCorrections = 3;
 /**
  * Sends one mail. `report` is the report this agent wrote, if it did; otherwise one is looked for in the workspace.
  */
-export function sendMail(talk: Conversation, order: MailOrder, report: string | null): Progress {
-  if (!talk.offered.has('send_email')) return notOffered('send_email', `The e-mail to ${order.to}`);
-  const text = report === null && order.message === null ? workspaceReport(talk) : { text: report ?? order.message ?? '' };
+export function sendMail(conversation: Conversation, order: MailOrder, report: string | null): Progress {
+  if (!conversation.offered.has('send_email')) return notOffered('send_email', `The e-mail to ${order.to}`);
+  const text = report === null && order.message === null ? workspaceReport(conversation) : { text: report ?? order.message ?? '' };
   if ('calls' in text) return text;
   if (text.text === '') return over(`No e-mail was sent to ${order.to}: there is no report or text to send.`);
   const body = order.message === null ? text.text : report === null ? order.message : `${order.message}\n\n${report}`;
@@ -29,14 +29,14 @@ export function sendMail(talk: Conversation, order: MailOrder, report: string | 
   const subject = (order.subject ?? heading ?? body.split('\n')[0]!).trim().slice(0, 120) || 'Report';
   let to = order.to;
   for (let tries = 0; tries < mostCorrections; tries++) {
-    const past = findCall(talk, 'send_email', { to });
+    const past = findCall(conversation, 'send_email', { to });
     if (past === undefined) return { calls: [{ name: 'send_email', args: { to, subject, body: body.slice(0, longestBodyChars) } }] };
     if (past.outcome === 'done')
       return over(`The e-mail "${past.doneWith.subject ?? subject}" to ${past.doneWith.to ?? to} was handed over.${edits(past)}`);
     const other =
       past.outcome === 'rejected'
         ? findAddresses(past.said.slice(0, longestSaid)).find(
-            (address) => findCall(talk, 'send_email', { to: address })?.outcome !== 'rejected',
+            (address) => findCall(conversation, 'send_email', { to: address })?.outcome !== 'rejected',
           )
         : undefined;
     if (other === undefined) return over(`The e-mail to ${to} ${undone(past)}`);
@@ -45,13 +45,13 @@ export function sendMail(talk: Conversation, order: MailOrder, report: string | 
   return over(`The e-mail to ${order.to} was not sent: it was rejected ${mostCorrections} times.`);
 }
 
-export function buy(talk: Conversation, order: PurchaseOrder): Progress {
+export function buy(conversation: Conversation, order: PurchaseOrder): Progress {
   const what = `${order.description} from ${order.vendor}`;
-  if (!talk.offered.has('create_purchase_order')) return notOffered('create_purchase_order', `The order of ${what}`);
+  if (!conversation.offered.has('create_purchase_order')) return notOffered('create_purchase_order', `The order of ${what}`);
   let { amount, vendor } = order;
   for (let tries = 0; tries < mostCorrections; tries++) {
     const args = { description: order.description, amount, vendor };
-    const past = findCall(talk, 'create_purchase_order', args);
+    const past = findCall(conversation, 'create_purchase_order', args);
     if (past === undefined) return { calls: [{ name: 'create_purchase_order', args }] };
     if (past.outcome === 'done') {
       const done = { ...args, ...past.doneWith };
@@ -72,28 +72,29 @@ function waits({ said }: PastCall): string {
   return said.includes('pending') ? ' The order waits for approval.' : '';
 }
 
-export function writeOrdered(talk: Conversation, { path, content }: FileOrder): Progress {
-  if (!talk.offered.has('write_file')) return notOffered('write_file', `The file ${path}`);
+export function writeOrdered(conversation: Conversation, { path, content }: FileOrder): Progress {
+  if (!conversation.offered.has('write_file')) return notOffered('write_file', `The file ${path}`);
   const args = { path, content };
-  const past = findCall(talk, 'write_file', args);
+  const past = findCall(conversation, 'write_file', args);
   if (past === undefined) return { calls: [{ name: 'write_file', args }] };
   return over(past.outcome === 'done' ? `Wrote ${path}.` : `The file ${path} ${undone(past)}`);
 }
 
 /** A report that is in the workspace already, read whole. */
-function workspaceReport(talk: Conversation): { text: string } | { calls: { name: string; args: Record<string, unknown> }[] } {
-  if (talk.offered.has('list_files') && findCall(talk, 'list_files') === undefined) return { calls: [{ name: 'list_files', args: {} }] };
-  const path = reportIn(talk);
+function workspaceReport(conversation: Conversation): { text: string } | { calls: { name: string; args: Record<string, unknown> }[] } {
+  if (conversation.offered.has('list_files') && findCall(conversation, 'list_files') === undefined)
+    return { calls: [{ name: 'list_files', args: {} }] };
+  const path = reportIn(conversation);
   if (path === null) return { text: '' };
-  const read = pagedText(talk, path);
+  const read = pagedText(conversation, path);
   if ('call' in read) return { calls: [read.call] };
   return { text: 'text' in read ? read.text : '' };
 }
 
 /** The file that an order to send "the report" means: one named in the task, else report.md, else summary.md. */
-export function reportIn(talk: Conversation): string | null {
-  const files = listedFiles(talk) ?? [];
-  const task = talk.task.toLowerCase();
+export function reportIn(conversation: Conversation): string | null {
+  const files = listedFiles(conversation) ?? [];
+  const task = conversation.task.toLowerCase();
   return (
     files.find((name) => /\.(?:md|markdown|txt)$/i.test(name) && task.includes(name.toLowerCase())) ??
     files.find((name) => /^report\.md$/i.test(name)) ??

@@ -1,0 +1,219 @@
+/**
+ * What one webhook still has to deliver, in queues: the events of a task are one queue and go one after the other; an event without a task is
+ * a queue of its own. Plain data and rules; sending and reading are the dispatcher's.
+ *
+ * W1 Everything up to `cursor` is delivered, save what stands in the queues: what `saved` says at any moment loses nothing.
+ * W2 In a queue nothing is sent before what is ahead of it was delivered.
+ * W3 Bounded: so many queues, so many bytes of events in memory. Behind a queue that waits, its later events stay in the database.
+ */
+import type { FeedEvent } from '../../../edge/stream/event-feed.ts';
+import { nextTryMs } from './retry.ts';
+
+/** A queue as the webhook's row keeps it. */
+export type SavedQueue = {
+  /** The task, or null for the one event without a task. */
+  taskId: string | null;
+  /** What is delivered of it lies before this event. */
+  seq: number;
+  failures: number;
+  /** When the first of them failed first; null where it has not failed. */
+  since: number | null;
+  dueAt: number | null;
+};
+
+export type OrderedQueue = SavedQueue & {
+  readonly key: string;
+  /** The next ones, as far as they are in memory. */
+  events: FeedEvent[];
+  /** Later ones stand in the database alone. */
+  hasMore: boolean;
+  isBusy: boolean;
+};
+
+/** What is to be done with a queue: send its first event, or read on. */
+export type Work =
+  | { kind: 'send'; queue: OrderedQueue; event: FeedEvent }
+  | { kind: 'read'; queue: OrderedQueue; from: number; to: number };
+
+export const queueEvents = 16;
+const maxQueues = 128;
+const maxBytes = 256 * 1024;
+/** Of all webhooks of a node together. */
+const maxBytesTogether = 64 * 1024 * 1024;
+
+/** Bytes of events in memory, shared by all queues of a node. */
+export type QueueMemory = { bytes: number };
+
+export class OrderedQueues {
+  /** The newest event that was looked at. */
+  cursor: number;
+  private bytes = 0;
+  private readonly memory: QueueMemory;
+  private isFull = false;
+  private readonly queues = new Map<string, OrderedQueue>();
+  /** Queues that something can be done with now, first come first served. */
+  private readonly ready = new Set<OrderedQueue>();
+
+  constructor(cursor: number, saved: readonly SavedQueue[], memory: QueueMemory = { bytes: 0 }) {
+    this.cursor = cursor;
+    this.memory = memory;
+    for (const queue of saved) {
+      const key = keyOf(queue.taskId, queue.seq);
+      const known: OrderedQueue = { ...queue, key, events: [], hasMore: true, isBusy: false };
+      this.queues.set(key, known);
+      if (known.dueAt === null) this.ready.add(known);
+    }
+  }
+
+  /** W3. Once full, there is room again when half is done. Whoever goes on taking loses nothing; it only grows. */
+  get hasRoom(): boolean {
+    const share = this.isFull ? 0.5 : 1;
+    const isShort = this.queues.size > 0 && this.memory.bytes >= maxBytesTogether * share;
+    this.isFull = isShort || this.queues.size >= maxQueues * share || this.bytes >= maxBytes * share;
+    return !this.isFull;
+  }
+
+  get hasWork(): boolean {
+    return this.ready.size > 0;
+  }
+
+  /** Looks at the next event of the account. */
+  take(event: FeedEvent, isWanted: boolean): void {
+    if (event.seq <= this.cursor) return;
+    this.cursor = event.seq;
+    if (!isWanted) return;
+    const key = keyOf(event.taskId, event.seq);
+    let queue = this.queues.get(key);
+    if (queue === undefined) {
+      const { taskId, seq } = event;
+      queue = { key, taskId, seq, failures: 0, since: null, dueAt: null, events: [], hasMore: false, isBusy: false };
+      this.queues.set(key, queue);
+    }
+    if (queue.hasMore || queue.dueAt !== null || queue.events.length >= queueEvents || (queue.isBusy && queue.events.length === 0)) {
+      queue.hasMore = true;
+      return;
+    }
+    this.hold(queue, [event]);
+    if (!queue.isBusy) this.ready.add(queue);
+  }
+
+  /** Queues that have waited long enough are ready again. */
+  wake(nowMs: number): void {
+    for (const queue of this.queues.values()) if (!queue.isBusy && queue.dueAt !== null && queue.dueAt <= nowMs) this.ready.add(queue);
+  }
+
+  /** The next thing to do; its queue is busy until told how it went. null: nothing now. */
+  next(): Work | null {
+    const [queue] = this.ready;
+    if (queue === undefined) return null;
+    this.ready.delete(queue);
+    queue.isBusy = true;
+    const event = queue.events[0];
+    if (event !== undefined) return { kind: 'send', queue, event };
+    queue.hasMore = false;
+    return { kind: 'read', queue, from: queue.seq, to: this.cursor };
+  }
+
+  /** The page that was asked for. An empty one means that there is nothing more. */
+  gave(queue: OrderedQueue, events: readonly FeedEvent[], isWanted: (event: FeedEvent) => boolean): void {
+    queue.isBusy = false;
+    if (events.length >= queueEvents) queue.hasMore = true;
+    const wanted = events.filter(isWanted);
+    this.hold(queue, wanted);
+    const last = events.at(-1);
+    // The times it has failed stay with the event that failed, should it still be wanted.
+    if (wanted.length === 0 || wanted[0]!.seq !== queue.seq)
+      this.startOver(queue, wanted[0]?.seq ?? (last === undefined ? queue.seq : last.seq + 1));
+    this.goOn(queue);
+  }
+
+  /** The page could not be read. */
+  keptWaiting(queue: OrderedQueue, untilMs: number): void {
+    queue.isBusy = false;
+    queue.hasMore = true;
+    queue.dueAt = untilMs;
+  }
+
+  delivered(queue: OrderedQueue): void {
+    queue.isBusy = false;
+    const { seq } = queue.events[0]!;
+    this.letGo(queue.events.splice(0, 1));
+    this.startOver(queue, seq + 1);
+    this.goOn(queue);
+  }
+
+  /** Its first event was not taken. Answers when it is tried again; null: never. */
+  failed(queue: OrderedQueue, nowMs: number, askedMs: number): number | null {
+    queue.isBusy = false;
+    queue.seq = queue.events[0]!.seq;
+    queue.failures++;
+    queue.since ??= nowMs;
+    this.letGo(queue.events.splice(0));
+    queue.hasMore = true;
+    const dueAt = nextTryMs(queue.failures, queue.since, nowMs, askedMs);
+    queue.dueAt = dueAt ?? nowMs;
+    return dueAt;
+  }
+
+  /** A person has had this event delivered: where its queue waits for it, the queue goes on. */
+  deliveredByHand(seq: number): void {
+    for (const queue of this.queues.values()) {
+      if (queue.seq !== seq || queue.dueAt === null || queue.isBusy) continue;
+      this.startOver(queue, seq + 1);
+      this.goOn(queue);
+    }
+  }
+
+  /** When the first queue that waits is due; null: none waits. */
+  dueAtMs(): number | null {
+    let first: number | null = null;
+    for (const queue of this.queues.values()) {
+      if (queue.dueAt !== null && !queue.isBusy && !this.ready.has(queue) && (first === null || queue.dueAt < first)) first = queue.dueAt;
+    }
+    return first;
+  }
+
+  saved(): SavedQueue[] {
+    return [...this.queues.values()].map(({ taskId, seq, failures, since, dueAt }) => ({ taskId, seq, failures, since, dueAt }));
+  }
+
+  /** Nothing is done with them any more. */
+  drop(): void {
+    for (const queue of this.queues.values()) this.letGo(queue.events.splice(0));
+    this.queues.clear();
+    this.ready.clear();
+  }
+
+  private hold(queue: OrderedQueue, events: readonly FeedEvent[]): void {
+    queue.events.push(...events);
+    this.count(events, 1);
+  }
+
+  private letGo(events: readonly FeedEvent[]): void {
+    this.count(events, -1);
+  }
+
+  private count(events: readonly FeedEvent[], sign: 1 | -1): void {
+    let bytes = 0;
+    for (const { envelope } of events) bytes += sign * envelope.length;
+    this.bytes += bytes;
+    this.memory.bytes += bytes;
+  }
+
+  private startOver(queue: OrderedQueue, seq: number): void {
+    queue.seq = seq;
+    queue.failures = 0;
+    queue.since = null;
+    queue.dueAt = null;
+  }
+
+  private goOn(queue: OrderedQueue): void {
+    const isOver = queue.events.length === 0 && (!queue.hasMore || queue.taskId === null);
+    if (isOver) this.queues.delete(queue.key);
+    else this.ready.add(queue);
+  }
+}
+
+function keyOf(taskId: string | null, seq: number): string {
+  return taskId ?? `#${seq}`;
+}
