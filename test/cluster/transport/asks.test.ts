@@ -48,7 +48,7 @@ test('asks and news are heard in the order in which they were sent, on both side
   const count = 3_000;
   for (let i = 0; i < count; i++) {
     for (const [from, to] of [nodes, [nodes[1], nodes[0]]] as [any, any][]) {
-      if (i % 3 === 0) assert.equal(from.transport.tell(to.member, 'number', i), true);
+      if (i % 3 === 0) assert.equal(from.transport.notify(to.member, 'number', i), true);
       else asks.push(from.transport.ask(to.member, someAsk({ input: i })));
     }
   }

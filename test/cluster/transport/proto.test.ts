@@ -54,5 +54,5 @@ test('the fields of the node-to-node protocol keep their names, types and number
 });
 
 test('the types of frames keep their numbers', () => {
-  assert.deepEqual(frameType, { ask: 1, cancel: 2, reply: 3, failure: 4, news: 5, credit: 6, ping: 7, pong: 8, goodbye: 9 });
+  assert.deepEqual(frameType, { ask: 1, cancel: 2, reply: 3, failure: 4, notification: 5, credit: 6, ping: 7, pong: 8, goodbye: 9 });
 });
