@@ -6,7 +6,12 @@ import { monotonicMs } from '../../src/clock.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import type { DownReason } from '../../src/cluster/peers.ts';
 import type { RemoteAsk } from '../../src/cluster/placement.ts';
+import { createClusterTokens } from '../../src/cluster/transport/cluster-token.ts';
+import { ownProtocols } from '../../src/cluster/transport/contract.ts';
+import { dialCredentials } from '../../src/cluster/transport/credentials.ts';
+import { Dial } from '../../src/cluster/transport/dial.ts';
 import { createTransport, type Transport, type TransportOptions } from '../../src/cluster/transport/transport.ts';
+import type { Wire } from '../../src/cluster/transport/wire.ts';
 import { silentLog } from '../../src/log.ts';
 
 export const clusterKey = 'a secret key of a cluster, of 32 characters or more';
@@ -59,6 +64,27 @@ export async function testCluster(t: TestContext, names: readonly string[], opti
 
 export function connectAll(nodes: readonly TestNode[]): void {
   for (const { transport } of nodes) transport.setMembers(nodes.map(({ member }) => member));
+}
+
+/** A stream to the node by which a peer of that incarnation can say anything; it is cut when the test ends. */
+export async function rawWire(t: TestContext, { member }: TestNode, incarnation: string): Promise<Wire> {
+  const tokens = await createClusterTokens({ secretKey: clusterKey, clock: { nowMs: () => Date.now() } });
+  const own = { incarnation, protocols: ownProtocols, tokens };
+  const outcome = await new Dial(member, own, dialCredentials(null), 5_000).outcome;
+  if (outcome.kind !== 'linked') throw new Error(`no stream: ${JSON.stringify(outcome)}`);
+  t.after(() => outcome.wire.cut('the test is over'));
+  return outcome.wire;
+}
+
+/** Such a stream by which batches of frames are written; `heard` are the frames that come, as text. */
+export async function rawStream(t: TestContext, node: TestNode, incarnation: string) {
+  const wire = await rawWire(t, node, incarnation);
+  const heard: string[] = [];
+  wire.listen(
+    ({ batch }) => heard.push(...(JSON.parse(batch!.toString()) as unknown[]).map((frame) => JSON.stringify(frame))),
+    () => {},
+  );
+  return { wire, heard, write: (...frames: string[]) => wire.write({ batch: Buffer.from(`[${frames.join()}]`) }) };
 }
 
 /** An ask with 10 s to go, of which a test changes what it is about. */

@@ -7,8 +7,49 @@ import type { RemoteAsk } from '../placement.ts';
 
 export const frameType = { ask: 1, cancel: 2, reply: 3, failure: 4, notification: 5, credit: 6, ping: 7, pong: 8, goodbye: 9 } as const;
 
-/** Elements are read by position. What another version may leave out is `undefined` here. */
-export type Frame = readonly any[];
+/** The part of an ask's frame that is the same whenever it leaves. `query` is 0 or 1. */
+type AskBody = readonly [
+  kind: string,
+  id: string,
+  name: string,
+  input: unknown,
+  query: number,
+  commandId?: string | null,
+  effectId?: string | null,
+  trace?: string | null,
+];
+
+export type AskFrame = readonly [type: typeof frameType.ask, number: number, timeLeftMs: number, ...AskBody];
+export type CancelFrame = readonly [type: typeof frameType.cancel, number: number];
+export type ReplyFrame = readonly [type: typeof frameType.reply, number: number, value?: unknown];
+export type FailureFrame = readonly [
+  type: typeof frameType.failure,
+  number: number,
+  code: string,
+  message: string,
+  retryAfterS?: number | null,
+  issues?: Issue[] | null,
+];
+export type NotificationFrame = readonly [type: typeof frameType.notification, kind: string, payload?: unknown];
+export type CreditFrame = readonly [type: typeof frameType.credit, bytes: number];
+export type PingFrame = readonly [type: typeof frameType.ping, number: number];
+export type PongFrame = readonly [type: typeof frameType.pong, number: number];
+export type GoodbyeFrame = readonly [type: typeof frameType.goodbye];
+
+/**
+ * Elements are read by position; what another version may leave out is optional. A later version may add elements, and frames of other types,
+ * which match none of these and are ignored. The bytes of each are held by `test/cluster/transport/frames.test.ts`.
+ */
+export type Frame =
+  | AskFrame
+  | CancelFrame
+  | ReplyFrame
+  | FailureFrame
+  | NotificationFrame
+  | CreditFrame
+  | PingFrame
+  | PongFrame
+  | GoodbyeFrame;
 
 /** Whether a batch is one: frames of which those that this version knows have what it relies on. What an actor is asked, the actor checks. */
 export function isBatch(batch: unknown): batch is Frame[] {
@@ -35,7 +76,7 @@ function isFrame(frame: unknown): boolean {
   }
 }
 
-function isAsked(frame: Frame): boolean {
+function isAsked(frame: readonly unknown[]): boolean {
   for (let i = 3; i < 6; i++) if (!isText(frame[i])) return false;
   for (let i = 8; i < frame.length && i < 11; i++) if (frame[i] !== null && !isText(frame[i])) return false;
   return true;
@@ -45,10 +86,10 @@ function isText(element: unknown): boolean {
   return typeof element === 'string';
 }
 
-/** The part of an ask's frame that is the same whenever it leaves. */
+/** Written once for each ask; `askFrame` puts before it what is known only when it leaves. */
 export function askBody({ kind, id, name, input, query, commandId, effectId, trace }: RemoteAsk): string {
   const asked = query ? 1 : 0;
-  const elements: unknown[] =
+  const elements: AskBody =
     trace !== null || effectId !== null
       ? [kind, id, name, input, asked, commandId, effectId, trace]
       : commandId !== null
@@ -62,7 +103,7 @@ export function askFrame(number: number, timeLeftMs: number, body: string): stri
 }
 
 /** The ask under this process's `monotonicMs`. */
-export function readAsk(frame: Frame, nowMs: number): RemoteAsk {
+export function readAsk(frame: AskFrame, nowMs: number): RemoteAsk {
   return {
     kind: frame[3],
     id: frame[4],
@@ -82,12 +123,13 @@ export function replyFrame(number: number, value: unknown): string {
 }
 
 export function failureFrame(number: number, { code, message, retryAfterS, issues }: AppError): string {
-  return JSON.stringify([frameType.failure, number, code, message, retryAfterS ?? null, issues ?? null]);
+  const frame: FailureFrame = [frameType.failure, number, code, message, retryAfterS ?? null, issues ?? null];
+  return JSON.stringify(frame);
 }
 
 /** What the other node refused, as if it had been refused here. A code of a later version counts as a defect. */
-export function readFailure(frame: Frame): AppError {
-  const code: ErrorCode = Object.hasOwn(errorCodes, frame[2]) ? frame[2] : 'internal';
+export function readFailure(frame: FailureFrame): AppError {
+  const code: ErrorCode = Object.hasOwn(errorCodes, frame[2]) ? (frame[2] as ErrorCode) : 'internal';
   const options: { retryAfterS?: number; issues?: Issue[] } = {};
   if (frame[4] != null) options.retryAfterS = frame[4];
   if (frame[5] != null) options.issues = frame[5];
@@ -95,7 +137,8 @@ export function readFailure(frame: Frame): AppError {
 }
 
 export function notificationFrame(kind: string, payload: unknown): string {
-  return JSON.stringify([frameType.notification, kind, payload]);
+  const frame: NotificationFrame = [frameType.notification, kind, payload];
+  return JSON.stringify(frame);
 }
 
 export function cancelFrame(number: number): string {

@@ -5,7 +5,7 @@ import type { AnswerAsk } from '../peers.ts';
 import type { RemoteAsk } from '../placement.ts';
 import { type Bounds, fits } from './bounds.ts';
 import type { TransportCounters } from './counters.ts';
-import { type Frame, failureFrame, readAsk, replyFrame } from './frames.ts';
+import { type AskFrame, failureFrame, readAsk, replyFrame } from './frames.ts';
 import { tooLarge } from './open-asks.ts';
 import type { SendQueue } from './send-queue.ts';
 
@@ -34,8 +34,8 @@ export class ServedAsks {
   }
 
   /** @param answer null as long as this node serves nothing */
-  serve(frame: Frame, nowMs: number, answer: AnswerAsk | null): void {
-    const number: number = frame[1];
+  serve(frame: AskFrame, nowMs: number, answer: AnswerAsk | null): void {
+    const number = frame[1];
     const ask = readAsk(frame, nowMs);
     this.counters.asksReceived++;
     if (answer === null) return this.queue.push(failureFrame(number, new AppError('shard_not_owned', 'This node serves nothing yet')));

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { createClusterTokens } from '../../../src/cluster/transport/cluster-token.ts';
-import { maxPieceBytes, ownProtocols } from '../../../src/cluster/transport/contract.ts';
-import { dialCredentials } from '../../../src/cluster/transport/credentials.ts';
-import { Dial } from '../../../src/cluster/transport/dial.ts';
+import { maxPieceBytes } from '../../../src/cluster/transport/contract.ts';
 import { frameType } from '../../../src/cluster/transport/frames.ts';
 import type { Wire } from '../../../src/cluster/transport/wire.ts';
-import { clusterKey, someAsk, type TestNode, testCluster } from '../../support/transports.ts';
+import { rawWire, someAsk, type TestNode, testCluster } from '../../support/transports.ts';
 
 const sound = '[[1,1,10000,"counter","c1","add",{"by":[1,2]},0,"command",null,"trace"],[5,"news",null],[2,1],[7,3]]';
 
@@ -64,14 +61,7 @@ async function nodeAndPeer(t: TestContext, options = {}): Promise<{ node: TestNo
     return input;
   });
   t.after(() => assert.equal(unsound, 0));
-  const tokens = await createClusterTokens({ secretKey: clusterKey, clock: { nowMs: () => Date.now() } });
-  const own = { incarnation: 'a peer that says anything', protocols: ownProtocols, tokens };
-  const dial = async (): Promise<Wire> => {
-    const outcome = await new Dial(node.member, own, dialCredentials(null), 5_000).outcome;
-    if (outcome.kind !== 'linked') throw new Error(`no stream: ${JSON.stringify(outcome)}`);
-    t.after(() => outcome.wire.cut('the test is over'));
-    return outcome.wire;
-  };
+  const dial = () => rawWire(t, node, 'a peer that says anything');
   return { node, other, dial };
 }
 
