@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   // The launcher (scripts/run.mjs) is gone: so is whoever asked for this process.
   process.on('disconnect', () => stop('the process that started this one has ended', 0));
   process.channel?.unref();
-  process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody listened'));
+  process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled promise rejection'));
   try {
     const { address } = await startNode(
       productOf(domains),

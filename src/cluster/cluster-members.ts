@@ -1,4 +1,4 @@
-/** The members of the newest view as this node meets them: who should own what, who is reached, and how to tell them all. */
+/** The members of the newest view: the planned owner of each shard, which members are reachable, and notification of all. */
 
 import { areLinked, isolatedOf } from './isolation.ts';
 import type { Member, View } from './member.ts';
@@ -9,9 +9,9 @@ import { defaultReachability, ReachabilityDetector } from './reachability-detect
 export class ClusterMembers {
   viewNumber = 0;
   plan: readonly (string | null)[] = [];
-  /** Members that are given no shards, as the others do not reach them. */
+  /** Members that are given no shards, as others cannot reach them. */
   isolated: ReadonlySet<string> = new Set();
-  /** Members, and those that will be, to which a stream stands. */
+  /** Incarnations with an open stream, listed as members or not yet. */
   readonly reachable = new Set<string>();
   private members: ReadonlyMap<string, Member> = new Map();
   private readonly detector = new ReachabilityDetector(defaultReachability);
@@ -46,7 +46,7 @@ export class ClusterMembers {
     this.peers.setMembers(view.members.filter(({ incarnation }) => incarnation !== this.self));
   }
 
-  /** One look at who is reached. Returns the members that this node does not hear where there is something new to report, else null. */
+  /** Takes a sample. Returns the unreachable members where they have changed, else null. */
   sampleReachability(): readonly string[] | null {
     const others = [...this.members.keys()].filter((incarnation) => incarnation !== this.self);
     return this.detector.sample(others, (incarnation) => this.reachable.has(incarnation)) ? this.detector.unreachable : null;
@@ -57,7 +57,7 @@ export class ClusterMembers {
     return this.all.filter((by) => this.reachable.has(by.incarnation) && areLinked(by, to));
   }
 
-  /** Nobody answers for having heard it. */
+  /** Without acknowledgement. */
   notifyAll(kind: string, payload: unknown): void {
     for (const member of this.members.values()) if (member.incarnation !== this.self) this.peers.notify(member, kind, payload);
   }

@@ -1,10 +1,10 @@
 /**
- * Placement for a service of many nodes. It joins what each of its parts knows: the membership (who lives), the table (who owns), the streams
- * (who can be reached), and says to the runtime what this node may do.
+ * Placement for a service of many nodes. Combines membership (liveness), the shard table (ownership) and the streams (reachability), and tells the
+ * runtime which shards this node may serve.
  *
- * The parts hold the rules: `shard-table.ts` judges, `own-shards.ts` says what may be done with a shard, `shard-reconciler.ts` claims and loses,
- * `handoff.ts` hands over, `shard-map.ts` routes, `failure-detector.ts` proves deaths, `incarnation-liveness.ts` says who is gone, `read-lease.ts` what may
- * be shown, `message-relay.ts` brings messages, `reconcile-loop.ts` finds what no news has told.
+ * The parts hold the rules: `shard-table.ts` ownership, `own-shards.ts` the states of a shard here, `shard-reconciler.ts` claims and losses,
+ * `handoff.ts` hand-over, `shard-map.ts` routes, `failure-detector.ts` failures, `incarnation-liveness.ts` which incarnations have ended,
+ * `read-lease.ts` reads, `message-relay.ts` messages, `reconcile-loop.ts` polling.
  */
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -50,8 +50,8 @@ export type ClusterNodeOptions = {
 /** Clocks of two machines do not run at quite the same rate. */
 const waitOutFactor = 1.2;
 /**
- * Shards on their way at once: few where they only move to a better owner, so that few who ask notice; more where the node has to be empty
- * soon; all where nobody who asks reaches them here.
+ * Shards in motion at once: few where they only move to the planned owner, so that few callers wait; more where the node leaves;
+ * all where other nodes cannot reach them here.
  */
 const paces = {
   toBalance: { inMotion: 8, pauses: true },
@@ -239,7 +239,7 @@ export class ClusterNode implements Placement {
   }
 
   /**
-   * Joins, and claims what is free of its share; what others have comes by and by. Throws `conflict` when a node without a cluster runs on
+   * Joins, and claims the free shards of its share; owners hand over the others later. Throws `conflict` when a node without a cluster runs on
    * this database or this node's settings differ from the others', `unavailable` when the coordinator cannot be reached.
    */
   async start(): Promise<void> {
@@ -252,8 +252,8 @@ export class ClusterNode implements Placement {
   }
 
   /**
-   * Says that this node is on its way out and hands everything over, while it serves what it still has. Resolves when nothing is left, when
-   * nobody is there to take it, or after `timeoutMs`. `stop` comes after.
+   * Announces that this node leaves and hands over its shards, while it serves those it still owns. Resolves when none is left, when
+   * no other node can take them, or after `timeoutMs`. Call `stop` afterwards.
    */
   async leave(timeoutMs: number): Promise<void> {
     if (this.phase === 'stopped') return;
@@ -263,7 +263,7 @@ export class ClusterNode implements Placement {
     while (this.reconciler.own.held().length > 0 && this.clusterMembers.plan.some((owner) => owner !== null)) {
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) {
-        this.options.log.warn({ shards: this.reconciler.own.held().length }, 'not everything could be handed over in time');
+        this.options.log.warn({ shards: this.reconciler.own.held().length }, 'not all shards could be handed over in time');
         return;
       }
       void this.reconciler.reconcile();
@@ -271,7 +271,7 @@ export class ClusterNode implements Placement {
     }
   }
 
-  /** Gives up what is still owned, so that others have it at once, and leaves the cluster. */
+  /** Releases the shards that are still owned, so that others can claim them at once, and leaves the cluster. */
   async stop(): Promise<void> {
     if (this.phase === 'stopped') return;
     const { membership, log } = this.options;
@@ -279,14 +279,14 @@ export class ClusterNode implements Placement {
     this.end();
     const released = this.reconciler
       .stop(true)
-      .catch((error) => log.warn({ err: error }, 'shards could not be released; others will find them'));
+      .catch((error) => log.warn({ err: error }, 'shards could not be released; other nodes will claim them'));
     await within(released, stopMs);
     await within(membership.leave(), stopMs);
     await membership.stop();
     await within(Promise.all([this.lock.release(), this.table.close()]), stopMs);
   }
 
-  /** Ends without a word to anybody, as a process does that is killed: others find out by themselves. */
+  /** Stops without notifying others, like a killed process. */
   async abandon(): Promise<void> {
     this.end();
     await this.reconciler.stop(false);
@@ -308,9 +308,9 @@ export class ClusterNode implements Placement {
     return {
       plan,
       frozen: this.options.membership.state !== 'member',
-      // From one that cannot commit shards are taken, as it cannot give them.
+      // A member that cannot commit cannot release its shards either, so they may be claimed.
       members: all.flatMap((member) => (member.cannotCommit && this.commits.isSteady ? [] : [member.incarnation])),
-      // Who leaves, or is reached by nobody, needs nobody's answer: the others find in the table what is theirs.
+      // A node that leaves or is isolated hands over through the table, without a stream to the new owner.
       canTake: (incarnation) => this.commits.canCommit && (this.phase === 'leaving' || isIsolated || reachable.has(incarnation)),
     };
   }
@@ -335,19 +335,19 @@ export class ClusterNode implements Placement {
 
   private logIsolated(): void {
     const nodes = [...this.clusterMembers.isolated].map((incarnation) => this.clusterMembers.member(incarnation)!.name);
-    if (nodes.length > 0) this.options.log.warn({ nodes }, 'nodes are isolated: the others do not reach them, and are given their shards');
-    else this.options.log.info({}, 'no node is isolated any more');
+    if (nodes.length > 0) this.options.log.warn({ nodes }, 'nodes are isolated: others cannot reach them and claim their shards');
+    else this.options.log.info({}, 'no node is isolated now');
   }
 
   private overtaken(error: AppError): void {
     this.isTakenOver = true;
-    this.options.log.error({ reason: error.message }, 'this node has lost its database to another and stops');
+    this.options.log.error({ reason: error.message }, 'another node holds the lock on this database; this node stops');
     this.lease.end();
     this.reconciler.loseAll();
     this.options.onTakenOver?.(error);
   }
 
-  /** It slept, or could not be heard, for longer than its lease. Whatever it has in memory may be old. */
+  /** It was paused or cut off for longer than its lease. Its state in memory may be out of date. */
   private expelled(): void {
     if (this.phase === 'in') this.phase = 'out';
     this.lease.end();
@@ -366,7 +366,7 @@ export class ClusterNode implements Placement {
     this.clusterMembers.reachable.add(incarnation);
     this.failures.up(incarnation);
     this.relay.up(incarnation);
-    // It may be the better owner of what this node has.
+    // It may be the planned owner of shards that this node has.
     void this.reconciler.reconcile();
   }
 
@@ -380,7 +380,7 @@ export class ClusterNode implements Placement {
   private gone(incarnation: string): void {
     this.provenDead.delete(incarnation);
     this.listeners.emit('gone', incarnation);
-    // Messages that it had committed and not yet passed on.
+    // Scan for messages that it had committed and not yet delivered.
     this.listeners.emit('messages', null);
   }
 

@@ -1,9 +1,9 @@
-/** How a node of a cluster stands, for its operator, its metrics and whoever asks whether it takes requests. */
+/** The state of a cluster node, for operators, metrics and readiness checks. */
 import type { Member } from './member.ts';
 
 /**
- * `joining`: not in a view yet, or put out and on its way back. `alone`: the coordinator does not answer, placement is frozen. `isolated`: the
- * other nodes do not reach it, and it is given no shards. `unable`: it cannot commit, and is given no shards while another can.
+ * `joining`: not in a view yet, or expelled and rejoining. `alone`: the coordinator does not answer, placement is frozen. `isolated`: the
+ * other nodes cannot reach it, and it is given no shards. `unable`: it cannot commit, and is given no shards while another can.
  */
 export type ClusterState = 'joining' | 'ready' | 'alone' | 'isolated' | 'unable' | 'taken over' | 'leaving' | 'stopped';
 
@@ -16,7 +16,7 @@ export type ClusterStatus = {
   isolated: readonly string[];
   /** How many shards are in each state here. */
   shards: { waiting: number; owned: number; sealing: number; releasing: number; inMotion: number };
-  /** How many shards each incarnation owns, as far as is known here; the key `''` stands for nobody. */
+  /** How many shards each incarnation owns, as far as known here; the key `''` is for shards without an owner. */
   routes: Record<string, number>;
   largestEpoch: number;
   handoffsDone: number;

@@ -1,14 +1,14 @@
-/** How patient a node of a cluster is, in milliseconds. Tests are less so. */
+/** Intervals and time-outs of a cluster node, in milliseconds. Tests use shorter ones. */
 
 export type ClusterTimings = {
-  /** How often a node looks for what no news has told it. */
+  /** How often a node polls the shard table. */
   shardPollMs: number;
   /**
-   * How often a node looks whom it hears; `reachability-detector.ts` counts in these looks. As often it looks for what no news has told it while somebody is
-   * isolated, whose news come nowhere.
+   * How often a node samples which members are reachable; `reachability-detector.ts` counts these samples. While a member is isolated the shard
+   * table is polled as often.
    */
   reachabilitySampleMs: number;
-  /** How often a node asks the database whether it can commit; `commit-health.ts` counts in these looks. */
+  /** How often a node asks the database whether it can commit; `commit-health.ts` counts these samples. */
   commitProbeMs: number;
   /** How long committed state is shown without asking the database. */
   readLeaseMs: number;
@@ -16,11 +16,11 @@ export type ClusterTimings = {
   renewReadLeaseMs: number;
   /** How long a question waits for the database. */
   confirmationWaitMs: number;
-  /** Between two reads of the table because somebody was asked in vain. */
+  /** Between two reads of the table that are caused by stale routes. */
   rereadMs: number;
-  /** How long a shard that was offered may stay nobody's. */
+  /** How long a shard that was offered may stay unowned. */
   takeBackMs: number;
-  /** How long a member that left offers lying is offered nothing. */
+  /** How long a member that did not take an offer is offered nothing. */
   shunMs: number;
   /** How long a start waits for the lock of a node without a cluster. */
   lockWaitMs: number;

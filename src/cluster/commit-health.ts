@@ -1,6 +1,6 @@
 /**
- * Whether this node can commit, as it tells the others: whether PostgreSQL answers it, and takes writes. Slow to doubt, a little slower to
- * trust, and slower each time it was wrong, as with peers (`reachability-detector.ts`). It counts its own samples, so a process that stood still doubts nothing.
+ * Whether this node can commit, as it reports it: whether PostgreSQL answers and accepts writes. With hysteresis, as for peers
+ * (`reachability-detector.ts`). It counts samples, not time, so a pause of the process changes nothing.
  *
  * C1 A node says that it cannot commit after `doubtAfter` samples in a row without an answer, and that it can after `trustAfter` with one.
  * C2 It is steady only after answers without a gap for longer than it takes a node to trust again. Only a steady node takes shards from one
@@ -43,7 +43,7 @@ export class CommitHealth {
     return this.canCommit && this.steadyFor >= steadyAfter;
   }
 
-  /** To be called at even intervals. True where there is something new to tell. */
+  /** Call at even intervals. True where the state has changed. */
   sample(): boolean {
     const hasAnswer = this.answered;
     this.answered = false;

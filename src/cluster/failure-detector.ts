@@ -2,7 +2,7 @@
  * Proves that a process is gone, long before its lease ends: its stream broke, then nothing or another process answered at its address, and
  * then it did not renew its lease for two intervals. None of these proves it alone: a proxy refuses, a link is cut, Redis is slow.
  *
- * D1 Whoever renews is not put out. The coordinator compares the count of renewals in the step that puts it out.
+ * D1 A member that renews is not expelled. The coordinator compares the renewal count in the same step.
  */
 import type { Log } from '../log.ts';
 import type { DownReason } from './peers.ts';
@@ -10,20 +10,20 @@ import type { DownReason } from './peers.ts';
 export type Renewals = {
   /** How often an incarnation has renewed its lease, as far as is known here; null where it is no member. */
   renewals(incarnation: string): { count: number } | null;
-  /** Resolves when what is known is as new as the call, or cannot be had. */
+  /** Resolves when the renewals are as new as the call, or cannot be read. */
   refresh(): Promise<unknown>;
-  /** Puts it out when it has been silent for two intervals, unless it has renewed since that count. True where it is out. */
+  /** Expels it when it has been silent for two intervals, unless it has renewed since that count. True where it is expelled. */
   expel(incarnation: string, count: number): Promise<boolean>;
 };
 
 export type FailureDetectorOptions = {
   membership: Renewals;
-  /** Called when an incarnation is proven dead and put out. */
+  /** Called when an incarnation is proven dead and expelled. */
   onDead: (incarnation: string) => void;
   log: Log;
 };
 
-/** `broken`: its stream broke. `proving`: nobody answers in its place, and its renewals are watched. */
+/** `broken`: its stream broke. `proving`: its address refuses too, and its renewals are watched. */
 type Suspicion = 'broken' | 'proving';
 
 export class FailureDetector {
@@ -62,16 +62,19 @@ export class FailureDetector {
   private async prove(incarnation: string): Promise<void> {
     const { membership, log, onDead } = this.options;
     try {
-      // What it renewed just before it died is no sign of life after it.
+      // A renewal from just before its death must be counted first.
       await membership.refresh();
       const last = membership.renewals(incarnation);
       if (last === null || this.stopped || this.suspects.get(incarnation) !== 'proving') return;
       if (await membership.expel(incarnation, last.count)) {
-        log.warn({ peer: incarnation }, 'a node is gone: its stream broke, its address refuses, it renews no more');
+        log.warn(
+          { peer: incarnation },
+          'a node has failed: its stream broke, its address refuses connections, and it does not renew its lease',
+        );
         if (!this.stopped) onDead(incarnation);
       }
     } catch (error) {
-      log.warn({ err: error, peer: incarnation }, 'whether a node is gone cannot be told now');
+      log.warn({ err: error, peer: incarnation }, 'could not check whether a node has failed; retrying');
     } finally {
       // The next refusal begins another proof.
       if (this.suspects.get(incarnation) === 'proving') this.suspects.set(incarnation, 'broken');

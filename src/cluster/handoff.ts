@@ -1,10 +1,10 @@
 /**
- * Shards on their way to a better owner: seal, finish what runs, forget, release, offer. It owns the pace, a few shards at a time, and
- * nothing else; what a shard may do meanwhile stands in `own-shards.ts`.
+ * Hands shards over to their planned owner: seal, drain, drop, release, offer. Owns the pace, a few shards at a time; the states of a shard are in
+ * `own-shards.ts`.
  *
- * H1 A shard is released only after everything that was told of its sealing has finished, and after its activations are gone.
- * H2 At most `pace().inMotion` shards are between an owner that takes turns and the next one; where nothing presses, none are for most of the time.
- * H3 A shard that nobody takes is taken back: one node that cannot claim does not starve what was to be its own.
+ * H1 A shard is released only after all sealing listeners have finished, and after its activations are dropped.
+ * H2 At most `pace().inMotion` shards are in motion; where nothing is urgent, none are for most of the time.
+ * H3 A shard that is not claimed is taken back: a node that cannot claim does not leave its planned shards unserved.
  */
 import { monotonicMs } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -15,7 +15,7 @@ import type { ShardTable } from './shard-table.ts';
 export type Pace = {
   /** How many may be on their way at once. */
   inMotion: number;
-  /** Whether shards rest between moves, so that few who ask meet one that moves. */
+  /** Whether to pause between moves, so that few callers meet a moving shard. */
   pauses: boolean;
 };
 
@@ -27,9 +27,9 @@ export type HandoffsOptions = {
   sealing: (shards: number[]) => Promise<void>;
   /** Their activations are dropped. */
   lost: (shards: number[]) => void;
-  /** The database has it that these are nobody's now. */
+  /** These rows have no owner now. */
   released: (rows: readonly ShardRow[]) => void;
-  /** There is room for more. */
+  /** More shards may move. */
   onCapacity: () => void;
   /** Asked before each move begins. */
   pace: () => Pace;
@@ -37,10 +37,10 @@ export type HandoffsOptions = {
   takeBackMs: number;
 };
 
-/** Sealed together: what takes longest of them keeps the others waiting. */
+/** Sealed together: the slowest delays the others of its group. */
 const groupSize = 8;
 const retryMs = 250;
-/** After shards have moved all rest for so many times as long as that took: a move takes longer where there is more to do. */
+/** The pause after a move, as a multiple of the time the move took. */
 const pauseFactor = 4;
 const maxPauseMs = 1_000;
 
@@ -48,9 +48,9 @@ export class Handoffs {
   /** Handed over since the start. */
   done = 0;
   private stopped = false;
-  /** On their way to being nobody's. */
+  /** Sealed or being released. */
   private readonly leaving = new Set<number>();
-  /** Nobody's, since when, and whose they should become. */
+  /** Released and not claimed yet: since when, and by whom they should be claimed. */
   private readonly offers = new Map<number, { sinceMs: number; to: string }>();
   private readonly sealed: number[] = [];
   private releasing = false;
@@ -81,7 +81,7 @@ export class Handoffs {
     for (let i = 0; i < taken.length; i += groupSize) void this.seal(taken.slice(i, i + groupSize), planned);
   }
 
-  /** Somebody has taken shards. */
+  /** Shards have new owners. */
   moved(rows: readonly ShardRow[]): void {
     let settled = false;
     for (const { shard, owner } of rows) if (owner !== null && this.offers.delete(shard)) settled = true;
@@ -90,7 +90,7 @@ export class Handoffs {
     this.options.onCapacity();
   }
 
-  /** H3. Offers that nobody has taken in time, and who should have. They count as offers no longer. */
+  /** H3. Removes and returns offers that were not taken in time. */
   refusedOffers(): { shard: number; to: string }[] {
     const beforeMs = monotonicMs() - this.options.takeBackMs;
     const refused: { shard: number; to: string }[] = [];
@@ -99,7 +99,7 @@ export class Handoffs {
     return refused;
   }
 
-  /** What was offered is not what the database has any more. */
+  /** The database was rewound: offers are void. */
   forget(): void {
     this.offers.clear();
   }
@@ -132,7 +132,7 @@ export class Handoffs {
     this.releasing = true;
     while (this.sealed.length > 0 && !this.stopped) {
       const ready = this.sealed.splice(0);
-      // Those that were lost meanwhile are another's.
+      // Shards that were lost meanwhile are not released.
       const shards = ready.filter((shard) => this.options.own.letGo(shard));
       if (shards.length > 0) {
         this.options.lost(shards);
@@ -161,7 +161,7 @@ export class Handoffs {
         released(rows);
         return;
       } catch (error) {
-        log.warn({ err: error, count: ours.length }, 'shards could not be released yet; trying again');
+        log.warn({ err: error, count: ours.length }, 'shards could not be released; retrying');
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }

@@ -1,9 +1,9 @@
 /**
- * Which incarnations may still run, and can tell what comes of it. What an incarnation has begun is gone on with by others only when it has
- * certainly ended, was put out of the cluster or is isolated in it, and owns nothing any more.
+ * Which incarnations may still run and deliver the outcomes of their effects. Others take over the work of an incarnation only when it has certainly
+ * ended, was expelled from the cluster or is isolated in it, and owns no shard any more.
  *
- * K1 Nobody is gone before the first view.
- * K2 Whoever is in no view of this node may be in a newer one: it is gone only if a view that was asked for later does not have it.
+ * K1 No incarnation is gone before the first view.
+ * K2 An incarnation that no view of this node lists may be in a newer one: it is gone only if a view requested later does not list it.
  */
 import type { View } from './member.ts';
 
@@ -16,10 +16,10 @@ export type IncarnationLivenessOptions = {
   onGone: (incarnation: string) => void;
 };
 
-/** `unconfirmed`: perhaps in a newer view. `out`: no member or isolated, and somebody may yet have to be told that it is gone. */
+/** `unconfirmed`: perhaps in a newer view. `out`: no member or isolated, and `onGone` is not called yet. */
 type Absence = 'unconfirmed' | 'out' | 'gone';
 
-/** Of incarnations that are no members; the oldest are forgotten, and asked for again should somebody want to know. */
+/** Bound of known incarnations that are no members; the oldest are forgotten, and checked again on the next question. */
 const maxAbsent = 10_000;
 
 export class IncarnationLiveness {
@@ -44,7 +44,7 @@ export class IncarnationLiveness {
     return this.options.shardsOf(incarnation) > 0;
   }
 
-  /** Takes a new view in, and who is isolated in it. Returns those who were in the last one and are not in this. */
+  /** Applies a new view and its isolated members. Returns the members of the last view that are missing in this one. */
   take(view: View, isolated: ReadonlySet<string>): string[] {
     const before = [...(this.members ?? [])];
     const members = new Set(view.members.map(({ incarnation }) => incarnation));
@@ -57,7 +57,7 @@ export class IncarnationLiveness {
     return before.filter((incarnation) => !members.has(incarnation));
   }
 
-  /** To be called when shards have moved: whoever is out and owns nothing any more is gone. One that is isolated may take some back. */
+  /** Call when shards have moved: an incarnation that is out and owns nothing is gone. An isolated one may claim shards again. */
   announce(): void {
     for (const [incarnation, absence] of this.absent) {
       const ownsNothing = this.options.shardsOf(incarnation) === 0;
@@ -78,13 +78,13 @@ export class IncarnationLiveness {
       for (const incarnation of asked) if (this.absent.get(incarnation) === 'unconfirmed') this.absent.set(incarnation, 'out');
       this.announce();
     } catch {
-      // Without an answer nobody is declared gone; whoever asks next tries again.
+      // Without an answer no incarnation is declared gone; the next question tries again.
     } finally {
       this.refreshing = false;
     }
   }
 
-  /** Whatever it owns. */
+  /** Independent of what it owns. */
   private isAlwaysAlive(incarnation: string): boolean {
     if (incarnation === this.options.self) return true;
     return this.members?.has(incarnation) === true && !this.isolated.has(incarnation);

@@ -1,6 +1,6 @@
 /**
- * Tells what remembers more than shards that the database has lost commits: parts of this node, and the other nodes. Of another history each
- * node finds out by itself; epochs that fell may be found by one alone (`shard-reconciler.ts`, K6).
+ * Announces that the database has lost commits, to the parts of this node that keep other state and to the other nodes. Each node detects another
+ * history; fallen epochs may be detected by one node alone (`shard-reconciler.ts`, K6).
  */
 import { monotonicMs } from '../clock.ts';
 import type { ClusterMembers } from './cluster-members.ts';
@@ -16,7 +16,7 @@ export type LostCommitsParts = {
 };
 
 const topic = 'lost commits';
-/** What others tell within this time after it was known here is the same loss. */
+/** Notifications within this time after an announcement are about the same loss. */
 const sameForMs = 10_000;
 
 export class LostCommits {

@@ -1,13 +1,13 @@
 /**
- * Which nodes live, agreed on through Redis. Each node renews a lease and hears with every renewal how things stand: one round trip for each
- * node and interval, whatever runs on it. Redis is soft: this says who is there and moves nothing; PostgreSQL judges who owns what.
+ * Membership: which nodes live, agreed on through Redis. Each node renews a lease and gets the current view with every renewal: one round trip for
+ * each node and interval. Redis is soft state: membership moves no shard by itself; PostgreSQL is authoritative for ownership.
  *
  * M1 The view's number only grows, on every node, also when Redis lost what it knew.
- * M2 Who renews is not put out: not by a slow or paused Redis, a leap of a clock, or a Redis that comes back empty.
- * M3 Who has not renewed for a lease, while Redis was there to hear it, is put out by whichever node asks next.
- * M4 Before that a member is put out only at the word of another that saw it dead, and not when it has renewed since that was seen.
+ * M2 A member that renews is not expelled: not by a slow or paused Redis, a step of a clock, or a Redis that comes back empty.
+ * M3 A member that has not renewed for a lease while Redis was available is expelled by the next node that asks.
+ * M4 Before that a member is expelled only when another reports it dead, and not when it has renewed since.
  * M5 While Redis is away the view stays as it was.
- * M6 Who was put out hears it with its next renewal, drops everything, and only then joins again.
+ * M6 An expelled member learns it with its next renewal, drops its state, and only then rejoins.
  * M7 All members agree on shard count and SECRET_KEY, and any two of them speak a common version.
  */
 import { randomUUID } from 'node:crypto';
@@ -62,7 +62,7 @@ export class Membership {
   private readonly shared: SharedSettings & AcceptedDigests;
   private self: MemberRecord;
   private current: View = { number: 0, members: [] };
-  /** As they stand in Redis, to be presented to a Redis that lost them. */
+  /** As stored in Redis, to restore them in a Redis that lost them. */
   private records: ReadonlyMap<string, MemberRecord> = new Map();
   private generation = '';
   private phase: MembershipState = 'joining';
@@ -90,7 +90,7 @@ export class Membership {
     const { protocol, network = 'any', acceptedDigests = [], shardCount, secretKeyDigest } = options.shared;
     this.shared = { shardCount, secretKeyDigest, acceptedDigests, network };
     this.self = { ...self, protocol };
-    // All are back well within one lease after Redis is: those who are late would be put out.
+    // All must reconnect well within one lease after Redis is back: late members would be expelled.
     const longestRetryMs = this.leaseMs / 4;
     this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys, longestRetryMs });
   }
@@ -104,14 +104,14 @@ export class Membership {
     return this.phase;
   }
 
-  /** Calls back with each new view, from inside whatever learned of it. */
+  /** Calls back with each new view, synchronously. */
   onView(listener: (view: View) => void): void {
     this.viewListeners.push(listener);
   }
 
   /**
-   * Calls back when this node learns that it was put out, which happens to one that slept: it must drop everything. When what the listeners
-   * return has resolved, it joins again by itself.
+   * Calls back when this node learns that it was expelled, as after a pause: it must drop its state. When the promises of the listeners have
+   * resolved, it rejoins.
    */
   onExpelled(listener: () => void | Promise<void>): void {
     this.expelledListeners.push(listener);
@@ -142,8 +142,8 @@ export class Membership {
   }
 
   /**
-   * Puts a member out whose process is proven dead, unless it has renewed since its renewal number `count`. Where it has been silent for less
-   * than two intervals, waits until it has. True: it is out. False: it lives, or nobody knows, as Redis does not answer.
+   * Expels a member whose process is proven dead, unless it has renewed since its renewal number `count`. Where it has been silent for less
+   * than two intervals, waits until it has. True: it is expelled. False: it lives, or Redis does not answer.
    */
   async expel(incarnation: string, count: number): Promise<boolean> {
     // Each wait brings it closer, except when Redis answers slowly.
@@ -159,14 +159,14 @@ export class Membership {
     return false;
   }
 
-  /** Reads how things stand now, not at the next interval, as when a peer tells of a change. Resolves also when Redis does not answer. */
+  /** Reads the view now, not at the next interval, as when a peer notifies of a change. Resolves also when Redis does not answer. */
   refresh(): Promise<void> {
     if (this.refreshing === null) {
       const patience = delay(this.patienceMs, undefined, { ref: false });
       this.refreshing = Promise.race([this.renew(), patience]).finally(() => (this.refreshing = null));
       return this.refreshing;
     }
-    // What is on its way may have been read before the change.
+    // The running refresh may have read before the change.
     this.nextRefresh ??= this.refreshing.then(() => {
       this.nextRefresh = null;
       return this.refresh();
@@ -174,22 +174,22 @@ export class Membership {
     return this.nextRefresh;
   }
 
-  /** Says in the view that this node is on its way out. Where Redis does not answer, it is said when it does. */
+  /** Publishes in the view that this node leaves. Where Redis does not answer, as soon as it does. */
   leaving(): Promise<void> {
     return this.change({ leaving: true });
   }
 
-  /** Says in the view which members this node does not hear, in the same way. */
+  /** Publishes in the view which members this node cannot reach, in the same way. */
   report(unheard: readonly string[]): Promise<void> {
     return this.change({ unheard });
   }
 
-  /** Says in the view whether this node can commit, in the same way. */
+  /** Publishes in the view whether this node can commit, in the same way. */
   reportCommits(canCommit: boolean): Promise<void> {
     return this.change({ cannotCommit: canCommit ? undefined : true });
   }
 
-  /** Out of the view at once; renews no more. Where Redis does not answer, the lease lapses. */
+  /** Leaves the view at once and renews no more. Where Redis does not answer, the lease expires. */
   async leave(): Promise<void> {
     if (this.phase === 'stopped') return;
     const joined = this.generation !== '';
@@ -198,7 +198,7 @@ export class Membership {
       await this.ask('leave', {}, this.patienceMs).catch((error) => this.log.warn({ reason: error.message }, 'could not leave the view'));
   }
 
-  /** Ends without a word: who has not left before lapses. */
+  /** Stops without leaving: the lease expires. */
   async stop(): Promise<void> {
     this.end();
     this.redis.close();
@@ -209,7 +209,7 @@ export class Membership {
     return this.refresh();
   }
 
-  /** How long somebody waits for an answer who cannot do without; shorter than a lease. */
+  /** Time-out of calls that need an answer; shorter than a lease. */
   private get patienceMs(): number {
     return this.leaseMs * 0.75;
   }
@@ -234,7 +234,7 @@ export class Membership {
         this.timer ??= setInterval(() => this.onInterval(), this.renewEveryMs);
         return;
       }
-      // A namesake that renews lives; one that does not is an earlier process of this name, and lapses.
+      // A node of the same name that renews is alive; one that does not is an earlier process, whose lease expires.
       const refusal = refusalOf(reply, this.self, this.shared, taken);
       if (refusal !== null) throw refusal;
       if (reply.kind === 'taken') taken ??= reply;
@@ -251,7 +251,7 @@ export class Membership {
       this.phase = 'alone';
       this.log.warn(
         { redis: this.redis.host, reason: this.redis.trouble ?? 'no answer' },
-        'Redis does not answer: the view of the cluster stays as it is until it does',
+        'Redis does not answer: the view of the cluster is frozen until it does',
       );
     }
     void this.renew();
@@ -264,13 +264,13 @@ export class Membership {
     try {
       this.handleReply(await this.ask('renew', {}), generation);
     } catch {
-      // The next one is on its way soon; how long there has been no answer is counted.
+      // The next renewal follows soon; missing answers are counted.
     } finally {
       this.inFlight -= 1;
     }
   }
 
-  /** @param generation the one that was asked of: of several answers to the same loss the first is acted on */
+  /** @param generation that of the request: of several answers to the same loss only the first is handled */
   private handleReply(reply: Reply, generation: string): void {
     if ((this.phase !== 'member' && this.phase !== 'alone') || generation !== this.generation) return;
     this.unanswered = 0;
@@ -295,10 +295,10 @@ export class Membership {
     }));
     try {
       const reply = await this.ask('present', { known });
-      this.log.warn({ view: this.current.number }, 'Redis had lost the view of the cluster; it was told again');
+      this.log.warn({ view: this.current.number }, 'Redis had lost the view of the cluster; this node has restored it');
       this.handleReply(reply, generation);
     } catch {
-      // The next renewal finds it as strange as before.
+      // The next renewal gets the same answer and tries again.
     } finally {
       this.presenting = false;
     }
@@ -308,19 +308,20 @@ export class Membership {
     this.phase = 'joining';
     this.log.warn(
       { view: this.current.number },
-      'this node was put out of the cluster while it was silent; it drops what it has and joins again',
+      'this node was expelled from the cluster because it did not renew its lease; it drops its state and rejoins',
     );
     // A listener that fails has dropped what it could.
     const done = await Promise.allSettled(this.expelledListeners.map(async (listener) => listener()));
-    for (const each of done) if (each.status === 'rejected') this.log.error({ err: each.reason }, 'something could not be dropped');
+    for (const each of done)
+      if (each.status === 'rejected') this.log.error({ err: each.reason }, 'a part of this node failed to drop its state');
     let told = false;
     while (this.phase === 'joining') {
       try {
         await this.register(Number.POSITIVE_INFINITY);
-        this.log.info({ view: this.current.number }, 'joined again');
+        this.log.info({ view: this.current.number }, 'rejoined the cluster');
       } catch (error) {
         if (this.isStopped()) return;
-        if (!told) this.log.error({ reason: (error as Error).message }, 'cannot join again yet; trying on');
+        if (!told) this.log.error({ reason: (error as Error).message }, 'could not rejoin the cluster; retrying');
         told = true;
         await delay(rejoinEveryMs, undefined, { ref: false });
       }

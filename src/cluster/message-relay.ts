@@ -1,11 +1,11 @@
 /**
- * Committed messages on their way to the owners of their shards. Each stands in the database until its receiver has taken it, so this only
- * makes them quick; where one may have been lost on the way, its receiver is told to look.
+ * Sends committed messages to the owners of their shards. Each is a row until its receiver has taken it, so this only saves time; where a message
+ * may have been lost, the receiving node is asked to rescan the database.
  *
- * P1 A peer that was not told of a message, or perhaps not, is told to look as soon as it can be told anything.
- * P2 A shard's new owner is told to look where messages for the shard went to the owner before, or to nobody: it may have read the
- *    database before they were in.
- * P3 While a peer cannot be told, one that can be is asked to tell it to look: a link that is cut delays no message for long.
+ * P1 A peer that may have missed a message is asked to rescan as soon as it can be reached.
+ * P2 A shard's new owner is asked to rescan where messages for the shard went to the previous owner, or to none: it may have read the
+ *    database before they were committed.
+ * P3 While a peer cannot be reached, another one is asked to forward the request: a broken link delays no message for long.
  */
 import { monotonicMs } from '../clock.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
@@ -22,23 +22,23 @@ export type MessageRelayOptions = {
   member: (incarnation: string) => Member | null;
   /** All of them, this node among them. */
   members: () => readonly Member[];
-  /** Told what others have passed on; null: look into the database. */
+  /** Called with messages from other nodes; null: rescan the database. */
   onMessages: (messages: readonly MessageDraft[] | null) => void;
 };
 
-/** Beyond this many, or this much, of one tick for one peer, it is told to look instead. */
+/** Beyond this many messages or characters of one tick for one peer, it is asked to rescan instead. */
 const maxMessages = 500;
 const maxChars = 256 * 1024;
-/** A message that was passed on longer ago than this was found by whoever owned its shard since. */
+/** A message that was sent longer ago has been found by the owner of its shard. */
 const rememberedMs = 10_000;
 const messagesTopic = 'messages';
 const rescanTopic = 'look';
 const forwardRescanTopic = 'tell to look';
 
 export class MessageRelay {
-  /** Peers that must look. */
+  /** Peers that must still be asked to rescan. */
   private readonly rescanPending = new Set<string>();
-  /** Peers that were told of messages since their stream stands. */
+  /** Peers that were sent messages on their current stream. */
   private readonly notified = new Set<string>();
   private readonly lastPassedMs: number[] = new Array(shardCount).fill(-Infinity);
   private turn = 0;
@@ -51,7 +51,7 @@ export class MessageRelay {
     peers.onNotification(rescanTopic, () => onMessages(null));
     peers.onNotification(forwardRescanTopic, (payload) => {
       const to = member(String(payload));
-      // Where it is not reached from here either, whoever asked asks another one.
+      // Where it is not reachable from here either, the sender tries another peer.
       if (to !== null) peers.notify(to, rescanTopic, null);
     });
   }
@@ -71,7 +71,7 @@ export class MessageRelay {
     for (const [owner, drafts] of byOwner) this.passTo(owner, drafts);
   }
 
-  /** P2. To be told of every shard that changes hands. */
+  /** P2. Call with every row whose owner changed. */
   moved(rows: readonly ShardRow[]): void {
     const { self } = this.options;
     const sinceMs = monotonicMs() - rememberedMs;
@@ -81,7 +81,7 @@ export class MessageRelay {
       this.lastPassedMs[shard] = -Infinity;
       toLook.add(owner);
     }
-    // What was passed to another before this node got the shard is read with everything else of it.
+    // This node reads all messages of a shard when it acquires it.
     toLook.delete(self);
     for (const owner of toLook) this.requestRescan(owner);
   }
@@ -94,7 +94,7 @@ export class MessageRelay {
     if (this.notified.delete(incarnation)) this.requestRescan(incarnation);
   }
 
-  /** Tries again to tell those that must look. */
+  /** Retries pending requests for rescans. */
   retry(): void {
     for (const incarnation of this.rescanPending) this.requestRescan(incarnation);
   }
@@ -107,7 +107,7 @@ export class MessageRelay {
 
   private passTo(owner: string, messages: MessageDraft[]): void {
     const member = this.options.member(owner);
-    // Whoever gets its shards reads them: their move brings P2 about.
+    // The next owner of its shards reads them (P2).
     if (member === null) return;
     if (this.rescanPending.has(owner) || messages.length > maxMessages || charsOf(messages) > maxChars) return this.requestRescan(owner);
     if (this.options.peers.notify(member, messagesTopic, messages)) this.notified.add(owner);
@@ -125,7 +125,7 @@ export class MessageRelay {
     if (member !== null) this.requestRescanThrough(incarnation);
   }
 
-  /** P3. They take turns, as one of them may not reach it either. */
+  /** P3. Round-robin, as one of them may not reach it either. */
   private requestRescanThrough(incarnation: string): void {
     const { self, members, peers } = this.options;
     const others = members().filter((one) => one.incarnation !== self && one.incarnation !== incarnation);

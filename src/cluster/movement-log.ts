@@ -1,4 +1,4 @@
-/** Tells an operator of shards that come and go: one line when a movement has come to rest, and one every few seconds while it lasts. */
+/** Logs moving shards: one line when a movement has ended, and one every few seconds while it lasts. */
 import type { Log } from '../log.ts';
 
 const restMs = 500;
@@ -31,7 +31,7 @@ export class MovementLog {
     this.writeLater();
   }
 
-  /** Tells what has not been told yet. */
+  /** Writes what is not logged yet. */
   stop(): void {
     if (this.timer !== null) this.write();
   }

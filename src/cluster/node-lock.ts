@@ -126,7 +126,7 @@ export class NodeLock {
   /** The database was restarted or cut off. Commits are fenced by epochs; the lock is taken again as soon as there is an answer. */
   private broke(client: pg.Client, error: Error): void {
     if (this.holder !== client || this.released) return;
-    this.options.log.warn({ err: error }, 'the connection that holds the lock on this database broke; taking it again');
+    this.options.log.warn({ err: error }, 'the connection that holds the lock on this database broke; taking the lock again');
     this.holder = null;
     // Without waiting for the server, which may be out of reach.
     (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
@@ -144,7 +144,7 @@ export class NodeLock {
         await this.take();
       } catch (error) {
         if (this.takenOver === null && !this.released)
-          this.options.log.warn({ err: error }, 'the lock on this database cannot be taken yet');
+          this.options.log.warn({ err: error }, 'the lock on this database is not available yet');
         await pause(retryMs);
       }
     }

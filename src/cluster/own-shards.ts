@@ -1,5 +1,5 @@
 /**
- * What this node may do with each shard: the states a shard goes through here, and nothing else. It owns no clock and no connection.
+ * The state of each shard on this node, and what it permits. Owns no clock and no connection.
  *
  * ```
  *            take              serve             seal              let go             drop
@@ -9,21 +9,21 @@
  *
  * O1 Turns are taken of `owned` shards alone: `epochOf` is null for all others.
  * O2 Commits are sent for `owned` and `sealing` shards alone: `fenceEpochOf` is null for all others.
- * O3 A shard is `releasing` only after it was `sealing`: whatever ran has ended before the database hears that it is free.
+ * O3 A shard is `releasing` only after it was `sealing`: its turns have ended before the database lists it as free.
  * O4 An epoch never falls.
  */
 import { shardCount } from './address.ts';
 
 /**
- * `waiting`: claimed, but an owner before may still be showing what it knew. `owned`: turns are taken. `sealing`: what runs is finished.
- * `releasing`: nothing of it is in memory any more, and the database is told.
+ * `waiting`: claimed, but an earlier owner may still serve reads. `owned`: turns are taken. `sealing`: running turns are finished.
+ * `releasing`: its activations are dropped, and its row is being released.
  */
 export type ShardState = 'foreign' | 'waiting' | 'owned' | 'sealing' | 'releasing';
 
 export class OwnShards {
   private readonly states: ShardState[] = new Array(shardCount).fill('foreign');
   private readonly epochs: number[] = new Array(shardCount).fill(-1);
-  /** The epochs of owned shards: asked with every turn. */
+  /** The epochs of owned shards: read with every turn. */
   private readonly serving: (number | null)[] = new Array(shardCount).fill(null);
 
   stateOf(shard: number): ShardState {
@@ -64,7 +64,7 @@ export class OwnShards {
     return counts;
   }
 
-  /** The database has given it to this node. False where that is old news. */
+  /** The database has granted it to this node. False where that is out of date. */
   take(shard: number, epoch: number): boolean {
     if (this.states[shard] !== 'foreign' || epoch <= this.epochs[shard]!) return false;
     this.epochs[shard] = epoch;
@@ -91,7 +91,7 @@ export class OwnShards {
     if (this.states[shard] === 'owned') this.serving[shard] = epoch;
   }
 
-  /** It is another's, or nobody's. Returns the state it was in. */
+  /** It is not this node's any more. Returns the state it was in. */
   drop(shard: number): ShardState {
     const state = this.states[shard]!;
     this.enter(shard, 'foreign');

@@ -1,4 +1,4 @@
-/** Who is told of what happens to shards. A listener that fails is logged and keeps nobody else from hearing. */
+/** Listeners for placement events. A listener that throws is logged and does not affect the others. */
 import type { Log } from '../log.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
 
@@ -38,7 +38,7 @@ export class PlacementListeners {
       try {
         listener(about);
       } catch (error) {
-        this.log.error({ err: error, topic }, 'a listener of the placement failed');
+        this.log.error({ err: error, topic }, 'a placement listener threw');
       }
     }
   }
@@ -47,7 +47,7 @@ export class PlacementListeners {
   async seal(shards: number[]): Promise<void> {
     const ends = await Promise.allSettled(this.sealing.map(async (listener) => listener(shards)));
     for (const end of ends) {
-      if (end.status === 'rejected') this.log.error({ err: end.reason, shards }, 'what runs on sealed shards did not end as it should');
+      if (end.status === 'rejected') this.log.error({ err: end.reason, shards }, 'work on sealed shards failed');
     }
   }
 }

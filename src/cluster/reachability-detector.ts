@@ -1,11 +1,11 @@
 /**
- * Which members this node does not hear, as it reports them: slow to doubt and slower to trust, so that a link that flaps moves no shards to
- * and fro. It counts its own samples, not time: a process that stood still heard nobody, and that says nothing of them.
+ * Which members this node reports as unreachable, with hysteresis, so that a flapping link does not move shards back and forth. It counts samples,
+ * not time: a paused process takes no samples, so a pause makes no member unreachable.
  *
- * H1 Who is heard at one of any `doubtAfter` samples in a row is not reported.
- * H2 Who was reported stays so until it was heard at each of `trustAfter` samples in a row; at twice as many where it was lost again soon, up
- *    to `longestTrust`.
- * H3 More than `mostReported` are not reported at all, so that a view stays small; of a node that hears nobody the others say it.
+ * H1 A member that is reached in one of any `doubtAfter` samples in a row is not reported.
+ * H2 A reported member stays reported until it was reached in each of `trustAfter` samples in a row; in twice as many where it was lost again soon,
+ *    up to `longestTrust`.
+ * H3 Where more than `mostReported` are unreachable none is reported, so that a view stays small; the other members report this node instead.
  */
 
 export type ReachabilityOptions = { doubtAfter: number; trustAfter: number; longestTrust: number; mostReported: number };

@@ -1,4 +1,4 @@
-/** What a node should do next about its shards: a pure choice from what is planned and what is known. */
+/** What a node should do next about its shards: a pure function of the plan and the known state. */
 import { shardCount } from './address.ts';
 import type { OwnShards } from './own-shards.ts';
 import type { ShardMap, ShardRow } from './shard-map.ts';
@@ -7,19 +7,19 @@ export type Situation = {
   self: string;
   /** Who should own each shard; null where nobody can. */
   plan: readonly (string | null)[];
-  /** Nobody knows who lives now: what moves comes to its end, nothing begins to move, nothing is taken from anybody. */
+  /** Liveness is unknown: running moves end, no move begins, no shard is claimed from another owner. */
   frozen: boolean;
   map: ShardMap;
   own: OwnShards;
-  /** Shards that are to be this node's as soon as nobody has them, whatever is planned. */
+  /** Shards to claim as soon as they have no owner, independent of the plan. */
   wanted: (shard: number) => boolean;
   /** Whether an incarnation is a member now. */
   isMember: (incarnation: string) => boolean;
 };
 
 /**
- * Shards that this node should claim. `free`: nobody's, or its own by a claim whose answer was lost. `orphaned`: of an owner that is no
- * member any more.
+ * Shards that this node should claim. `free`: without an owner, or its own by a claim whose answer was lost. `orphaned`: of an owner that is no
+ * longer a member.
  */
 export function claimable({ self, plan, frozen, map, own, wanted, isMember }: Situation): { free: ShardRow[]; orphaned: ShardRow[] } {
   const free: ShardRow[] = [];

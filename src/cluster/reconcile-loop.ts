@@ -1,6 +1,6 @@
 /**
- * What a node of a cluster looks for by itself, as news make things only quick: shards that have moved, peers that must look, and now and then
- * whom it hears, which it reports. While somebody is isolated it looks for shards more often, as news of that one come nowhere.
+ * Periodic work of a cluster node, since notifications may be lost: polls the shard table, retries requests for rescans, samples which members are
+ * reachable, and probes the database. While a member is isolated it polls more often, as notifications from that member do not arrive.
  */
 import type { Log } from '../log.ts';
 import type { ClusterMembers } from './cluster-members.ts';
@@ -50,7 +50,7 @@ export class ReconcileLoop {
     try {
       await reconciler.poll();
     } catch (error) {
-      log.warn({ err: error }, 'the table of shards could not be read');
+      log.warn({ err: error }, 'the shard table could not be read; retrying');
     } finally {
       this.polling = false;
     }

@@ -1,8 +1,8 @@
 /**
- * The way of an ask to the node that owns its actor, as far as this node knows. Where the stream to that node does not stand, though it is a
- * member, another node that is reached passes the ask on: a link that is cut between two nodes then parts nobody.
+ * Routes an ask to the node that owns its actor. Where there is no open stream to that member, another reachable node forwards the ask, so a
+ * broken link between two nodes does not make actors unreachable.
  *
- * A1 An ask is passed on once at most: whoever receives a passed ask brings it to its owner itself, or refuses it.
+ * A1 An ask is forwarded at most once: the forwarding node sends it to the owner directly, or refuses it.
  */
 import { AppError } from '../errors.ts';
 import type { ClusterMembers } from './cluster-members.ts';
@@ -15,11 +15,11 @@ export type RouterOptions = {
   map: ShardMap;
   peers: Peers;
   clusterMembers: ClusterMembers;
-  /** What is known has proved wrong. */
+  /** The known owner has refused: the shard map is out of date. */
   onStaleRoute: () => void;
 };
 
-/** An ask that is to be passed on: its `id` is the incarnation it is for, its `input` the ask. No actor is of this kind. */
+/** Kind of an ask that is to be forwarded: its `id` is the target incarnation, its `input` the ask. No actor has this kind. */
 const passedKind = '>';
 const maxTries = 3;
 
@@ -37,7 +37,7 @@ export class Router {
     const owner = map.ownerOf(shard);
     const to = owner !== null && owner !== self && clusterMembers.reachable.has(owner) ? clusterMembers.member(owner) : null;
     if (to === null) return this.search(shard, ask);
-    // Nearly always what is known is right, and the rest is not needed.
+    // Fast path: the map is nearly always right.
     return peers.ask(to, ask).catch((error) => {
       if (isElsewhere(error)) return this.search(shard, ask);
       throw error;
@@ -54,7 +54,7 @@ export class Router {
       } catch (error) {
         if (!isElsewhere(error)) throw error;
         const ownerNow = map.ownerOf(shard);
-        // The news of its new owner may have come meanwhile.
+        // The notification of the new owner may have arrived meanwhile.
         if (tries < maxTries && ownerNow !== owner && ownerNow !== null && ownerNow !== self) continue;
         if (ownerNow === owner) onWrong();
         throw error;
@@ -62,7 +62,7 @@ export class Router {
     }
   }
 
-  /** Answers what other nodes ask, and passes on what they cannot bring to its owner themselves. */
+  /** Answers asks of other nodes, and forwards those for another member. */
   answering(answer: AnswerAsk): AnswerAsk {
     return (ask, from, gone) => {
       if (ask.kind !== passedKind) return answer(ask, from, gone);
@@ -95,7 +95,7 @@ export class Router {
     const to = clusterMembers.member(owner);
     if (to === null) throw notOwned();
     if (clusterMembers.reachable.has(owner)) return peers.ask(to, ask);
-    // They take turns, as one of them may not reach it either.
+    // Round-robin, as one of them may not reach it either.
     const others = clusterMembers.relaysTo(to);
     if (others.length === 0) throw notOwned();
     const through = others[this.turn++ % others.length]!;
@@ -108,5 +108,5 @@ function isElsewhere(error: unknown): boolean {
 }
 
 function notOwned(): AppError {
-  return new AppError('shard_not_owned', 'Nobody who can be reached is known to own the shard now');
+  return new AppError('shard_not_owned', 'No reachable node is known to own the shard now');
 }

@@ -1,8 +1,8 @@
 /**
- * Which node owns which shard, as far as this node has heard: from the table, from the others' news, from its own claims. It decides
+ * Which node owns which shard, as far as this node knows: from the table, from notifications, from its own claims. It decides
  * nothing; it says whom to ask, and what a claim is compared with.
  *
- * M1 What is known of a shard only gives way to something with a larger epoch, so that news may come in any order, late or twice.
+ * M1 What is known of a shard only gives way to something with a larger epoch, so that notifications may arrive in any order, late or twice.
  */
 import { shardCount } from './address.ts';
 

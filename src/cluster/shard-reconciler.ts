@@ -1,13 +1,13 @@
 /**
- * Brings what this node owns closer to what it should own, in small steps, and loses what the database says is lost. PostgreSQL has the truth.
+ * Brings the shards this node owns closer to the plan, in small steps, and drops shards that the database denies. PostgreSQL is authoritative.
  *
- * K1 A shard is claimed under what was last seen of it; where that was wrong, nothing happens, and the table is read again.
- * K2 A shard of another owner is claimed only when a view read after that owner was seen does not have it, or has it as one that cannot commit.
+ * K1 A claim is a compare-and-set on the row as it was last read; where the row has changed, nothing happens, and the table is read again.
+ * K2 A shard of another owner is claimed only when a view that was read after its row does not list that owner, or lists it as unable to commit.
  * K3 Such a shard is not served before a read lease has passed, unless its owner was proven dead and the database has no connection of it.
- * K4 What is claimed while the node is put out, or stops, is not served.
- * K5 Nothing depends on one piece of news: whatever is missed is found by a look at the table.
- * K6 Where the database has lost what it had confirmed (its history is another, or an epoch fell) everything is lost, every epoch is raised
- *    above what was known of it before anything is claimed, and what is claimed then is not served before a read lease has passed.
+ * K4 A shard that is claimed while the node is expelled, or stops, is not served.
+ * K5 Nothing depends on a single notification: polling the table finds what was missed.
+ * K6 Where the database has lost confirmed commits (its history is another, or an epoch fell) all shards are dropped, every epoch is raised above
+ *    the highest known one before anything is claimed, and shards claimed then are not served before a read lease has passed.
  */
 import type pg from 'pg';
 import { monotonicMs } from '../clock.ts';
@@ -25,9 +25,9 @@ import { raiseEpochs, type ShardTable } from './shard-table.ts';
 export type PlacementView = {
   /** Who should own each shard; null where nobody can. */
   plan: readonly (string | null)[];
-  /** Nobody knows who lives now. */
+  /** The coordinator does not answer: liveness is unknown. */
   frozen: boolean;
-  /** Those that own what they own. */
+  /** Incarnations whose shards must not be claimed. */
   members: readonly string[];
   /** Whether shards may be handed to this member now. */
   canTake: (incarnation: string) => boolean;
@@ -44,13 +44,13 @@ export type ShardReconcilerOptions = {
   refresh: () => Promise<void>;
   isProvenDead: (incarnation: string) => boolean;
   isMember: (incarnation: string) => boolean;
-  /** Tells the others what this node has changed. */
+  /** Notifies the others of rows that this node has changed. */
   announce: (rows: readonly ShardRow[]) => void;
-  /** `orphaned`: those of them that were a dead owner's. */
+  /** `orphaned`: the subset whose owner had died. */
   acquired: (shards: number[], orphaned: number[]) => void;
   sealing: (shards: number[]) => Promise<void>;
   lost: (shards: number[]) => void;
-  /** The database has lost commits, and everything this node had was lost with `lost`. */
+  /** The database has lost commits; called after `lost` for all shards. */
   rewound: () => void;
   /** A read lease and a little more. */
   waitOutMs: number;
@@ -63,29 +63,29 @@ export type ShardReconcilerOptions = {
 export class ShardReconciler {
   readonly own = new OwnShards();
   readonly handoffs: Handoffs;
-  /** Claims that got something, since the start. */
+  /** Successful claims since the start. */
   claims = 0;
   /** How often the database was found to have lost commits. */
   rewinds = 0;
   private readonly movement: MovementLog;
   private readonly options: ShardReconcilerOptions;
-  /** Lost by refusal: whoever else may have them, this node had reason to believe that they are its own. */
+  /** Shards that the database refused although this node believed to own them. */
   private readonly refusedShards = new Set<number>();
-  /** Offered in vain: this node has them again until the better owner recovers. */
+  /** Shards whose offer was not taken: this node keeps them until the planned owner recovers. */
   private readonly takenBack = new Set<number>();
   private readonly shunnedUntilMs = new Map<string, number>();
   private reconciling: Promise<void> | null = null;
   private again = false;
-  /** Grows when everything is lost at once. */
+  /** Incremented when all shards are lost at once. */
   private era = 0;
-  /** Which epochs have yet to be raised above what was known. */
+  /** Which epochs must still be raised above the highest known ones. */
   private mustRaise: 'none' | 'fallen' | 'all' = 'none';
-  /** Until then others may show what the database has lost. */
+  /** Until then other nodes may show state that the database has lost. */
   private lateUntilMs = -Infinity;
   private ended: 'no' | 'released' | 'abandoned' = 'no';
   private rereadTimer: NodeJS.Timeout | null = null;
   private lastReadMs = -Infinity;
-  /** Of the map, right after the last look. Where it has changed since, the table is compared with all of it. */
+  /** `map.changes` right after the last read of the table. Where it differs, all rows are read. */
   private changesAtRead = -1;
 
   constructor(options: ShardReconcilerOptions) {
@@ -108,40 +108,40 @@ export class ShardReconciler {
     });
   }
 
-  /** Takes every step that can be taken now. One round at a time; what happens meanwhile brings another. */
+  /** Takes every step that is possible now. One round at a time; a call during a round causes another. */
   reconcile(): Promise<void> {
     if (this.reconciling !== null) this.again = true;
     this.reconciling ??= this.reconcileUntilDone().finally(() => (this.reconciling = null));
     return this.reconciling;
   }
 
-  /** Reads the table and settles. */
+  /** Reads the table and reconciles. */
   async poll(): Promise<void> {
     this.takeBack();
     await this.readTable();
     await this.reconcile();
   }
 
-  /** Reads the table soon: one read for everyone who finds that what is known is wrong. */
+  /** Reads the table soon; calls are coalesced. */
   pollSoon(): void {
     if (this.rereadTimer !== null || this.ended !== 'no') return;
     const waitMs = Math.max(0, this.lastReadMs + this.options.rereadMs - performance.now());
     this.rereadTimer = setTimeout(() => {
       this.rereadTimer = null;
-      this.poll().catch((error) => this.options.log.warn({ err: error }, 'the table of shards could not be read'));
+      this.poll().catch((error) => this.options.log.warn({ err: error }, 'the shard table could not be read; retrying'));
     }, waitMs);
     this.rereadTimer.unref();
   }
 
-  /** The database says that these are not this node's under the epochs it was told. */
+  /** The database refused commits under this node's epochs of these shards. */
   refused(shards: readonly number[]): void {
-    this.options.log.warn({ count: shards.length }, 'the database says that these shards are not ours under their epochs');
+    this.options.log.warn({ count: shards.length }, 'the database refused the epochs of these shards; this node drops them');
     for (const shard of shards) this.refusedShards.add(shard);
     this.lose(shards);
     this.pollSoon();
   }
 
-  /** To be told of rows that changed hands: what another has by a later epoch is lost, whoever says so. */
+  /** Call with changed rows: shards that another node owns by a later epoch are dropped. */
   overtaken(rows: readonly ShardRow[]): void {
     const { self } = this.options;
     const lost = rows.filter(({ shard, epoch, owner }) => owner !== self && epoch > (this.confirmableEpoch(shard) ?? Infinity));
@@ -154,7 +154,7 @@ export class ShardReconciler {
     this.lose(this.own.held());
   }
 
-  /** Compares what is held with the database. What it does not have as this node's is lost before this resolves. */
+  /** Compares held shards with the database. Shards it does not list for this node are dropped before this resolves. */
   async check(): Promise<void> {
     const before = Array.from({ length: shardCount }, (_, shard) => this.confirmableEpoch(shard));
     const { epochs, verdict } = await this.options.table.own();
@@ -162,11 +162,11 @@ export class ShardReconciler {
     const fell = held.some((shard) => (epochs.get(shard) ?? Infinity) < before[shard]!);
     if (this.hasChanged(verdict)) this.rewind('history');
     else if (fell) this.rewind('epochs');
-    // Another epoch of this owner's: another node has raised it, which knew more than was left of the history.
+    // Same owner, other epoch: a node that knew a later history has raised it.
     else this.lose(held.filter((shard) => epochs.get(shard) !== before[shard]));
   }
 
-  /** For the connection of the commits, before it is used. */
+  /** Called for each new commit connection before it is used. */
   async connected(client: pg.ClientBase): Promise<void> {
     if (this.hasChanged(await this.options.table.history.compare(client))) this.rewind('history');
   }
@@ -190,7 +190,7 @@ export class ShardReconciler {
     this.lose([...before].flatMap(([shard, epoch]) => (this.own.heldEpochOf(shard) === epoch ? [shard] : [])));
   }
 
-  /** Gives up everything. With `release` the others may have it at once; else they find out by themselves. */
+  /** Gives up all shards. With `release` others can claim them at once; else after a failure is detected. */
   async stop(release: boolean): Promise<void> {
     this.ended = release ? 'released' : 'abandoned';
     this.handoffs.stop();
@@ -213,7 +213,7 @@ export class ShardReconciler {
       try {
         await this.step();
       } catch (error) {
-        if (this.ended === 'no') this.options.log.warn({ err: error }, 'shards could not be claimed now; trying again');
+        if (this.ended === 'no') this.options.log.warn({ err: error }, 'shards could not be claimed; retrying');
       }
     } while (this.again && this.ended === 'no');
   }
@@ -247,12 +247,12 @@ export class ShardReconciler {
     await this.claim(orphaned, new Set(owners.filter((owner) => isProvenDead(owner) && !connected.has(owner))));
   }
 
-  /** @param dead owners that certainly show nothing any more */
+  /** @param dead owners that certainly serve no reads any more */
   private async claim(seen: readonly ShardRow[], dead: ReadonlySet<string> = new Set()): Promise<void> {
     const { table, map, self, waitOutMs, isMember } = this.options;
     const { era } = this;
     const rows = await table.claim(seen);
-    // K4: whoever should have them finds them, this node as well.
+    // K4: the planned owner claims them later, which may be this node.
     if (era !== this.era || this.ended !== 'no') {
       if (this.ended === 'released') await table.release(rows.map(({ shard }) => shard));
       else map.learn(rows);
@@ -262,7 +262,7 @@ export class ShardReconciler {
     const atOnce: number[] = [];
     const later: number[] = [];
     for (const { shard, epoch } of rows) {
-      // Who has it since may have been heard of before the answer to this claim, or an own release that was on its way.
+      // A later owner, or an own release, may be known before the answer to this claim.
       if (map.row(shard).epoch > epoch || !this.own.take(shard, epoch)) continue;
       const before = ownerBefore.get(shard)!;
       const isFree = before === null || before === self || dead.has(before);
@@ -299,14 +299,14 @@ export class ShardReconciler {
     if (inMemory.length > 0) this.options.lost(inMemory);
   }
 
-  /** This node has changed rows. */
+  /** Call after this node has changed rows. */
   private changed(rows: readonly ShardRow[]): void {
     if (rows.length === 0) return;
     this.options.map.learn(rows);
     this.options.announce(rows);
   }
 
-  /** True where something has changed. */
+  /** True where a row has changed. */
   private async readTable(): Promise<boolean> {
     const { table, map, self } = this.options;
     this.lastReadMs = performance.now();
@@ -319,7 +319,7 @@ export class ShardReconciler {
     const isUndisturbed = changes === map.changes;
     map.learn(rows);
     this.changesAtRead = isUndisturbed ? map.changes : -1;
-    // Raised by another that knew a larger epoch of it: what is here is fenced off.
+    // Another node has raised the epoch: this node's commits are fenced off.
     this.lose(
       rows.flatMap(({ shard, epoch, owner }) => (owner === self && epoch > (this.confirmableEpoch(shard) ?? epoch) ? [shard] : [])),
     );
@@ -331,12 +331,12 @@ export class ShardReconciler {
     return verdict === 'changed';
   }
 
-  /** K6. Another history every node finds by itself. Epochs that fell are found by one, who raises all: so the others lose theirs as well. */
+  /** K6. Each node detects another history. Fallen epochs are detected by one node, which raises all epochs, so the others drop theirs too. */
   private rewind(sign: 'history' | 'epochs'): void {
     const { log, waitOutMs, rewound: forgot } = this.options;
     log.error(
       { sign, shards: this.own.held().length },
-      'the database has lost what it had confirmed, as after a failover or a restored backup: this node forgets what it knew and claims anew',
+      'the database has lost confirmed commits, as after a failover or a restored backup: this node drops its state and claims its shards again',
     );
     this.rewinds++;
     if (this.mustRaise !== 'all') this.mustRaise = sign === 'epochs' ? 'all' : 'fallen';
@@ -349,7 +349,7 @@ export class ShardReconciler {
     this.pollSoon();
   }
 
-  /** K6. Others do the same; whoever knows the largest epoch raises last. */
+  /** K6. Other nodes do the same; the node that knows the largest epoch decides. */
   private async raise(those: 'fallen' | 'all'): Promise<boolean> {
     const { table, map } = this.options;
     const { rewinds } = this;
@@ -362,11 +362,11 @@ export class ShardReconciler {
     return true;
   }
 
-  /** What was offered in vain is this node's again as soon as the table has been read. */
+  /** Takes back shards whose offer was not taken, as soon as the table has been read. */
   private takeBack(): void {
     const nowMs = monotonicMs();
     for (const { shard, to } of this.handoffs.refusedOffers()) {
-      if (!this.isShunned(to)) this.options.log.warn({ to }, 'a node does not take the shards it is offered; they stay here for now');
+      if (!this.isShunned(to)) this.options.log.warn({ to }, 'a node does not claim the shards it is offered; they stay here');
       this.shunnedUntilMs.set(to, nowMs + this.options.shunMs);
       this.takenBack.add(shard);
     }

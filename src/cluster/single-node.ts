@@ -241,7 +241,7 @@ export class SingleNode implements Placement {
   }
 
   private refused(shards: number[]): void {
-    this.log.warn({ count: shards.length }, 'the database says that these shards are not ours under their epochs');
+    this.log.warn({ count: shards.length }, 'the database refused the epochs of these shards; this node drops them');
     this.lose(shards);
   }
 
@@ -249,7 +249,7 @@ export class SingleNode implements Placement {
   private forget(): void {
     this.log.error(
       {},
-      'the database has lost what it had confirmed, as after a failover or a restored backup: this node forgets all it knew and reads anew',
+      'the database has lost confirmed commits, as after a failover or a restored backup: this node drops its state and reads it again',
     );
     this.lose(this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard])));
     for (const listener of this.lostCommits) listener();
@@ -258,7 +258,7 @@ export class SingleNode implements Placement {
   /** N4. */
   private overtaken(error: AppError): void {
     this.takenOver = error;
-    this.log.error({ reason: error.message }, 'this node has lost its database to another and stops');
+    this.log.error({ reason: error.message }, 'another node holds the lock on this database; this node stops');
     this.lose(this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard])));
     this.options.onTakenOver?.(error);
   }
@@ -308,7 +308,7 @@ export class SingleNode implements Placement {
         await this.claim();
       } catch (error) {
         if (this.takenOver !== null) return;
-        this.log.warn({ err: error }, 'lost shards could not be claimed yet; trying again');
+        this.log.warn({ err: error }, 'lost shards could not be claimed; retrying');
         await pause(retryMs);
       }
     }

@@ -116,7 +116,7 @@ export function createIdempotency({
 
   /** The request itself has been decided: what fails here costs a later retry some work, and nobody their answer. */
   async function quietly(work: Promise<void>, { requestId }: AnyContext): Promise<void> {
-    await work.catch((error) => log.warn({ err: error, request_id: requestId }, 'an idempotency key could not be settled'));
+    await work.catch((error) => log.warn({ err: error, request_id: requestId }, 'an idempotency key could not be completed'));
   }
 }
 

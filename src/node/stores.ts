@@ -65,11 +65,11 @@ export async function openStores(config: Config, schema: Schema, log: Log, dispo
 async function sayWhatIsMissing(databaseUrl: string, database: Database, log: Log): Promise<void> {
   const refused = await refusedFunctions(database.pool);
   if (refused.length > 0)
-    log.warn({ refused }, 'the database refuses functions that any role may use by default: dead nodes are replaced more slowly');
+    log.warn({ refused }, 'the database role lacks functions that roles have by default: dead nodes are replaced more slowly');
   if (trustsAnyServer(databaseUrl))
     log.warn(
       { host: new URL(databaseUrl).host },
-      'DATABASE_URL asks for TLS without looking whose certificate it is: use sslmode=verify-full, with sslrootcert where needed',
+      'DATABASE_URL asks for TLS without certificate verification: use sslmode=verify-full, with sslrootcert where needed',
     );
 }
 

@@ -13,7 +13,7 @@ import { localContents } from './local-contents.ts';
 export async function adoptLocalFiles(directory: string, files: FileStore, log: Log): Promise<void> {
   let count = 0;
   for await (const { key } of localContents(directory)) {
-    if (count++ === 0) log.info({ directory }, 'bringing the files of this folder into the database');
+    if (count++ === 0) log.info({ directory }, 'copying the files of this folder into the database');
     await files.put(key, createReadStream(join(directory, key)), Number.POSITIVE_INFINITY).catch(whereGone);
   }
   // Taken by another node that was here at the same time, or never there.

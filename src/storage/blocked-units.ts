@@ -181,7 +181,7 @@ export class BlockedUnits {
       this.leave(job.units, tried.outcomes);
     } else if (tried.kind === 'locked') await this.stillLocked(lane, job, tried.error);
     else {
-      if (tried.kind !== 'lost') log.warn({ err: tried.error, units: job.units.length }, 'a blocked commit is not in and is sent again');
+      if (tried.kind !== 'lost') log.warn({ err: tried.error, units: job.units.length }, 'commit of blocked units failed, retrying');
       const { told, jobs, pauseMs } = afterTry(job, tried);
       const dueMs = performance.now() + pauseMs;
       this.jobs.push(...jobs.map((next): Waiting => ({ ...next, shared: job.shared, dueMs })));
@@ -203,7 +203,7 @@ export class BlockedUnits {
       this.jobs.push({ ...job, units: waiting, tries, dueMs });
     }
     if (over.length === 0) return;
-    this.options.log.warn({ err: error, units: over.length }, 'a lock of another session did not end in time');
+    this.options.log.warn({ err: error, units: over.length }, 'a lock of another session was not released in time');
     for (const unit of over) this.suspect(this.namesOf.get(unit)!);
     this.settle(over, { kind: 'unavailable', error });
   }

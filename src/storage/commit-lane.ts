@@ -154,7 +154,7 @@ export class CommitLane {
   /** C3. Returns the outcomes when the batch is in, null when it surely is not. Waits as long as the database is away. */
   private resolveOutcome(batch: number, units: CommitUnit[], cause: Error): Promise<CommitOutcome[] | null> {
     const { log, recovery } = this.options;
-    log.warn({ err: cause, batch }, 'a commit was cut off; finding out whether it is in');
+    log.warn({ err: cause, batch }, 'the connection broke during a commit; checking whether it was committed');
     const { pid } = this.connection;
     this.connection.drop();
     return recovery.run(async () => {

@@ -79,7 +79,7 @@ export class DatabaseClock {
     try {
       await this.measure();
     } catch (error) {
-      this.#options.log.debug({ err: error }, 'the clock was not compared with that of the database');
+      this.#options.log.debug({ err: error }, "the clock could not be compared with the database's");
     } finally {
       this.#measuring = false;
     }

@@ -87,7 +87,7 @@ export class DiskRoom {
       this.reserveBytes = reserveBytes ?? Math.min(largestReserveBytes, Math.max(smallestReserveBytes, blocks * bsize * reserveShare));
       this.judge();
     } catch (err) {
-      log.warn({ err }, 'the room on the disk of DATA_DIR cannot be read');
+      log.warn({ err }, 'the free space on the disk of DATA_DIR cannot be read');
     }
     if (this.stopped) return;
     const isNear = this.freeBytes < this.reserveBytes * nearTimes;
@@ -102,11 +102,11 @@ export class DiskRoom {
       this.full = true;
       log.error(
         { free_bytes: this.freeBytes, reserve_bytes: this.reserveBytes },
-        `${this.problem()}; commands are refused until there is room`,
+        `${this.problem()}; commands are refused until there is free space`,
       );
     } else if (!isFull && this.full) {
       this.full = false;
-      log.info({ free_bytes: this.freeBytes }, 'there is room on the disk of DATA_DIR again; commands are taken');
+      log.info({ free_bytes: this.freeBytes }, 'the disk of DATA_DIR has free space again; commands are accepted');
     }
     if (this.full !== before) for (const listener of this.listeners) listener(this.full);
     if (this.full) this.makeRoom();

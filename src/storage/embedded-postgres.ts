@@ -104,7 +104,7 @@ export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {
   const watching = setInterval(async () => {
     if ((await processIdentity(postmaster.pid)) === identity || stopped !== null) return;
     clearInterval(watching);
-    log.error({ pid: postmaster.pid }, 'the embedded PostgreSQL has ended although nobody stopped it');
+    log.error({ pid: postmaster.pid }, 'the embedded PostgreSQL ended unexpectedly');
     onLost?.();
   }, lifeCheckMs).unref();
   let stopped: Promise<void> | null = null;

@@ -314,7 +314,7 @@ export class GroupCommit {
     } catch (error) {
       // A defect of one owner must not keep the others from their answers.
       const actors = unit.parts.map(({ kind, id }) => `${kind}/${id}`);
-      this.options.log.error({ actors, err: error }, 'the owner of a commit could not take its outcome');
+      this.options.log.error({ actors, err: error }, 'the callback for a commit outcome threw');
     }
   }
 
@@ -340,7 +340,7 @@ export class GroupCommit {
         }
         jobs.unshift(...next.jobs);
         if (next.pauseMs === 0) continue;
-        if (tried.kind === 'again') log.warn({ err: tried.error, units: job.units.length }, 'a batch is not in and is sent again');
+        if (tried.kind === 'again') log.warn({ err: tried.error, units: job.units.length }, 'commit failed, retrying batch');
         await new Promise((resolve) => setTimeout(resolve, next.pauseMs));
       }
     }

@@ -62,7 +62,7 @@ export class LargeTables implements HousekeepingJob {
     const client = await connect({ url: this.url, name: 'troupe indexes', statementTimeoutMs: 0 });
     this.client = client;
     this.building = this.build(client)
-      .catch((error) => this.log.warn({ err: error }, 'an index could not be built; it is tried again in the next round'))
+      .catch((error) => this.log.warn({ err: error }, 'an index could not be built; retrying in the next round'))
       .finally(async () => {
         await client.end().catch(() => {});
         this.client = null;
@@ -72,14 +72,14 @@ export class LargeTables implements HousekeepingJob {
   private async build(client: pg.Client): Promise<void> {
     if (!(await tryAdvisoryLock(client, largeTablesLock))) return;
     for (const index of await missing(client)) {
-      this.log.info({ index }, 'an index of a large table is built beside the work; until then its old rows stay');
+      this.log.info({ index }, 'building an index of a large table concurrently; its old rows are not deleted until it is ready');
       // What a broken build has left is no index.
       await client.query(`set lock_timeout = ${lockTimeoutMs}`);
       await client.query(`drop index concurrently if exists ${index}`);
       // It waits for whoever holds an old snapshot, and keeps nobody waiting meanwhile.
       await client.query('set lock_timeout = 0');
       await client.query(`create index concurrently ${index} on ${indexes[index]}`);
-      this.log.info({ index }, 'an index of a large table is there');
+      this.log.info({ index }, 'an index of a large table is ready');
     }
   }
 

@@ -75,10 +75,10 @@ export class Maintenance {
       if (!(await tryAdvisoryLock(client, maintenanceLock))) return null;
       const removed: Record<string, number> = {};
       for (const job of jobs) if (await this.#begin(job, client)) removed[job.name] = await this.#work(job, client);
-      if (Object.values(removed).some((count) => count > 0)) log.info({ removed }, 'maintenance removed what had outlived its use');
+      if (Object.values(removed).some((count) => count > 0)) log.info({ removed }, 'housekeeping removed expired rows');
       return removed;
     } catch (error) {
-      log.warn({ err: error }, 'maintenance could not reach the database; it tries again in the next round');
+      log.warn({ err: error }, 'housekeeping could not reach the database; retrying in the next round');
       return null;
     } finally {
       await client?.end().catch(() => {});
@@ -112,7 +112,7 @@ export class Maintenance {
         await pause(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => {});
       }
     } catch (error) {
-      log.warn({ job: job.name, err: error }, 'a piece of maintenance failed; it is tried again in the next round');
+      log.warn({ job: job.name, err: error }, 'a housekeeping job failed; retrying in the next round');
     }
     return total;
   }

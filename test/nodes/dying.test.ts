@@ -141,5 +141,5 @@ test('log lines of all this name each thing once, and none is an error', options
     assert.doesNotMatch(log, /"(node|incarnation|peer|msg)":.*"\1":/);
   }
   const logs = world.cluster.nodes.map(({ log }) => log).join('');
-  assert.match(logs, /"peer":"node-1\/[^"]+","msg":"a node is gone/);
+  assert.match(logs, /"peer":"node-1\/[^"]+","msg":"a node has failed/);
 });

@@ -116,7 +116,7 @@ export class Link {
     const { bounds, counters, log } = this.surroundings;
     const frame = notificationFrame(kind, payload);
     if (!fits(frame, bounds.maxPayloadBytes)) {
-      log.error({ kind, chars: frame.length }, 'news that is too large to go to another node is not told');
+      log.error({ kind, chars: frame.length }, 'a notification is too large for another node and was dropped');
       return false;
     }
     if (!this.queue.hasRoom(frame.length)) {
@@ -177,9 +177,9 @@ export class Link {
     try {
       frames = JSON.parse(bytes.toString());
     } catch (error) {
-      log.error({ err: error, peer: this.from }, 'a batch of another node is no JSON');
+      log.error({ err: error, peer: this.from }, 'a batch from another node is not valid JSON');
     }
-    if (!isBatch(frames)) return this.cut('a batch that makes no sense');
+    if (!isBatch(frames)) return this.cut('a batch from another node is malformed');
     counters.batchesReceived++;
     counters.framesReceived += frames.length;
     counters.bytesReceived += bytes.length;

@@ -110,6 +110,6 @@ export class Listener {
     if (this.told.has(`${from} ${detail}`)) return;
     if (this.told.size >= toldAtMost) this.told.clear();
     this.told.add(`${from} ${detail}`);
-    log.warn({ peer: from, detail }, 'a node that wants to reach this one is refused');
+    log.warn({ peer: from, detail }, 'a connection from another node was refused');
   }
 }

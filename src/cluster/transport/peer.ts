@@ -101,7 +101,7 @@ export class Peer {
     this.lastReason = null;
     this.failedDials = 0;
     this.surroundings.counters.peersUp++;
-    this.log.info({ protocol }, 'a stream to another node stands');
+    this.log.info({ protocol }, 'a stream to another node is open');
     this.hooks.up(this.incarnation);
     link.start();
   }
@@ -164,7 +164,7 @@ export class Peer {
   }
 
   private reportDown(reason: DownReason, detail: string): void {
-    if (reason !== this.lastReason) this.log.warn({ reason, detail }, 'another node is not reached');
+    if (reason !== this.lastReason) this.log.warn({ reason, detail }, 'another node cannot be reached');
     this.lastReason = reason;
     this.hooks.down(this.incarnation, reason);
   }

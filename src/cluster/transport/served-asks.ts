@@ -100,7 +100,7 @@ export class ServedAsks {
   /** A failure that is no AppError is a defect: its words stay here. */
   private fail(number: number, ask: RemoteAsk, error: unknown): void {
     if (error instanceof AppError) return this.queue.push(failureFrame(number, error));
-    this.log.error({ err: error, kind: ask.kind, id: ask.id, name: ask.name, from: this.from }, 'an ask of another node failed');
+    this.log.error({ err: error, kind: ask.kind, id: ask.id, name: ask.name, from: this.from }, 'an ask from another node failed');
     this.queue.push(failureFrame(number, new AppError('internal', 'Internal error')));
   }
 }

@@ -162,11 +162,11 @@ export class Transport implements Peers {
   /** A listener that fails must not take the other frames of its batch along. */
   private takeNotification(kind: string, payload: unknown, from: string): void {
     const listener = this.notificationListeners.get(kind);
-    if (listener === undefined) return this.log.debug({ kind, peer: from }, 'news that nobody listens for');
+    if (listener === undefined) return this.log.debug({ kind, peer: from }, 'a notification has no listener');
     try {
       listener(payload, from);
     } catch (error) {
-      this.log.error({ err: error, kind, peer: from }, 'news of another node could not be taken');
+      this.log.error({ err: error, kind, peer: from }, 'a notification from another node could not be handled');
     }
   }
 }

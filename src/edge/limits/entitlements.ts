@@ -71,7 +71,7 @@ export class Entitlements {
       this.#failing = false;
     } catch (err) {
       for (const id of asked) this.#keep(id);
-      if (!this.#failing) this.#log.warn({ err }, 'plans and limits of accounts cannot be read; what is known goes on holding');
+      if (!this.#failing) this.#log.warn({ err }, 'plans and limits of accounts cannot be read; the last known values apply');
       this.#failing = true;
     }
   }

@@ -144,8 +144,8 @@ export class LeasedRates implements Rates {
     if (away === this.#away) return;
     this.#away = away;
     const { log } = this.#options;
-    if (away) log.warn({}, 'Redis does not answer in time: of every limit on requests this node gives out its share');
-    else log.info({}, 'requests are counted across the cluster again');
+    if (away) log.warn({}, 'Redis does not answer in time: this node applies its share of every rate limit');
+    else log.info({}, 'rate limits are counted across the cluster again');
   }
 
   #bucketOf(caller: string, perMinute: number, nowUs: number): LeasedBucket {

@@ -98,7 +98,7 @@ export class SharedSocketCounts implements SocketCounts {
       if (missing) await this.#tellSome([...this.#counts.keys()], true);
     } catch (error) {
       for (const caller of callers) this.#untold.add(caller);
-      if (!this.#failing) log.warn({ err: error }, 'connections cannot be counted across the cluster; this node lets in its share');
+      if (!this.#failing) log.warn({ err: error }, 'connections cannot be counted across the cluster; this node admits its share');
       this.#failing = true;
       throw error;
     }

@@ -87,7 +87,7 @@ class Follower implements FeedHandle {
       subscriber.filter = (event) => this.take(subscriber, event as StreamEvent);
       await hub.follow(subscriber, this.position, null);
     } catch (err) {
-      if (!(err instanceof AppError)) log.warn({ account_id: this.accountId, err }, 'a feed of events was interrupted; following again');
+      if (!(err instanceof AppError)) log.warn({ account_id: this.accountId, err }, 'an event feed was interrupted; resuming');
       this.followAgain();
     }
   }

@@ -76,7 +76,7 @@ export class CounterPoller {
       for (let i = 0; i < ids.length; i += accountsAtOnce) await this.compare(ids.slice(i, i + accountsAtOnce));
       this.isFailing = false;
     } catch (err) {
-      if (!this.isFailing) this.parts.log.warn({ err }, 'the event counters cannot be read; trying again');
+      if (!this.isFailing) this.parts.log.warn({ err }, 'the event counters cannot be read; retrying');
       this.isFailing = true;
     }
     if (!this.isStopped()) this.state = 'waiting';

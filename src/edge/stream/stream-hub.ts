@@ -178,7 +178,7 @@ export class StreamHub {
       if (subscriber.mode !== 'live' || subscriber.position >= account.newest) continue;
       subscriber.mode = 'replaying';
       this.catchUp(subscriber).catch((err: unknown) => {
-        this.log.warn({ account_id: account.id, err }, 'a gap in a stream could not be filled; the reader is sent away to resume');
+        this.log.warn({ account_id: account.id, err }, 'a gap in a stream could not be filled; the reader must reconnect and resume');
         if (subscriber.mode !== 'ended') subscriber.reader.tooSlow();
       });
     }

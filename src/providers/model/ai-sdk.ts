@@ -97,7 +97,7 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
           throw tries === 1 ? error : new TryFailure(`${error.message} (tried ${tries} times)`, 'never', error.retryAfterMs);
         }
         const waitMs = retryPauseMs(tries, error.retryAfterMs, random);
-        log.info({ model: modelId, tries, waitMs, reason: error.message }, 'model turn is tried again');
+        log.info({ model: modelId, tries, waitMs, reason: error.message }, 'model turn failed; retrying');
         await sleep(waitMs, ends);
       }
     }

@@ -58,7 +58,7 @@ export class OverrideWatch {
       if (all) this.#lookedAtAllMs = beganAtMs;
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing && !this.#stopped) log.warn({ err: error }, 'accounts could not be told what operators have set; trying again');
+      if (!this.#failing && !this.#stopped) log.warn({ err: error }, 'changed account overrides could not be delivered; retrying');
       this.#failing = true;
     }
   }

@@ -73,7 +73,7 @@ export function checkoutEffects({
           paid,
           asked: { amountMinor, currency: paymentCurrency },
         };
-        log.error(facts, 'something else was paid than was asked for: nothing changes, a person must decide about the money');
+        log.error(facts, 'the payment does not match the request: nothing changes, an operator must decide about the money');
         return { kind: 'mismatched' };
       },
     },

@@ -65,9 +65,9 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
     const strange = standing.paid.filter((term) => term.currency !== paymentCurrency);
     if (strange.length > 0) {
       onMismatch();
-      log.error({ renewal_id: renewalId, paid: strange }, 'a term was paid in another currency than was asked for');
+      log.error({ renewal_id: renewalId, paid: strange }, 'a term was paid in a currency other than requested');
     }
-    if (standing.isLate) log.warn({ renewal_id: renewalId }, 'a renewal could not be charged; the payment processor tries again');
+    if (standing.isLate) log.warn({ renewal_id: renewalId }, 'a renewal could not be charged; the payment processor retries');
     return { ...standing, paid: standing.paid.filter((term) => term.currency === paymentCurrency) };
   }
 

@@ -43,7 +43,7 @@ export function paymentWebhookRoutes({ actors, read, log }: PaymentNewsParts): A
     } catch (error) {
       // Of a service that shares the Stripe account, or of a time before this database.
       if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-      log.warn({ event_id: notification.id }, 'Stripe told of a checkout that is not known here');
+      log.warn({ event_id: notification.id }, 'Stripe reported a checkout that this service does not know');
     }
   }
 }

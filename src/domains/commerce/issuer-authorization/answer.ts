@@ -31,7 +31,7 @@ export async function answerRequest(parts: IssuerParts, request: IssuerRequest, 
   });
   const timer = setTimeout(isLate, deadlineMs - monotonicMs());
   const decided = decide(parts, request, deadlineMs).catch((error): IssuerAnswer => {
-    parts.log.warn({ err: error, authorization: request.issuerId }, 'a payment by card could not be decided, and was declined');
+    parts.log.warn({ err: error, authorization: request.issuerId }, 'a card payment could not be decided and was declined');
     return { approved: false, authorizationId: null, reason: 'unavailable' };
   });
   return Promise.race([decided, late]).finally(() => clearTimeout(timer));
@@ -80,7 +80,10 @@ export async function chargeCard(
     (await actors.ask(card, cardId, 'authorize', asked, { commandId: authorizationId }));
   const { declineReason } = decided;
   if (number === null && declineReason !== null)
-    log.warn({ card: cardId, amount_minor: amountMinor, decline_reason: declineReason }, 'an issuer took what the account does not pay');
+    log.warn(
+      { card: cardId, amount_minor: amountMinor, decline_reason: declineReason },
+      'the issuer captured money that the account cannot pay',
+    );
   return { authorizationId, declineReason };
 }
 

@@ -93,7 +93,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     entry.asking = true;
     const hearing = answer.then(heard).finally(() => (entry.asking = false));
     if (!mayServe) return hearing;
-    hearing.catch((error) => log.warn({ err: error, principal: entry.principal.id }, 'a session or key could not be asked again'));
+    hearing.catch((error) => log.warn({ err: error, principal: entry.principal.id }, 'a session or key could not be revalidated'));
     return entry.principal;
   }
 

@@ -79,7 +79,7 @@ export class WebhookDispatcher {
       this.work();
     } catch (err) {
       if (this.state !== 'working') return;
-      this.parts.log.warn({ id: this.id, err }, 'a webhook could not be read; trying again');
+      this.parts.log.warn({ id: this.id, err }, 'a webhook could not be read; retrying');
       this.againTimer = setTimeout(() => void this.refresh(), againMs).unref();
     }
   }
@@ -301,7 +301,7 @@ export class WebhookDispatcher {
       if (isTaken) this.reported(queues, unreported, tried, progress.cursor);
       if (!isTaken || disable !== null || this.isOver) await this.refresh();
     } catch (err) {
-      if (!(err instanceof AppError)) this.parts.log.error({ id: this.id, err }, 'what was delivered could not be told');
+      if (!(err instanceof AppError)) this.parts.log.error({ id: this.id, err }, 'delivery progress could not be reported');
       delayMs = againMs;
     }
     this.reporting = false;

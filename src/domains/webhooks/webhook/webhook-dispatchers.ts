@@ -108,7 +108,7 @@ export class WebhookDispatchers {
         if (rows.length < pageSize) return;
         after = rows[rows.length - 1].id;
       } catch (err) {
-        log.warn({ err }, 'the webhooks of acquired shards could not be read; trying again');
+        log.warn({ err }, 'the webhooks of acquired shards could not be read; retrying');
         await new Promise((resolve) => setTimeout(resolve, againMs).unref());
       }
     }
