@@ -1,6 +1,7 @@
 /** The interactive reference at /docs: Scalar, wholly from this service. The page may load and call nothing else. */
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
+import { html, trustedHtml } from './html.ts';
 import { type OpenApiOptions, openApiDocument } from './openapi.ts';
 import { type AnyRoute, route } from './route.ts';
 import { type StaticContent, sendStatic, staticContent } from './static-content.ts';
@@ -38,23 +39,23 @@ const inlineScript = `Scalar.createApiReference('#app', {
 /** A stage, its curtain drawn. */
 const icon = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#6d3bd1'/><path d='M6 7h20v3H6zM7 12c4 3 5 8 4 13H7zM25 12c-4 3-5 8-4 13h4z' fill='#fff'/></svg>`;
 
-const page = `<!doctype html>
+const page = html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="description" content="Natural-language tasks, run by AI agents: the API of Troupe.">
     <title>Troupe API</title>
-    <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+    <link rel="icon" href="data:image/svg+xml,${trustedHtml(encodeURIComponent(icon))}">
   </head>
   <body>
     <noscript>This reference needs JavaScript. The same as a document: <a href="./openapi.json">openapi.json</a></noscript>
     <div id="app"></div>
     <script src="./docs/scalar.js"></script>
-    <script>${inlineScript}</script>
+    <script>${trustedHtml(inlineScript)}</script>
   </body>
 </html>
-`;
+`.toString();
 
 const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',

@@ -1,12 +1,13 @@
 /** What is served at the service's own address: what this is and where to go on, to a browser as a page and to a program as JSON. */
 import Type from 'typebox';
+import { html } from '../http/html.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { answer } from './answer.ts';
 import { page } from './html-page.ts';
 
 const about = 'Runs natural-language tasks with AI agents, and streams every step.';
 
-const bodyOf = (version: string) => `<p>${about}</p>
+const bodyOf = (version: string) => html`<p>${about}</p>
 <ul>
   <li><a href="/docs">API reference</a>, with a first task to try</li>
   <li><a href="/v1/openapi.json">OpenAPI description</a></li>
@@ -56,7 +57,7 @@ export function greetingRoutes({ version, publicUrl }: { version: string; public
 
 /** Browsers name `text/html` first; programs name JSON, or take anything. */
 function wantsPage(accept: string): boolean {
-  const html = accept.indexOf('text/html');
-  const json = accept.indexOf('application/json');
-  return html !== -1 && (json === -1 || html < json);
+  const htmlAt = accept.indexOf('text/html');
+  const jsonAt = accept.indexOf('application/json');
+  return htmlAt !== -1 && (jsonAt === -1 || htmlAt < jsonAt);
 }

@@ -1,8 +1,9 @@
 /** Pages for people: plain HTML that works without JavaScript, loads nothing, and is shown inside no other page. */
+import { type Html, html, trustedHtml } from '../http/html.ts';
 import type { HttpResponse } from '../http/message.ts';
 
-/** @param body HTML; what comes from others is `escaped` @param leadsTo where its forms may end, beside this service */
-export function page(title: string, body: string, status: number, leadsTo: (string | null)[] = []): HttpResponse {
+/** @param leadsTo where its forms may end, beside this service */
+export function page(title: string, body: Html, status: number, leadsTo: (string | null)[] = []): HttpResponse {
   // Browsers hold the redirect after a form to the same list.
   const targets = new Set(leadsTo.filter((url) => url !== null).map((url) => new URL(url).origin));
   return {
@@ -14,23 +15,23 @@ export function page(title: string, body: string, status: number, leadsTo: (stri
       'Referrer-Policy': 'no-referrer',
       'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; form-action ${["'self'", ...targets].join(' ')}`,
     },
-    body: `<!doctype html>
+    body: html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
+<title>${title}</title>
 <style>${style}</style>
 <main>
-<h1>${escaped(title)}</h1>
+<h1>${title}</h1>
 ${body}
 </main>
 </html>
-`,
+`.toString(),
   };
 }
 
-const style = `
+const style = trustedHtml(`
 :root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:light-dark(#f4f4f2,#1b1b1d);color:light-dark(#1d1d1f,#eeeeec)}
 main{box-sizing:border-box;max-width:34rem;margin:8vh auto;padding:1.5rem 2rem 2rem;border-radius:.75rem;background:light-dark(#fff,#28282b)}
@@ -45,8 +46,4 @@ button{font:inherit;padding:.6rem 1.5rem;border:1px solid light-dark(#c4c4bf,#55
 input,textarea{box-sizing:border-box;width:100%;font:inherit;padding:.5rem;border:1px solid light-dark(#c4c4bf,#55555a);border-radius:.5rem;background:none;color:inherit}
 [role=alert]{color:light-dark(#a3160e,#ff9a90)}
 @media(max-width:36rem){main{margin:0;min-height:100vh;border-radius:0;padding:1.5rem 1.25rem}}
-`;
-
-export function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
+`);

@@ -1,7 +1,8 @@
 /** The checkout as a page: plain HTML that works without JavaScript, in any browser and by curl. It loads nothing, and no other page may show it. */
 
+import { type Html, html } from '../../../edge/http/html.ts';
 import type { HttpResponse } from '../../../edge/http/message.ts';
-import { escaped, page } from '../../../edge/routes/html-page.ts';
+import { page } from '../../../edge/routes/html-page.ts';
 import { type BillingPeriod, planName, planPriceMinor } from '../../../plans.ts';
 import type { CheckoutRow, PlanCheckoutRow } from '../checkout/entity.ts';
 import type { ContactRequest } from '../checkout/messages.ts';
@@ -24,16 +25,16 @@ const prices: Record<BillingPeriod, string> = { monthly: 'a month', annual: 'a y
 /** The page as the checkout stands. */
 export function checkoutPage({ checkout, nowMs, notice, problem = null, sent = nothingSent }: CheckoutPage, status = 200): HttpResponse {
   const { title, body } = contents(checkout, nowMs, notice, sent);
-  const said = problem === null ? '' : `<p role="alert"><strong>${escaped(problem)}</strong></p>`;
-  return page(title, said + body, status, [checkout.successUrl, checkout.cancelUrl]);
+  const said = problem === null ? null : html`<p role="alert"><strong>${problem}</strong></p>`;
+  return page(title, html`${said}${body}`, status, [checkout.successUrl, checkout.cancelUrl]);
 }
 
 /** Where there is no checkout of this address. */
 export function noCheckoutPage(): HttpResponse {
-  return page('No such checkout', '<p>This address leads to no checkout. Ask for a new one.</p>', 404, []);
+  return page('No such checkout', html`<p>This address leads to no checkout. Ask for a new one.</p>`, 404, []);
 }
 
-type Contents = { title: string; body: string };
+type Contents = { title: string; body: Html };
 
 function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, sent: ContactRequest): Contents {
   const { plan, status, lines } = checkout;
@@ -41,38 +42,38 @@ function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, s
   const name = planName(plan);
   if (status === 'paid') {
     const from = lines.length > 0 ? 'It holds from now on, and the invoice is in your list of invoices.' : waits;
-    return { title: 'Thank you', body: `<p>You have chosen the plan ${name}. ${from}</p>` };
+    return { title: 'Thank you', body: html`<p>You have chosen the plan ${name}. ${from}</p>` };
   }
-  if (status === 'paying') return { title: 'One moment', body: '<p>Your plan is about to change. Look again in a moment.</p>' };
-  if (status === 'cancelled') return { title: 'Cancelled', body: '<p>Nothing was changed and nothing was charged.</p>' };
-  if (status === 'contacted') return { title: 'Thank you', body: '<p>We have your message and will write to you.</p>' };
-  if (status === 'opening') return { title: 'One moment', body: '<p>The page is being opened. Look again in a moment.</p>' };
+  if (status === 'paying') return { title: 'One moment', body: html`<p>Your plan is about to change. Look again in a moment.</p>` };
+  if (status === 'cancelled') return { title: 'Cancelled', body: html`<p>Nothing was changed and nothing was charged.</p>` };
+  if (status === 'contacted') return { title: 'Thank you', body: html`<p>We have your message and will write to you.</p>` };
+  if (status === 'opening') return { title: 'One moment', body: html`<p>The page is being opened. Look again in a moment.</p>` };
   if (status === 'failed')
-    return { title: 'Not now', body: '<p>The payment could not be begun. Nothing was charged. Ask for a new page.</p>' };
+    return { title: 'Not now', body: html`<p>The payment could not be begun. Nothing was charged. Ask for a new page.</p>` };
   if (status === 'waiting')
-    return { title: 'One moment', body: '<p>Your payment is on its way. Your plan changes as soon as it has arrived.</p>' };
+    return { title: 'One moment', body: html`<p>Your payment is on its way. Your plan changes as soon as it has arrived.</p>` };
   if (status === 'returning' || status === 'returned')
-    return { title: 'Given back', body: '<p>Your plan was as good by then: what you have paid is given back.</p>' };
+    return { title: 'Given back', body: html`<p>Your plan was as good by then: what you have paid is given back.</p>` };
   if (status === 'mismatched')
     return {
       title: 'Something is wrong',
-      body: '<p>What was paid is not what was asked for. Your plan has not changed. We look into it.</p>',
+      body: html`<p>What was paid is not what was asked for. Your plan has not changed. We look into it.</p>`,
     };
   if (status === 'expired' || isExpired(checkout, nowMs))
-    return { title: 'Expired', body: '<p>This page was good for 30 minutes. Nothing was charged. Ask for a new one.</p>' };
+    return { title: 'Expired', body: html`<p>This page was good for 30 minutes. Nothing was charged. Ask for a new one.</p>` };
   if (checkout.pageUrl !== null)
     return {
       title: `Plan ${name}`,
-      body: `<p>Nothing has been paid yet. <a href="${escaped(checkout.pageUrl)}">Go on to the payment</a></p>${destinations(checkout)}`,
+      body: html`<p>Nothing has been paid yet. <a href="${checkout.pageUrl}">Go on to the payment</a></p>${destinations(checkout)}`,
     };
   if (planPriceMinor(plan, checkout.billingPeriod) === null)
     return { title: `Plan ${name}`, body: contactForm(name, sent, destinations({ ...checkout, successUrl: null })) };
-  const cancel = '<form method="post" action="?do=cancel"><button>Cancel</button></form>';
-  const hint = notice === null ? '' : `<p class="quiet">${escaped(notice)}</p>`;
-  const pay = `<form method="post" action="?do=pay"><button class="main" autofocus>${checkout.amountMinor > 0 ? `Pay ${dollars(checkout.amountMinor)}` : 'Confirm'}</button></form>`;
+  const cancel = html`<form method="post" action="?do=cancel"><button>Cancel</button></form>`;
+  const hint = notice === null ? null : html`<p class="quiet">${notice}</p>`;
+  const pay = html`<form method="post" action="?do=pay"><button class="main" autofocus>${checkout.amountMinor > 0 ? `Pay ${dollars(checkout.amountMinor)}` : 'Confirm'}</button></form>`;
   return {
     title: `Plan ${name}`,
-    body: `${offer(checkout, name)}${hint}${destinations(checkout)}<div class="choice">${pay}${cancel}</div>`,
+    body: html`${offer(checkout, name)}${hint}${destinations(checkout)}<div class="choice">${pay}${cancel}</div>`,
   };
 }
 
@@ -81,53 +82,51 @@ const waits = 'It begins when what you have paid for ends.';
 /** Of money for the wallet, which is paid on the processor's page alone. */
 function deposit(checkout: CheckoutRow, nowMs: number): Contents {
   const { status, amountMinor, pageUrl } = checkout;
-  if (status === 'paid') return { title: 'Thank you', body: `<p>Your ${dollars(amountMinor)} are in the wallet in a moment.</p>` };
+  if (status === 'paid') return { title: 'Thank you', body: html`<p>Your ${dollars(amountMinor)} are in the wallet in a moment.</p>` };
   if (status === 'waiting')
-    return { title: 'One moment', body: '<p>Your payment is on its way. The wallet has it as soon as it has arrived.</p>' };
+    return { title: 'One moment', body: html`<p>Your payment is on its way. The wallet has it as soon as it has arrived.</p>` };
   if (status === 'mismatched')
     return {
       title: 'Something is wrong',
-      body: '<p>What was paid is not what was asked for. The wallet does not have it yet. We look into it.</p>',
+      body: html`<p>What was paid is not what was asked for. The wallet does not have it yet. We look into it.</p>`,
     };
   if (status === 'expired' || isExpired(checkout, nowMs))
-    return { title: 'Expired', body: '<p>This page was good for 30 minutes. Nothing was paid in. Begin anew.</p>' };
+    return { title: 'Expired', body: html`<p>This page was good for 30 minutes. Nothing was paid in. Begin anew.</p>` };
   const body =
     pageUrl === null
-      ? '<p>The payment has not begun.</p>'
-      : `<p>Nothing has been paid yet. <a href="${escaped(pageUrl)}">Go on to the payment</a></p>`;
+      ? html`<p>The payment has not begun.</p>`
+      : html`<p>Nothing has been paid yet. <a href="${pageUrl}">Go on to the payment</a></p>`;
   return { title: `Deposit of ${dollars(amountMinor)}`, body };
 }
 
-function offer({ plan, billingPeriod, amountMinor, lines }: PlanCheckoutRow, name: string): string {
+function offer({ plan, billingPeriod, amountMinor, lines }: PlanCheckoutRow, name: string): Html {
   const price = `${dollars(planPriceMinor(plan, billingPeriod)!)} ${prices[billingPeriod]}`;
   if (lines.length === 0)
-    return `<p>${name}: ${price}. Nothing is due now. It begins when what you have paid for ends; until then you keep the plan you have.</p>`;
+    return html`<p>${name}: ${price}. Nothing is due now. It begins when what you have paid for ends; until then you keep the plan you have.</p>`;
   const row = (text: string, minor: number, tag = 'td') =>
-    `<tr><${tag}>${escaped(text)}</${tag}><${tag} class="sum">${dollars(minor)}</${tag}></tr>`;
-  const rows = lines.map(({ description, amountMinor: minor }) => row(description, minor)).join('\n');
-  return `<p>${name}: ${price}. It holds at once, and goes on at this price until you choose another plan.</p>
+    html`<tr><${tag}>${text}</${tag}><${tag} class="sum">${dollars(minor)}</${tag}></tr>\n`;
+  return html`<p>${name}: ${price}. It holds at once, and goes on at this price until you choose another plan.</p>
 <table>
-${rows}
-${row('Due now', amountMinor, 'th')}
-</table>
+${lines.map(({ description, amountMinor: minor }) => row(description, minor))}${row('Due now', amountMinor, 'th')}</table>
 `;
 }
 
 /** Where the buttons lead: a host that anybody may have chosen is named before anybody is sent there. */
-function destinations({ successUrl, cancelUrl }: Pick<CheckoutRow, 'successUrl' | 'cancelUrl'>): string {
+function destinations({ successUrl, cancelUrl }: Pick<CheckoutRow, 'successUrl' | 'cancelUrl'>): Html | null {
   const to = (when: string, url: string | null) =>
-    url === null ? '' : `${when} leads you to <strong>${escaped(new URL(url).host)}</strong>. `;
-  const text = `${to('Paying', successUrl)}${to('Cancelling', cancelUrl)}`.trim();
-  return text === '' ? '' : `<p class="quiet">${text}</p>`;
+    url === null ? null : html`${when} leads you to <strong>${new URL(url).host}</strong>.`;
+  const [paying, cancelling] = [to('Paying', successUrl), to('Cancelling', cancelUrl)];
+  if (paying === null && cancelling === null) return null;
+  return html`<p class="quiet">${paying}${paying !== null && cancelling !== null ? ' ' : null}${cancelling}</p>`;
 }
 
-function contactForm(plan: string, { name, email, message }: ContactRequest, leadsTo: string): string {
-  return `<p>The price of ${plan} is agreed with each customer. Tell us what you need:</p>
+function contactForm(plan: string, { name, email, message }: ContactRequest, leadsTo: Html | null): Html {
+  return html`<p>The price of ${plan} is agreed with each customer. Tell us what you need:</p>
 <form method="post" action="?do=contact">
-<p><label>Name<br><input name="name" maxlength="200" autocomplete="name" value="${escaped(name)}"></label></p>
-<p><label>E-mail<br><input name="email" type="email" required maxlength="254" autocomplete="email" value="${escaped(email)}"></label></p>
+<p><label>Name<br><input name="name" maxlength="200" autocomplete="name" value="${name}"></label></p>
+<p><label>E-mail<br><input name="email" type="email" required maxlength="254" autocomplete="email" value="${email}"></label></p>
 <p><label>Message<br><textarea name="message" required maxlength="5000" rows="6">
-${escaped(message)}</textarea></label></p>
+${message}</textarea></label></p>
 ${leadsTo}
 <div class="choice"><button class="main">Send</button><button formaction="?do=cancel" formnovalidate>Cancel</button></div>
 </form>`;

@@ -4,9 +4,10 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Tokens } from '../../../edge/auth/tokens.ts';
 import { readForm } from '../../../edge/http/form-body.ts';
+import { html } from '../../../edge/http/html.ts';
 import type { HttpResponse } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
-import { escaped, page as htmlPage } from '../../../edge/routes/html-page.ts';
+import { page as htmlPage } from '../../../edge/routes/html-page.ts';
 import { AppError } from '../../../errors.ts';
 import { countUse, verificationMails } from '../auth/attempts.ts';
 import { user } from '../user/messages.ts';
@@ -65,12 +66,12 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
       token: Type.String({ pattern: '^v4\\.public\\.[\\w.-]{1,2000}$', examples: ['v4.public.eyJ2ZXJpZmljYXRpb24iOiJyZXFf'] }),
     }),
     responses: { 200: null },
-    contentTypes: { 200: html },
+    contentTypes: { 200: 'text/html' },
     handler({ query: { token } }) {
-      const field = `<input type="hidden" name="token" value="${escaped(token)}">`;
+      const field = html`<input type="hidden" name="token" value="${token}">`;
       return htmlPage(
         'Confirm your e-mail address',
-        `<form method="post">${field}<button class="main" autofocus>Confirm</button></form>`,
+        html`<form method="post">${field}<button class="main" autofocus>Confirm</button></form>`,
         200,
       );
     },
@@ -82,12 +83,12 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
     summary: 'What the button of that page posts',
     errors: [413, 415],
     responses: { 200: null, 400: null },
-    contentTypes: { 200: html, 400: html },
+    contentTypes: { 200: 'text/html', 400: 'text/html' },
     readsBody: true,
     async handler(context) {
       const form = await readForm(context).catch(noText);
       if (!(await confirm(form.get('token') ?? ''))) return badLinkPage();
-      return htmlPage('Thank you', '<p>Your e-mail address is confirmed. You can close this page.</p>', 200);
+      return htmlPage('Thank you', html`<p>Your e-mail address is confirmed. You can close this page.</p>`, 200);
     },
   });
 
@@ -99,7 +100,6 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
   }
 }
 
-const html = 'text/html';
 const page = { path: '/auth/verify-email/page', extension: true, scope: null, idempotent: false } as const;
 
 /** A form whose text cannot be stored holds no token. */
@@ -110,7 +110,7 @@ function noText(error: unknown): URLSearchParams {
 
 function badLinkPage(): HttpResponse {
   const advice = 'It was used already, or is older than a day. Sign in and ask for another mail.';
-  return htmlPage('This link is not good', `<p>${advice}</p>`, 400);
+  return htmlPage('This link is not good', html`<p>${advice}</p>`, 400);
 }
 
 function verified(): AppError {

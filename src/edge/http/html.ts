@@ -1,0 +1,38 @@
+/**
+ * HTML by a tagged template: what is put into `html\`…\`` is escaped unless it is HTML itself. That makes text safe as the content of an element
+ * and between quotes in an attribute; not in a script, in a style, or as a whole address (`javascript:`).
+ */
+
+/** Only `html` and `trustedHtml` make one, so no value of a request passes for it. */
+export class Html {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+export type HtmlPart = Html | string | number | null | readonly HtmlPart[];
+
+/** `null` is nothing; the parts of an array follow each other with nothing between them. */
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  let text = strings[0]!;
+  for (let i = 0; i < parts.length; i++) text += written(parts[i]!) + strings[i + 1]!;
+  return new Html(text);
+}
+
+/** HTML, a script or a style that this program was written with. Nothing that comes from a request, a row or a provider. */
+export function trustedHtml(text: string): Html {
+  return new Html(text);
+}
+
+function written(part: HtmlPart): string {
+  if (part instanceof Html) return part.toString();
+  if (part === null) return '';
+  if (Array.isArray(part)) return part.map(written).join('');
+  return String(part).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}
