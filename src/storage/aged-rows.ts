@@ -1,7 +1,7 @@
 /**
  * Deletes the rows of a table that are too old, oldest first, in pieces that are bounded in rows and in time, however large the table is.
  *
- * A1 What has been looked at is not looked at again: the mark up to which all is done stands in the database (`chore.done_until`), so a restart or
+ * A1 No row is examined twice: the mark up to which all is done stands in the database (`chore.done_until`), so a restart or
  *    another node goes on where the last piece ended. It moves in the statement that deletes.
  * A2 A row that comes after the mark has passed its time, by up to `overlapMs`, is found in the next round; any other within a day, when a walk
  *    begins at the oldest row again. Such a walk reads the index alone, where what was deleted before is not to be found any more.

@@ -1,10 +1,10 @@
 /**
- * Units that wait for a lock of another session, beside the main lane. They are tried again and again, each try short and over a few lanes of
- * their own, until the lock is gone or their patience ends. So a lock delays its own actors, and the main lane goes on.
+ * Units that wait for a lock of another session, outside the main lane. They are retried with short tries on a few lanes of their own, until the
+ * lock is released or their time is up. So a lock delays only its own actors, and the main lane goes on.
  *
- * B1 While a unit is here, nothing else of its actors is sent; where a counter or a shard is locked, nothing else that needs it.
- * B2 What gave up waiting is remembered: what comes later for the same actor is tried here first, and not in the main lane.
- * B3 A try holds what it has locked for the length of its own short wait; between tries nothing is held.
+ * B1 While a unit is here, no other unit of its actors is sent; where a counter or a shard is locked, no other unit that needs it.
+ * B2 Rows whose lock was not released in time are remembered: later units for them are tried here first, not in the main lane.
+ * B3 A try holds its locks only for its own short wait; between tries none is held.
  */
 
 import { performance } from 'node:perf_hooks';
@@ -21,13 +21,13 @@ export type BlockedUnitsOptions = {
   /** The first try waits half as long for a lock, later ones up to `longestWait` times as long. */
   lockTimeoutMs: number;
   settle(units: CommitUnit[], outcomes: CommitOutcome[]): void;
-  /** Units have left: what waited for them may go on. */
+  /** Units were settled: units that waited for them may go on. */
   onLeft(): void;
 };
 
 /** In lengths of the lock time-out. */
 const longestWait = 5;
-/** Shorter than a caller's patience (10 s with the default of 200 ms), so that it is told that nothing was done. */
+/** 8 s with the default of 200 ms: shorter than a caller's deadline of 10 s, so that it is told that nothing was done. */
 const patience = 40;
 const longestPauseMs = 500;
 const firstPauseMs = 25;
@@ -37,7 +37,7 @@ const maxSuspects = 10_000;
 const restAfterMs = 30_000;
 
 type Waiting = Job & {
-  /** What all of its units wait for; empty: each for something of its own, or nobody knows. */
+  /** The shared rows that all of its units wait for; empty: each waits for its own, or unknown. */
   shared: readonly string[];
   dueMs: number;
 };
@@ -70,7 +70,7 @@ export class BlockedUnits {
     return this.namesOf.keys();
   }
 
-  /** Whether nothing has to be asked of this before a batch is sent. */
+  /** Nothing is blocked or suspected: a batch can be sent without checks. */
   get isIdle(): boolean {
     return this.namesOf.size === 0 && this.suspects.size === 0;
   }
@@ -81,7 +81,7 @@ export class BlockedUnits {
     return actorsOf(unit).some((name) => this.needed.has(name)) || touchedOf(unit, this.needed).length > 0;
   }
 
-  /** B2. What a unit needs that was waited for in vain a while ago. */
+  /** B2. The rows of a unit whose lock was not released in time lately. */
   suspected(unit: CommitUnit): string[] {
     if (this.suspects.size === 0) return [];
     const nowMs = performance.now();
@@ -89,7 +89,7 @@ export class BlockedUnits {
     return names.filter((name) => this.suspects.get(name)! > nowMs || !this.suspects.delete(name));
   }
 
-  /** @param locked names of what they wait for, as far as it is known */
+  /** @param locked names of the rows they wait for, as far as known */
   take(units: readonly CommitUnit[], locked: ReadonlySet<string>): void {
     const nowMs = performance.now();
     const groups = new Map<string, CommitUnit[]>();
@@ -111,7 +111,7 @@ export class BlockedUnits {
     this.begin();
   }
 
-  /** What is here of these shards is not tried again: it is refused as soon as that is certain. */
+  /** Units of these shards are not retried: they are refused as soon as that is certain. */
   drop(shards: ReadonlySet<number>): void {
     for (const job of [...this.jobs, ...this.inFlight]) {
       for (const unit of job.units) unit.lost ||= shards.has(unit.shard);
@@ -130,7 +130,7 @@ export class BlockedUnits {
     this.jobs.push({ ...newJob(units), shared, dueMs: 0 });
   }
 
-  /** Gives every free lane a job that is due; looks again when the next one is. */
+  /** Gives every free lane a job that is due, and sets a timer for the next one. */
   private begin(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
@@ -223,7 +223,7 @@ export class BlockedUnits {
     );
   }
 
-  /** Told first: what was built on a unit that is not committed is withdrawn before anything of it can be sent. */
+  /** Settles first: turns built on a unit that is not committed must be withdrawn before they can be sent. */
   private leave(units: CommitUnit[], outcomes: CommitOutcome[]): void {
     this.options.settle(units, outcomes);
     for (const unit of units) {

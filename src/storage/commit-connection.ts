@@ -7,7 +7,7 @@ export type CommitConnectionOptions = {
   url: string;
   owner: string;
   statementTimeoutMs: number;
-  /** Looks at each new connection before it is used; where it rejects, the connection is given up. */
+  /** Checks each new connection before it is used; where it rejects, the connection is closed. */
   connected?: (client: pg.Client) => Promise<void>;
 };
 
@@ -42,7 +42,7 @@ export class CommitConnection {
         url,
         name: connectionName('commit', owner),
         statementTimeoutMs,
-        // The client gives up later than the server, so that an answer, if there is one, is heard.
+        // The client times out later than the server, so that an answer of the server still arrives.
         queryTimeoutMs: statementTimeoutMs + 5_000,
         // One plan for all sizes of a batch: made once, and without nested loops, which are quadratic where arrays are joined.
         begin: 'set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off',

@@ -1,10 +1,10 @@
 /**
- * One lane of the group commit: a connection of its own, batches one after another, and the answer to "is it in?" when the connection
- * breaks in the middle. It knows neither actors nor what is to be sent next.
+ * One lane of the group commit: a connection of its own that sends one batch after another, and determines whether a batch was committed when
+ * the connection breaks. Independent of actors and of the choice of the next batch.
  *
- * C3 After an unknown outcome the own epochs of the batch's shards are raised before anything is read: whatever of the old connection is
- *    still on its way can no longer land. Then the lane's marker says whether the batch is in. Meanwhile no other lane sends (`OutcomeRecovery`):
- *    what it has on its way either holds the shards' rows, and is waited for, or is refused under the old epoch, and is sent again.
+ * C3 After an unknown outcome the own epochs of the batch's shards are raised before anything is read: a statement of the
+ *    old connection can no longer commit. Then the lane's marker says whether the batch was committed. Meanwhile no other lane sends
+ *    (`OutcomeRecovery`): its statement either holds the shard rows, and is waited for, or is refused under the old epoch, and is retried.
  */
 import type pg from 'pg';
 import type { Log } from '../log.ts';
@@ -17,14 +17,14 @@ import { lockedRows } from './locked-rows.ts';
 import { newestSeqs } from './newest-events.ts';
 
 export type FenceControl = Fence & {
-  /** Looks at a new connection before anything is sent through it: it may lead to a database that has lost commits, and shards with it. */
+  /** Checks a new connection before it is used: it may lead to a database that has lost commits. */
   connected?(client: pg.Client): Promise<void>;
   /**
    * Raises the epochs of these shards, as far as this owner holds them, and drops those it has lost. Called after an unknown outcome, on the
    * lane's new connection; `pid` is the server process of the old one.
    */
   renew(client: pg.Client, shards: readonly number[], pid: number | null): Promise<void>;
-  /** The database says that these shards are not held under the epochs given: they count as lost from here on. */
+  /** The database does not list these shards under the given epochs: they are lost from here on. */
   refused(shards: number[]): void;
 };
 
@@ -40,7 +40,7 @@ export type CommitLaneOptions = {
   lockTimeoutMs: number;
 };
 
-/** Long enough for the statements that other lanes have on their way. */
+/** Longer than running statements of other lanes. */
 const findingLockTimeoutMs = 5_000;
 
 export class CommitLane {
@@ -62,7 +62,7 @@ export class CommitLane {
     });
   }
 
-  /** Sends the units as one statement. Resolves when it is certain what became of it. */
+  /** Sends the units as one statement. Resolves when its outcome is certain. */
   async try(units: CommitUnit[], lockTimeoutMs = this.options.lockTimeoutMs): Promise<Try> {
     const { fence, recovery } = this.options;
     if (recovery.isRunning) await recovery.finished();
@@ -127,7 +127,7 @@ export class CommitLane {
     await this.connection.close();
   }
 
-  /** Marks what may not be sent any more. */
+  /** Marks units whose shards are lost. */
   private hasLost(units: readonly CommitUnit[]): boolean {
     let some = false;
     for (const unit of units) {
@@ -137,7 +137,7 @@ export class CommitLane {
     return some;
   }
 
-  /** The database has refused shards: lost are those whose epochs nobody has raised here meanwhile. */
+  /** The database has refused shards: those whose epochs were not raised here meanwhile are lost. */
   private async denied(units: readonly CommitUnit[], epochs: readonly (number | null)[], kept: ReadonlySet<number>): Promise<void> {
     const { fence, recovery } = this.options;
     await recovery.finished();
@@ -151,7 +151,7 @@ export class CommitLane {
     if (shards.size > 0) fence.refused([...shards]);
   }
 
-  /** C3. Returns the outcomes when the batch is in, null when it surely is not. Waits as long as the database is away. */
+  /** C3. Returns the outcomes when the batch was committed, null when it certainly was not. Waits as long as the database is away. */
   private resolveOutcome(batch: number, units: CommitUnit[], cause: Error): Promise<CommitOutcome[] | null> {
     const { log, recovery } = this.options;
     log.warn({ err: cause, batch }, 'the connection broke during a commit; checking whether it was committed');
@@ -182,7 +182,7 @@ export class CommitLane {
   }
 }
 
-/** While one lane finds out what became of its batch, the others send nothing. */
+/** While one lane determines the outcome of its batch, the others send nothing. */
 export class OutcomeRecovery {
   private last: Promise<unknown> = Promise.resolve();
   private count = 0;
@@ -191,12 +191,12 @@ export class OutcomeRecovery {
     return this.count > 0;
   }
 
-  /** Resolves when no lane is finding out. */
+  /** Resolves when no recovery is running. */
   async finished(): Promise<void> {
     while (this.count > 0) await this.last.catch(() => {});
   }
 
-  /** One lane after the other. */
+  /** Recoveries run one after another. */
   run<T>(work: () => Promise<T>): Promise<T> {
     this.count++;
     const done = this.last.then(work, work).finally(() => this.count--);
@@ -206,7 +206,7 @@ export class OutcomeRecovery {
 }
 
 function committed(units: CommitUnit[], { eventAccounts }: Statement, lastSeqs: number[]): CommitOutcome[] {
-  // Backwards: what comes last has the last number.
+  // Backwards: the last event has the last number.
   const left = [...lastSeqs];
   const outcomes: CommitOutcome[] = new Array(units.length);
   let next = eventAccounts.length;

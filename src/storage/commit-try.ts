@@ -3,7 +3,7 @@ import { backoffMs } from '../backoff.ts';
 import { isRepeat } from './commit-statement.ts';
 import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
 
-/** What became of one try: certain, or surely not in. */
+/** The result of one try: certain, or certainly not committed. */
 export type Try =
   | { kind: 'committed'; outcomes: CommitOutcome[] }
   /** Units whose shards are no longer this owner's are marked `lost`; the others may be sent again at once. */
@@ -36,7 +36,7 @@ const triesTogether = 3;
 const triesAlone = 5;
 /** Tries of one batch that is in halves because of the database. Enough to find three units in 512. */
 const triesInParts = 64;
-/** A statement that took all of its time costs as much as so many tries. */
+/** A statement that timed out counts as so many tries. */
 const slowCosts = 8;
 
 export function newJob(units: CommitUnit[]): Job {
@@ -59,7 +59,7 @@ export function afterTry(job: Job, tried: Exclude<Try, { kind: 'committed' | 'lo
   const { kind, error } = tried;
   const tries = job.tries + 1;
   if (kind === 'unreachable') {
-    // Nobody's fault and nothing lost: wait for as long as it takes. Callers are answered by their deadlines.
+    // Nothing was written: wait until the database is back. Callers are answered at their deadlines.
     const outages = job.outages + 1;
     return { told: [], jobs: [{ ...job, outages }], pauseMs: commitBackoffMs(outages) };
   }

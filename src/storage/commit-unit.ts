@@ -1,4 +1,4 @@
-/** What commits together, or not at all: the newest rows of an actor, or of several whose turns were joint, and everything these turns recorded. */
+/** What commits together, or not at all: the newest rows of an actor, or of several in a co-located transaction, and all that these turns recorded. */
 import type { RawJson, Table } from './table.ts';
 
 export type EventDraft = { accountId: string; id: string; type: string; taskId: string | null; data: RawJson; createdAt: number };
@@ -10,11 +10,11 @@ export type MessageDraft = {
   command: string;
   input: unknown;
   createdAt: number;
-  /** Kind and id of who sent it; null, or absent, where the version that sent it did not say. */
+  /** Kind and id of the sender; null, or absent, where the version that sent it did not record it. */
   sender?: string | null;
   /**
-   * The message before it from the same sender to the same actor; null: all of these are surely taken, or there was none; absent: the sender
-   * does not know. In memory only: in the database the order of the numbers tells.
+   * The message before it from the same sender to the same actor; null: all of these are certainly taken, or there was none; absent: the sender
+   * does not know. In memory only: in the database the numbers give the order.
    */
   after?: string | null;
   /** W3C traceparent of the turn that sent it. In memory only: what is found in the database after a loss begins no trace. */
@@ -31,9 +31,9 @@ export type EffectDraft = {
   startedBy: string | null;
   /** The incarnation that commits it; filled in by the commit. */
   recordedBy: string | null;
-  /** Whose work it is; null where it is no account's. */
+  /** The account it works for; null where there is none. */
   accountId: string | null;
-  /** How often it was begun again after the process that ran it had died. */
+  /** How often it was restarted after the process that ran it had died. */
   starts: number;
   createdAt: number;
   /** As with messages; once it runs, that of its own span. */
@@ -61,11 +61,11 @@ export type CommitOutcome =
   | { kind: 'committed'; seqs: number[] }
   /** Another owner has the shard now: nothing of the unit was written. */
   | { kind: 'refused' }
-  /** The database refused the unit's own contents; nothing of it was written, its neighbours were. */
+  /** The database refused the unit's own contents; nothing of it was written, other units were. */
   | { kind: 'failed'; error: Error }
   /** As `failed`, because something the unit consumes or a command id it records was there before: it has taken effect already. */
   | { kind: 'repeated'; error: Error }
-  /** Nothing of the unit was written, through no fault of its contents: locks or time-outs, again and again, or a database that is ill. */
+  /** Nothing of the unit was written, and its contents are not the cause: repeated lock or statement time-outs, or a failing database. */
   | { kind: 'unavailable'; error: Error };
 
 /** What one actor adds of its own. */
@@ -89,13 +89,13 @@ export class CommitUnit<P extends ActorPart = ActorPart> {
   /** By table, then by primary key: the last version of a row wins. */
   rows: Map<Table, Map<string, object>> | null = null;
   effects: Map<string, EffectDraft> | null = null;
-  /** Effects begun by this incarnation; only where somebody may have to know (`Effect.startedBy`). */
+  /** Effects started by this incarnation, where that must be durable (`Effect.startedBy`). */
   startedEffects: string[] = [];
   /** The same for those that may have ended the process that ran them: it is counted. */
   restartedEffects: string[] = [];
-  /** Cancelled: gone whether or not they are still there. */
+  /** Cancelled: deleted if they still exist. */
   cancelledEffects: string[] = [];
-  /** Must still be there: an outcome or a message takes effect once. */
+  /** Must still exist: an outcome or a message takes effect once. */
   consumedEffects: string[] = [];
   consumedMessages: string[] = [];
   commands: CommandDraft[] = [];
@@ -105,8 +105,8 @@ export class CommitUnit<P extends ActorPart = ActorPart> {
   /** Its shard was lost, or is being handed over, since it was added: it is not sent again. */
   lost = false;
   /**
-   * Since when it has waited beside the main lane, by the monotonic clock: for a lock, or for a unit that waits for one. Until it is settled
-   * or back in the open batch no turn may join it or build on it. null: it does not.
+   * Since when it has waited outside the main lane, by the monotonic clock: for a lock, or for a unit that waits for one. Until it is settled
+   * or back in the open batch no turn may be added to it or build on it. null: it is not waiting.
    */
   lockWaitSinceMs: number | null = null;
   readonly settle: (outcome: CommitOutcome) => void;

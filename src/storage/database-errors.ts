@@ -1,6 +1,6 @@
 /**
  * What an error of PostgreSQL says: whether it is known that nothing was written, and whether the contents or the database is at fault.
- * Both the commit path and whoever decides about dead letters go by this table alone.
+ * The commit path and the decision about dead letters both use this table alone.
  */
 
 export type DatabaseFault =
@@ -11,7 +11,7 @@ export type DatabaseFault =
   /** The disk, the memory, the schema of another version, a conflict that passes: the contents are good, and a later try may succeed. */
   | 'database';
 
-/** True for an error that PostgreSQL itself answered, after which surely nothing was written; false where nobody knows what it did. */
+/** True for an error that PostgreSQL itself answered, after which certainly nothing was written; false where the outcome is unknown. */
 export function isSqlError(error: unknown): error is Error & { code: string } {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('E') || /^(08|57P0)/.test(code)) return false;

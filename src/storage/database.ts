@@ -75,7 +75,7 @@ export class Database {
         queryTimeoutMs: listTimeoutMs + 5_000,
       }),
       ensureDatabase: false,
-      // The migrator would tell each step to people; what fails is thrown.
+      // The migrator would print each step; failures are thrown.
       logger: () => {},
     } as never);
     this.pool = openPool({
@@ -89,13 +89,13 @@ export class Database {
     for (const metadata of this.orm.getMetadata().getAll().values()) this.tables.set(metadata.className, tableOf(metadata));
   }
 
-  /** A fresh unit of MikroORM work, outside of the line for lists. */
+  /** A fresh MikroORM unit of work, outside the queue for lists. */
   em(): SqlEntityManager {
     return this.orm.em.fork() as SqlEntityManager;
   }
 
   /**
-   * A list or another look through MikroORM, for an account: a few at a time, accounts in turn, one account at half of them at most. Rejects
+   * A list or another query through MikroORM, for an account: a few at a time, accounts round-robin, half of the slots for one account at most. Rejects
    * `overloaded` when too many wait, or it has waited too long.
    */
   list<T>(accountId: string, query: (em: SqlEntityManager) => Promise<T>): Promise<T> {
@@ -229,7 +229,7 @@ export function listPoolSizeFor(fewest: number, { max, nodes }: { max: number; n
   return Math.min(Math.max(maxListPoolSize, fewest), fewest + Math.max(0, spare));
 }
 
-/** One account has at most half of them: another finds one at once. */
+/** One account has at most half of them, so that another gets one at once. */
 function listLimits(size: number): { maxRunning: number; maxRunningEach: number } {
   return { maxRunning: size, maxRunningEach: Math.ceil(size / 2) };
 }

@@ -1,6 +1,6 @@
 /**
- * Watches the room on the disk of DATA_DIR, so that the service stops writing before PostgreSQL finds no room for its log: it would end
- * without having been told to. While the disk is full, commands are refused and reads go on.
+ * Watches the free space on the disk of DATA_DIR, so that the service stops writing before PostgreSQL has no space for its log and crashes.
+ * While the disk is full, commands are refused and reads go on.
  */
 import { statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -77,7 +77,7 @@ export class DiskRoom {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** Looks at the disk, and again in a while. Never rejects: where it cannot be asked, what was known holds. */
+  /** Measures the free space and schedules the next measurement. Never rejects: on an error the last value holds. */
   async measure(): Promise<void> {
     if (this.timer !== null) clearTimeout(this.timer);
     const { dataDir, reserveBytes, log } = this.options;

@@ -1,5 +1,5 @@
 /**
- * Lets a few pieces of work in at a time; the rest wait in one line, and past a bound, of their number or their time, are turned away. For
+ * Lets a few pieces of work in at a time; the rest wait in one queue, and are rejected when it is full or they have waited too long. For
  * work that belongs to accounts use `FairGate`, in which accounts take turns.
  */
 import { AppError } from '../errors.ts';
@@ -7,9 +7,9 @@ import { AppError } from '../errors.ts';
 export type GateOptions = {
   maxInside: number;
   maxWaiting: number;
-  /** In line. Default: as long as it takes. */
+  /** Longest wait in the queue. Default: unbounded. */
   maxWaitMs?: number;
-  /** What whoever is turned away is told. */
+  /** Message of the rejection. */
   full: string;
 };
 
@@ -17,7 +17,7 @@ type Waiting = { enter(): void; timer: NodeJS.Timeout | null };
 
 export class Gate {
   readonly #options: GateOptions;
-  /** Made once: whoever is turned away costs as little as possible. */
+  /** Created once, so that a rejection is cheap. */
   readonly #turnedAway: AppError;
   readonly #waiting = new Set<Waiting>();
   #inside = 0;
@@ -34,7 +34,7 @@ export class Gate {
     try {
       return await work();
     } finally {
-      // The place is handed on, so that nobody can slip in between.
+      // The slot is passed to the next one directly, so that no newcomer can take it.
       const [next] = this.#waiting;
       if (next === undefined) this.#inside--;
       else {

@@ -1,14 +1,14 @@
 /**
- * The group commit: many actors' changes in one PostgreSQL transaction. It owns one open batch that grows while the last one is on its
- * way. It knows neither actors nor turns. How one batch is sent is `commit-lane.ts`; what waits for a lock does so in `blocked-units.ts`.
+ * Group commit: the changes of many actors in one PostgreSQL transaction. Owns one open batch that grows while the previous one is being
+ * committed. Independent of actors and turns. One batch is sent by `commit-lane.ts`; units that wait for a lock are in `blocked-units.ts`.
  *
- * C1 A unit is settled exactly once, when its outcome is certain. Until then it is not settled at all.
+ * C1 A unit is settled exactly once, and only when its outcome is certain.
  * C2 Batches of the main lane are sent one after another, so what is committed first is settled first. Units that were not committed are
- *    settled before the next batch leaves: whatever was built on them can still be withdrawn from it.
- * C3 After an unknown outcome the own epochs are raised before anything is read (`commit-lane.ts`).
+ *    settled before the next batch is sent: turns that were built on them can still be withdrawn from it.
+ * C3 After an unknown outcome this owner's epochs are raised before anything is read (`commit-lane.ts`).
  * C4 One unit's bad contents fail that unit alone: a batch that the database refuses is sent again in halves.
- * C5 A lock in the way of a unit delays that unit, what follows it for its actors, and nobody else: the unit leaves the main lane. Where the
- *    lock is on a counter or a shard, so does all that needs it.
+ * C5 A lock that a unit waits for delays only that unit and later units of its actors: the unit leaves the main lane. Where the
+ *    lock is on a counter or a shard, all units that need it leave too.
  */
 import { type Clock, monotonicMs, systemClock } from '../clock.ts';
 import { CountBy, Distribution, latencyBoundsS } from '../counts.ts';
@@ -27,17 +27,17 @@ export type GroupCommitOptions = {
   fence: FenceControl;
   log: Log;
   clock?: Clock;
-  /** Turns in one batch; what comes beyond waits in mailboxes. */
+  /** Turns in one batch; further ones wait in mailboxes. */
   maxBatchTurns?: number;
   /** How long one statement may take before its outcome counts as unknown. */
   statementTimeoutMs?: number;
-  /** How long a batch may wait for one lock before those who need it leave for a lane of their own. Default 200 ms. */
+  /** How long a batch may wait for one lock before the units that need it leave the main lane. Default 200 ms. */
   lockTimeoutMs?: number;
   /** null: nothing is traced. */
   tracer?: Tracer | null;
 };
 
-/** One commit names this many of the traced turns in it, at most. */
+/** Trace links of one commit at most. */
 const maxLinks = 32;
 
 /** Lanes for what waits for locks: each a connection, made when it is needed. */
@@ -52,19 +52,19 @@ export class GroupCommit {
   private open: CommitUnit[] = [];
   private openTurns = 0;
   private sending: CommitUnit[] | null = null;
-  /** Not sent, since they need what those who wait for a lock need (C5); in the order in which they were added. */
+  /** Not sent, as they need a row that blocked units wait for (C5); in the order in which they were added. */
   private held: CommitUnit[] = [];
   private readonly blocked: BlockedUnits;
   private scheduled = false;
   private closed = false;
-  /** Resolves with the next batch whose outcome is told; null while nobody waits for it. */
+  /** Resolves when the next batch is settled; null while nothing waits for it. */
   private nextSettled: PromiseWithResolvers<void> | null = null;
   private readonly lane: CommitLane;
   private readonly options: GroupCommitOptions;
   private readonly clock: Clock;
   /** For metrics and health. Milliseconds since 1970 when the last batch was committed; 0 before the first. */
   lastCommitAtMs = 0;
-  /** Since when, by `monotonicMs`, the batch on its way has been there; null while none is. Long ago: the database is away. */
+  /** By `monotonicMs`, when the current batch was sent; null while none is. Long ago: the database does not answer. */
   sendingSinceMs: number | null = null;
   committedTurns = 0;
   deadLetters = 0;
@@ -140,8 +140,8 @@ export class GroupCommit {
   }
 
   /**
-   * These shards are lost. What is open for them is refused now; what is on its way is not sent again, even if the shards come back under
-   * a new epoch: in between, others may have written.
+   * These shards are lost. Their open units are refused now; units that were sent are not retried, even if the shards come back under
+   * a new epoch: another owner may have written meanwhile.
    */
   lose(shards: ReadonlySet<number>): void {
     for (const unit of this.sending ?? []) unit.lost ||= shards.has(unit.shard);
@@ -149,14 +149,14 @@ export class GroupCommit {
     this.dropBlocked(shards);
   }
 
-  /** Resolves when nothing is open or on its way, or never will be again. */
+  /** Resolves when no unit is open or being committed, or the commit is closed. */
   async drained(): Promise<void> {
     while (!this.closed && (this.open.length > 0 || this.sending !== null || this.blockedUnits > 0)) await this.settled();
   }
 
   /**
-   * Resolves when nothing of these shards is open or on its way, or never will be again. What waits for a lock is refused: whoever has the
-   * shards next will wait for it.
+   * Resolves when no unit of these shards is open or being committed, or the commit is closed. Units that wait for a lock are refused: the next
+   * owner waits for it.
    */
   async whenClear(shards: ReadonlySet<number>): Promise<void> {
     const isOfThem = (unit: CommitUnit) => shards.has(unit.shard);
@@ -171,7 +171,7 @@ export class GroupCommit {
     }
   }
 
-  /** Lets go of the connections. Units whose outcome is not certain by now are never settled. */
+  /** Closes the connections. Units whose outcome is not certain by now are never settled. */
   async close(): Promise<void> {
     this.closed = true;
     this.noteSettled();
@@ -207,7 +207,7 @@ export class GroupCommit {
     setImmediate(() => this.flush());
   }
 
-  /** C5. Takes out of the open batch what must not be sent now. */
+  /** C5. Removes from the open batch the units that must not be sent now. */
   private keepBack(): void {
     const open = this.open;
     this.open = [];
@@ -228,7 +228,7 @@ export class GroupCommit {
     }
   }
 
-  /** What some were waiting for is free, or will not be had: those that waited for them go on, first come, first served. */
+  /** A lock was released or given up: held units go on, in order. */
   private takeBack(): void {
     for (const unit of this.held) this.openTurns += unit.turns;
     this.open.unshift(...this.held.splice(0));
@@ -260,7 +260,7 @@ export class GroupCommit {
       },
       (defect) => {
         if (this.closed) return;
-        // Only a defect of this file ends here; the units' owners must hear of it all the same.
+        // Only a defect of this file ends here; the units must be settled all the same.
         this.options.log.error({ err: defect }, 'group commit failed unexpectedly');
         const outcome: CommitOutcome = { kind: 'unavailable', error: defect as Error };
         const left = new Set(this.blocked.units);
@@ -283,7 +283,7 @@ export class GroupCommit {
     this.sending = null;
     this.sendingSinceMs = null;
     this.tellOthers(units, outcomes);
-    // The next batch goes out before the answers of this one do: the database works while this process answers.
+    // The next batch is sent before this one is settled: the database works while this process answers callers.
     this.flush();
     this.tellCommitted(units, outcomes);
     this.onRoom();
@@ -312,13 +312,13 @@ export class GroupCommit {
     try {
       unit.settle(outcome);
     } catch (error) {
-      // A defect of one owner must not keep the others from their answers.
+      // An exception in one callback must not prevent the others.
       const actors = unit.parts.map(({ kind, id }) => `${kind}/${id}`);
       this.options.log.error({ actors, err: error }, 'the callback for a commit outcome threw');
     }
   }
 
-  /** Sends units until each one's outcome is certain, or it has left to wait for a lock: those are not told of here. */
+  /** Sends units until each one's outcome is certain, or it was moved to `blocked`, which settles it. */
   private async send(units: CommitUnit[]): Promise<Told> {
     const { log } = this.options;
     const told: Told = { units: [], outcomes: [] };
@@ -347,7 +347,7 @@ export class GroupCommit {
     return told;
   }
 
-  /** C5. What is found locked leaves; where nothing is found, all of it is tried once more and leaves then. */
+  /** C5. Units with locked rows leave the main lane; where none is found, all are tried once more and then leave. */
   private async withoutBlocked(job: Job): Promise<Job[]> {
     const { units, tries } = job;
     const names = await this.lane.locked(units);

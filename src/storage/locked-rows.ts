@@ -1,6 +1,5 @@
 /**
- * Which of the rows that a batch changes another session has locked: so that a batch that waited for a lock loses only those units that have
- * to wait. Rows are named `TABLE/KEY`; a table that is locked as a whole, e.g. by `alter table`, has its own name.
+ * Finds the rows of a batch that another session has locked, so that only the units that need them leave the batch. Rows are named `TABLE/KEY`; a table that is locked as a whole, e.g. by `alter table`, has its own name.
  *
  * Not found are rows that another session has inserted and not committed, and those of tables with a key of several columns.
  */
@@ -32,7 +31,7 @@ export function touchedOf(unit: CommitUnit, names: { has(name: string): boolean 
   return [...touched];
 }
 
-/** Looks without waiting for any row. Locks what is free for the length of one statement. */
+/** Never waits for a row. Locks free rows for the length of one statement. */
 export async function lockedRows(client: pg.Client, units: readonly CommitUnit[]): Promise<Set<string>> {
   const lookups = new Map<string, { column: string; type: string; lock: Lock; keys: Set<string> }>();
   for (const unit of units) {

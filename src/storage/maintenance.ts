@@ -1,8 +1,8 @@
 /**
- * Housekeeping: removes what has outlived its use, in small pieces with pauses between them, so that nobody's commit waits for it.
+ * Housekeeping: deletes expired data in small pieces with pauses between them, so that no commit waits for it.
  *
- * Every node of a cluster has a round now and then. An advisory lock lets one of them be at it; it falls with the connection, so a dead node
- * holds nobody up. The database says when each job was last begun, so that many nodes do no more of it than one would.
+ * Every node of a cluster starts a round periodically. An advisory lock admits one of them; it ends with the connection, so a dead node
+ * blocks no other. The database says when each job was last begun, so that many nodes do no more of it than one would.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
@@ -17,9 +17,9 @@ export type HousekeepingJob = {
   everyMs?: number;
   /** What it does at once where that is less than usual. */
   pieceRows?: number;
-  /** Does at most `limit` of what is left to do; fewer: nothing is left for now. `client` holds the lock and may be used for the work. */
+  /** Processes at most `limit` items; fewer: nothing is left for now. `client` holds the lock and may be used for the work. */
   doSome(limit: number, client: pg.Client): Promise<{ seen: number; removed: number }>;
-  /** Lets go of what the job holds between its pieces. */
+  /** Releases resources that the job holds between its pieces. */
   close?(): Promise<void>;
 };
 
@@ -47,7 +47,7 @@ export class Maintenance {
     this.#options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 1_000, ...options };
   }
 
-  /** The first round begins after one interval: a node that starts has better things to do. */
+  /** The first round begins after one interval, so that it does not slow the start. */
   start(): void {
     this.#timer = setTimeout(() => {
       this.#round = this.runOnce().finally(() => {
@@ -58,7 +58,7 @@ export class Maintenance {
     this.#timer.unref();
   }
 
-  /** Resolves when the piece in hand is done. */
+  /** Resolves when the current piece is done. */
   async stop(): Promise<void> {
     this.#stop.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -85,7 +85,7 @@ export class Maintenance {
     }
   }
 
-  /** False when it was begun not long ago, here or elsewhere. */
+  /** False when a node has started it within `everyMs`. */
   async #begin({ name, everyMs = this.#options.everyMs }: HousekeepingJob, client: pg.Client): Promise<boolean> {
     const { rowCount } = await client.query(
       `insert into chore as c (name, begun_at) values ($1, now())

@@ -4,7 +4,7 @@ import type { Principal } from './principal.ts';
 
 export interface Authenticator {
   /**
-   * By the value of an Authorization header; null: it names nobody who counts. Throws or rejects `unavailable` when that cannot be found out.
+   * By the value of an Authorization header; null: not authenticated. Throws or rejects `unavailable` when that cannot be found out.
    */
   authenticate(authorization: string): Principal | null | Promise<Principal | null>;
   /**

@@ -1,4 +1,4 @@
-/** Entity tags: whoever asks again for what has not changed is told so (304), without the body. */
+/** Entity tags: a conditional request for an unchanged resource gets 304 without the body. */
 import { hash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from './message.ts';
 

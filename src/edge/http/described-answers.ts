@@ -126,7 +126,7 @@ function isList(schema: Schema | null): boolean {
   return schema !== null && (schema.type === 'array' || (schema.anyOf ?? []).some(isList));
 }
 
-/** Whoever is refused before the handler is told so in JSON, whatever the handler itself would answer. */
+/** A request that is refused before its handler gets a JSON error, independent of the handler's media type. */
 function errorContent(route: AnyRoute, status: number): Json {
   if (!errorStatuses(route).includes(status)) return {};
   return (status === 422 ? unprocessable(route) : failure(status)).content as Json;

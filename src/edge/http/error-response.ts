@@ -6,7 +6,7 @@ import { traceFields } from '../../trace-fields.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 const jsonType = 'application/json';
-/** Where nobody knows better. */
+/** The default. */
 const soonS = 1;
 
 /** An error answer made on the spot, with a text for people. */
@@ -22,7 +22,7 @@ export function errorResponse(thrown: unknown, request: HttpRequest, log: Log): 
     return refusal(500, 'Internal Server Error');
   }
   const { http: status, public: isPublic } = errorCodes[error.code];
-  // What is shed is counted; a line for each would cost those who are not.
+  // Shed requests are counted; a log line for each would slow the others.
   if (status >= 500 && !isShed(error)) log.warn({ ...about(request), err: error }, 'request failed');
   const headers: Record<string, string> = { 'Content-Type': jsonType };
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';

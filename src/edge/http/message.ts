@@ -58,7 +58,7 @@ export class HttpRequest {
   readonly requestId: string;
   /** Set by the router where the request is traced. */
   trace: string | null = null;
-  /** How its caller stands with its rate, for the answer's headers; null: nothing is known. Set by the limiter. */
+  /** The caller's rate limit, for the answer's headers; null: unknown. Set by the limiter. */
   rateLimit: RateLimitState | null = null;
   readonly #source: AddressSource;
   readonly #proxies: TrustedProxies;

@@ -129,7 +129,7 @@ function throttled(file: BusboyFileStream): Readable {
       done(error);
     },
   });
-  // The one who stores it hears of a failure; where nobody listens (yet) it must not end the process.
+  // The consumer gets the failure; without a listener it must not end the process.
   content.on('error', () => {});
   file.on('data', (chunk: Buffer) => {
     if (!content.destroyed && !content.push(chunk)) file.pause();

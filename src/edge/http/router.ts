@@ -88,7 +88,7 @@ type Call = {
 /** Of bodies whose senders are known by nothing, and whose requests nothing limits: others keep their room. */
 const strangersBytes = 8 * 2 ** 20;
 const nothing: Record<string, unknown> = Object.freeze({});
-/** Made once: whoever is shed costs as little as possible. */
+/** Created once, so that shedding is cheap. */
 const tooBusy = new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
 const diskFull = storageFull();
 const full = refusal(503, diskFull.message, { 'Retry-After': String(diskFull.retryAfterS) });
@@ -152,7 +152,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
   ): HttpResponse | Promise<HttpResponse> {
     const { scope, limited = true } = prepared.route;
 
-    /** Counts the request first, so that whatever is answered says how its caller stands. */
+    /** Counts the request first, so that every answer has the rate limit headers. */
     const checkLimit = (principal: Principal | null): HttpResponse | Promise<HttpResponse> => {
       if (!limited) {
         limits.peek(request);
@@ -162,7 +162,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       return refused instanceof Promise ? refused.then((made) => proceed(principal, made)) : proceed(principal, refused);
     };
     const proceed = (principal: Principal | null, refused: AppError | null): HttpResponse | Promise<HttpResponse> => {
-      // Who is nobody has failed once more at this address, which hears so when these are too many.
+      // Failed authentication counts against the address; too many get 429.
       if (scope !== null && (principal !== null || refused === null)) authorize(principal, scope);
       if (refused !== null) throw refused;
       const call = newCall(prepared.route, request, variant, principal);
@@ -204,7 +204,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     }
     try {
       if (principal instanceof Promise) {
-        // Who turns out to be nobody is limited by address.
+        // Unauthenticated requests are limited by address.
         request.settle();
         return principal.then(async (found) => checkLimit(found), refuseToken).catch(failed);
       }

@@ -1,5 +1,5 @@
 /**
- * Looks at the lengths of lists and texts before anything else is checked. A validator looks at every item of a list before it says that the list is too
+ * Checks the lengths of lists and texts before anything else. A validator looks at every item of a list before it says that the list is too
  * long, and notes what is wrong with each; a caller's list must not decide how long that takes.
  */
 import type { Issue } from '../../errors.ts';

@@ -1,12 +1,12 @@
 /**
- * A token bucket, kept as what is spent of it: nothing spent is a full bucket, so one that nobody has asked for a minute needs no place. Amounts
+ * A token bucket, stored as the spent amount: nothing spent is a full bucket, so a bucket that was not used for a minute need not be stored. Amounts
  * are millionths of a token in whole numbers, and what has come back is rounded down, so that no sequence of requests gains a fraction.
  */
 
 /** `perMinute`: of the last request; what has come back since came at that rate. */
 export type Bucket = { spent: number; atUs: number; perMinute: number };
 
-/** How a caller stands with its rate after a request: what `X-RateLimit-*` says. */
+/** A caller's rate limit after a request: the values of `X-RateLimit-*`. */
 export type RateLimitState = {
   readonly limit: number;
   /** Requests that would be allowed now. */

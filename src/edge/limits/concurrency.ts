@@ -1,4 +1,4 @@
-/** How many requests of each caller, and of each group of callers, are under way at this node, from their headers' arrival to the end of their answers. */
+/** Counts concurrent requests of each caller and group of callers at this node, from the arrival of the headers to the end of the answer. */
 import type { HttpRequest } from '../http/message.ts';
 import { isWithin } from './entitlements.ts';
 
@@ -6,10 +6,10 @@ export class Concurrency {
   readonly #underWay = new Map<string, number>();
 
   /**
-   * Takes a place of the caller and one of its group, or none of either; they are given back when the request has ended, however it ends.
-   * Answers null, or whose places are all taken. A limit of -1 is none.
+   * Takes a slot of the caller and one of its group, or neither; they are released when the request has ended, however it ends.
+   * Answers null, or whose slots are all taken. A limit of -1 is none.
    *
-   * @param group whom the caller shares places with; null: nobody
+   * @param group shares its slots between several callers; null: none
    */
   enter(caller: string, limit: number, group: string | null, groupLimit: number, request: HttpRequest): null | 'caller' | 'group' {
     const count = this.countOf(caller);

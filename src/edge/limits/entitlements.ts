@@ -13,7 +13,7 @@ export type Entitlement = Pick<PlanLimits, 'requestsPerMinute' | 'concurrentRequ
 type Known = { entitlement: Entitlement; asked: boolean };
 
 export type EntitlementsOptions = {
-  /** From the answer to one look for changes to the next look. */
+  /** From the answer to one poll for changes to the next poll. */
   everyMs?: number;
   /** Accounts remembered; one that is forgotten is asked for again. */
   maxAccounts?: number;
@@ -53,12 +53,12 @@ export class Entitlements {
     return known.entitlement;
   }
 
-  /** Looks for changes now. Failures are logged, never thrown. */
+  /** Polls for changes now. Failures are logged, never thrown. */
   async refresh(): Promise<void> {
     const asked: string[] = [];
     for (const [id, known] of [...this.#known.entries()]) {
       if (known.asked) asked.push(id);
-      // Who no longer asks is forgotten rather than kept up to date: its next request reads anew.
+      // An account without recent requests is dropped from the cache: its next request reads it again.
       else this.#known.delete(id);
       known.asked = false;
     }

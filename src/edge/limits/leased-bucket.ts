@@ -1,4 +1,4 @@
-/** What one node of a cluster holds of one caller's bucket: tokens to give out, and what it knows of the rest. */
+/** One node's lease of a caller's bucket: tokens to give out, and the last known state of the rest. */
 import { type Bucket, type RateLimitState, rateLimitStateOf, retryAfterS, spentAfter, type Taken, takeFrom, tokenSize } from './bucket.ts';
 import type { RateAsk, RateReply } from './rate-script.ts';
 
@@ -65,13 +65,13 @@ export class LeasedBucket {
     return true;
   }
 
-  /** What was given out last was not used. */
+  /** Returns the token that was given out last. */
   putBack(): void {
     if (this.#alone === null) this.held++;
     else this.#alone.spent = Math.max(0, this.#alone.spent - tokenSize);
   }
 
-  /** What is held past the lease's end is nobody's. */
+  /** Tokens expire with the lease. */
   endLease({ us, wallMs }: Moment): void {
     if (us >= this.#heldUntil.us || wallMs >= this.#heldUntil.wallMs) this.held = 0;
   }
@@ -131,7 +131,7 @@ export class LeasedBucket {
     this.#refusedUntilUs = waitUs === 0 ? 0 : asked.us + waitUs;
   }
 
-  /** Redis cannot be asked: the node gives out its share of what it knows to be left, and what it holds. */
+  /** Redis is not available: the node gives out its share of the last known rest, and its leased tokens. */
   takeAlone(nowUs: number, nodes: number): Taken {
     const share = Math.max(1, Math.floor(this.perMinute / nodes));
     if (this.#alone === null) {

@@ -12,7 +12,7 @@ import type { Rates } from './rates.ts';
 
 export interface Limits {
   /**
-   * Counts one request, and keeps one of the caller's places for it until it has ended. Sets `request.rateLimit`, and answers why it is refused,
+   * Counts one request, and holds one of the caller's concurrency slots until it has ended. Sets `request.rateLimit`, and answers why it is refused,
    * as an error for its caller, or null. Rejects `unavailable` where a plan cannot be found out.
    *
    * @param principal null where nobody is known: then the client's address is the caller
@@ -22,7 +22,7 @@ export interface Limits {
   peek(request: HttpRequest): void;
 }
 
-/** Counts nothing and refuses nobody. */
+/** Counts nothing and refuses nothing. */
 export const unlimited: Limits = { admit: () => null, peek() {} };
 
 /** What headers say instead of -1 where there is no limit: clients wait when nothing remains. */
@@ -157,7 +157,7 @@ export class RequestLimits implements Limits {
   }
 }
 
-/** A link is everybody's who has it: it counts toward a quota of its own, as large as the account's, which it cannot use up. */
+/** A link may be shared: it has a quota of its own, as large as the account's, and does not use up that of the account. */
 function byPrincipal(principal: Principal, quota: RequestQuota): Counted {
   const { kind, accountId } = principal;
   if (kind === 'link') return { kind: 'link_', caller: `link:${accountId}`, quota: quotaOfLinks(quota), group: null, groupTimes: 1 };

@@ -3,7 +3,7 @@ import type { RateLimitState, Taken } from './bucket.ts';
 
 export interface Rates {
   /**
-   * Counts one request of a caller whose bucket holds `perMinute` tokens. Answers at once wherever that needs nobody else. Never throws and never
+   * Counts one request of a caller whose bucket holds `perMinute` tokens. Answers synchronously where no other node or Redis is needed. Never throws and never
    * rejects.
    */
   take(caller: string, perMinute: number): Taken | Promise<Taken>;
@@ -11,7 +11,7 @@ export interface Rates {
    * Takes back the token of a request that was allowed and is refused for another reason. Only right after `take` has answered, without an await between.
    */
   giveBack(caller: string): void;
-  /** How the caller stands, as far as this node knows. Counts nothing. */
+  /** The caller's rate limit, as far as this node knows. Counts nothing. */
   peek(caller: string, perMinute: number): RateLimitState;
   stop(): void;
 }

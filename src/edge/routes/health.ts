@@ -1,4 +1,4 @@
-/** Health: what balancers, orchestrators and people ask. */
+/** Health endpoints, for load balancers, orchestrators and operators. */
 import Type from 'typebox';
 import { monotonicMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
@@ -19,7 +19,7 @@ export type Health = {
 };
 
 const checkTimeoutMs = 2_000;
-/** Anybody may ask, so what was found holds for a while. */
+/** Cached for a while, as callers are not authenticated. */
 const checksHoldMs = 5_000;
 
 const Texts = Type.Record(Type.String(), Type.String());

@@ -1,4 +1,4 @@
-/** What a route has in common that others call to tell news: nothing is believed but their signature over the exact bytes. */
+/** What webhook routes of providers have in common: only a valid signature over the exact bytes is trusted. */
 import type { HttpRequest } from '../http/message.ts';
 
 /** Several times what the largest event has. */

@@ -1,6 +1,6 @@
 /**
  * Events of an account for a reader in this process, in order and without a gap, from any number on: the hub's live events and its replay.
- * Its place is kept here, so a reader without room costs nothing: it is let go, and follows again when it has room.
+ * Its position is kept here, so a reader without room costs nothing: it is unsubscribed, and subscribes again when it has room.
  */
 
 import { AppError } from '../../errors.ts';
@@ -15,7 +15,7 @@ import type { Reader, Subscriber } from './subscriber.ts';
 export type AccountFeedParts = { hub: StreamHub; database: Pick<Database, 'read'>; log: Log };
 
 const againMs = 1_000;
-/** After a failover many begin at once: the others' reads go before theirs. */
+/** After a failover many feeds begin at once: other reads have priority. */
 const beginnings = { maxInside: 4, maxWaiting: 100_000, maxWaitMs: 60_000, full: 'Too many feeds begin at once' };
 
 export class AccountFeed implements EventFeed {
@@ -109,7 +109,7 @@ class Follower implements FeedHandle {
       bufferedBytes: () => (this.reader.hasRoom() ? 0 : Number.POSITIVE_INFINITY),
       cork: (work) => work(),
       tooSlow: () => this.followAgain(),
-      // Who reads it has lost its shard, and begins again from its row.
+      // The reader has lost its shard, and the new owner begins from its row.
       startOver: () => this.followAgain(),
     };
   }

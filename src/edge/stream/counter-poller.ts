@@ -1,5 +1,5 @@
 /**
- * The net under event streams: once a second it compares the counters of the accounts that somebody here listens to with what the hub knows.
+ * Safety net for event streams: once a second it compares the counters of the accounts with subscribers here with those of the hub.
  * So events arrive that their publisher committed and never told, or told before it knew of the listener. It asks for accounts with
  * listeners alone, whatever else the service does.
  */
@@ -11,20 +11,20 @@ export type CounterWatchParts = {
   hub: StreamHub;
   database: Pick<Database, 'read'>;
   log: Log;
-  /** Milliseconds between two looks at all accounts. Default 1,000. */
+  /** Milliseconds between two polls of all accounts. Default 1,000. */
   everyMs?: number;
 };
 
 const defaultEveryMs = 1_000;
-/** What is asked for in this time is asked in one look. */
+/** Requests within this time are combined in one poll. */
 const soonMs = 20;
 const accountsAtOnce = 1_000;
-/** After a node is gone its last commits may still land: for this long, a look is due this often. */
+/** After a node is gone its last commits may still land: for this long, a poll is due this often. */
 const hurryForMs = 1_000;
 const hurryEveryMs = 100;
 
 export class CounterPoller {
-  /** For metrics: looks (one query for each thousand accounts), and accounts that were found to be ahead of what was told here. */
+  /** For metrics: polls (one query for each thousand accounts), and accounts that were ahead of the hub. */
   readonly counts = { polls: 0, behind: 0 };
   private readonly parts: CounterWatchParts;
   private readonly everyMs: number;
@@ -42,13 +42,13 @@ export class CounterPoller {
     this.plan();
   }
 
-  /** Looks at these accounts in a moment; those without listeners are left out. */
+  /** Polls these accounts soon; those without subscribers are left out. */
   pollSoon(accountIds: Iterable<string>): void {
     for (const id of accountIds) if (this.parts.hub.listening.has(id)) this.wanted.add(id);
     this.plan();
   }
 
-  /** A node may have gone between its commits and telling of them: looks at all accounts in a moment, and again and again for a second. */
+  /** A node may have died between a commit and its notification: polls all accounts soon, and repeatedly for a second. */
   hurry(): void {
     const nowMs = performance.now();
     this.hurryUntilMs = nowMs + hurryForMs;

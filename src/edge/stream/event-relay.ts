@@ -1,7 +1,7 @@
 /**
  * Events between the nodes of a cluster. As an edge, this node tells the others which accounts somebody here listens to; as a publisher,
- * it sends the events it has committed straight to the edges that want them. News may be lost: the hub fills gaps from PostgreSQL, and the
- * watch over the counters finds what nobody told.
+ * it sends the events it has committed straight to the edges that want them. Notifications may be lost: the hub fills gaps from PostgreSQL, and
+ * polling the counters finds events of which no notification arrived.
  *
  * L1 What a peer was told is what it is sent deltas of: a delta that did not leave, and a stream that is new, bring the whole set again.
  * L2 Of every account that a peer has come to know, the counter is looked at once it knows: whatever it committed before is found so.
@@ -18,7 +18,7 @@ export type EventRelayParts = {
   hub: StreamHub;
   database: Pick<Database, 'read'>;
   log: Log;
-  /** Milliseconds between two looks at the counters. Default 1,000. */
+  /** Milliseconds between two polls of the counters. Default 1,000. */
   pollEveryMs?: number;
 };
 
@@ -28,30 +28,30 @@ type Listening = { whole: boolean; added: string[]; removed: string[] };
 type Told = [accountId: string, seq: number, id: string, type: string, taskId: string | null, createdAt: number, data: string];
 
 const kinds = { events: 'events', listening: 'events.listening', known: 'events.known' } as const;
-/** Of data in one piece of news; its quotes are escaped on the way, which at worst doubles it. */
+/** Data in one notification; escaping its quotes at worst doubles it. */
 const chunkBytes = 128 * 1024;
 /** What an event weighs beside its data. */
 const envelopeBytes = 200;
 const maxAccountsPerMessage = 4_000;
 /** What an edge wants beyond this it gets by looking at the counters. */
 const maxAccountsOfAnEdge = 500_000;
-/** Edges that have told us something and that we have not yet heard of otherwise. */
+/** Edges that have sent a notification before they are known as members. */
 const maxStrangers = 100;
 
 type Peer = { readonly member: Member; isUpToDate: boolean; isUp: boolean };
 type Edge = { readonly incarnation: string; readonly accounts: Set<string>; outgoing: Told[] };
 
 export class EventRelay {
-  /** For metrics: events told to edges, told by others to this one, and those that could not leave. */
+  /** For metrics: events sent to edges, received from others, and those that could not be sent. */
   readonly counts = { sent: 0, received: 0, lost: 0 };
   readonly counters: CounterPoller;
   private readonly parts: EventRelayParts;
   /** The others, by incarnation. */
   private readonly peers = new Map<string, Peer>();
-  /** What the others were told that we listen to, and what has changed since. */
+  /** The accounts that the others know this edge listens to, and the changes since. */
   private readonly told = new Set<string>();
   private readonly changed = new Set<string>();
-  /** What edges have told us, by incarnation, and the same by account. */
+  /** The accounts that other edges listen to, by incarnation, and the same by account. */
   private readonly edges = new Map<string, Edge>();
   private readonly edgesOf = new Map<string, Set<Edge>>();
   private readonly sending = new Set<Edge>();
@@ -196,7 +196,7 @@ export class EventRelay {
       else edges.add(edge);
     }
     const peer = this.peers.get(from);
-    // L2. One that we do not know yet looks by itself within a second.
+    // L2. A node that is not known yet polls by itself within a second.
     if (peer !== undefined && added.length > 0) this.parts.peers.notify(peer.member, kinds.known, { accounts: added });
   }
 

@@ -1,5 +1,5 @@
 /**
- * Event streams of the accounts that somebody on this edge listens to: live events as they are committed, and replay from PostgreSQL.
+ * Event streams of the accounts with subscribers on this edge: live events as they are committed, and replay from PostgreSQL.
  *
  * H1 A subscriber sees each event of its account once, in order of `seq`: an event that is not the next one is either known already or
  *    means a gap. What is missing may be on its way from another node, so later events wait for it a moment; then the gap is filled from
@@ -38,7 +38,7 @@ type Account = {
   gapTimer: NodeJS.Timeout | null;
 };
 
-/** A page that is being read: what follows `after`, and the newest event that was known when the look began. */
+/** A page that is being read: what follows `after`, and the newest event that was known when the read began. */
 type PendingRead = { readonly after: number; readonly newestBefore: number; readonly page: Promise<StreamEvent[]> };
 
 export class StreamHub {
@@ -62,7 +62,7 @@ export class StreamHub {
     return count;
   }
 
-  /** Accounts that somebody here listens to. */
+  /** Accounts with subscribers here. */
   get listening(): ReadonlyMap<string, { readonly newest: number }> {
     return this.accounts;
   }
@@ -184,7 +184,7 @@ export class StreamHub {
     }
   }
 
-  /** Reads on from the position until nothing newer is known; the switch to live is in one step with that look. */
+  /** Reads on from the position until nothing newer is known; the switch to live is in one step with that read. */
   private async catchUp(subscriber: Subscriber): Promise<void> {
     let read: PendingRead | null = null;
     while (subscriber.mode === 'replaying') {
@@ -201,11 +201,11 @@ export class StreamHub {
       }
       if (subscriber.mode !== 'replaying') return;
       if (next !== null) continue;
-      // What is known is committed, so a look that began later sees it.
+      // Known events are committed, so a read that began later includes them.
       if (newestBefore > subscriber.position) throw new Error(`event ${newestBefore} was published and is not in the database`);
       replay(subscriber, following(account.arrived, subscriber.position));
       if (account.newest > subscriber.position) continue;
-      // It may have read what nobody was told of: those who are live already want it too.
+      // It may have read events without a notification: live subscribers need them too.
       this.expect(account.id, subscriber.position);
       subscriber.mode = 'live';
       subscriber.onLive?.();
@@ -226,7 +226,7 @@ export class StreamHub {
     return { last, next };
   }
 
-  /** Reads the events after a position. Whoever asks for the same, knowing no more, shares one read: a gap is a gap for all who are live. */
+  /** Reads the events after a position. Equal requests share one read: a gap concerns all live subscribers. */
   private readAfter(account: Account, after: number): PendingRead {
     const { reads, newest } = account;
     const shared = reads.find((other) => other.after === after && other.newestBefore === newest);
@@ -235,7 +235,7 @@ export class StreamHub {
       reads.splice(reads.indexOf(read), 1);
       this.touch(account);
     });
-    // Nobody may be left to hear that it failed.
+    // All subscribers may have left: its failure must not be unhandled.
     page.catch(() => {});
     const read = { after, newestBefore: newest, page };
     reads.push(read);
@@ -259,7 +259,7 @@ async function sendInSlices(subscriber: Subscriber, page: readonly StreamEvent[]
   }
 }
 
-/** The newest event up to which everyone who is live has seen all; infinite where nobody is live. */
+/** The newest event up to which all live subscribers have seen everything; infinite where there is none. */
 function seenByAllLive({ subscribers }: Account): number {
   let seen = Number.POSITIVE_INFINITY;
   for (const { mode, position } of subscribers) if (mode === 'live' && position < seen) seen = position;

@@ -21,7 +21,7 @@ export type StreamParts = {
   authenticate(token: string): Principal | null | Promise<Principal | null>;
   /** Counts a refused token against the client's address; false: its address has had too many. Default: counts nothing. */
   admitRefusedToken?(clientAddress: string): Promise<boolean>;
-  /** Whether the principal's key or session still stands. */
+  /** Whether the principal's key or session is still valid. */
   isStillValid(principal: Principal): boolean | Promise<boolean>;
   /** How many connections each caller may have. Default: any number. */
   connections?: ConnectionLimits;
@@ -42,9 +42,9 @@ const maxTopics = 100;
  * died a moment ago, and the others count what it had there until they know.
  */
 const placeWaitsMs = [100, 200, 400, 800, 1_600] as const;
-/** Who is sent away since the database has lost events comes back within so long. */
+/** Clients that are disconnected because the database has lost events reconnect within this time. */
 const startOverMs = 1_000;
-/** Keys and sessions asked at once whether they still stand. */
+/** Keys and sessions that are revalidated concurrently. */
 const standingBatch = 100;
 
 type Client = {
@@ -161,7 +161,7 @@ export class Stream implements WebSocketHandlers<Client> {
     else end(socket, closeCodes.tooMany, 'Too many tokens from this address were refused; try again in a minute');
   }
 
-  /** Whether the client may have one more connection; it keeps the place until it has closed. */
+  /** Whether the client may have one more connection; it holds the slot until it has closed. */
   private async takePlace(socket: Socket, principal: Principal): Promise<boolean> {
     const { limits } = this;
     let lease = await limits.open(principal);
@@ -170,7 +170,7 @@ export class Stream implements WebSocketHandlers<Client> {
       await after(waitMs, null, { ref: false });
       lease = await limits.open(principal);
     }
-    // Gone meanwhile: nobody else gives the place back.
+    // The client has disconnected meanwhile: release the slot here.
     if (lease !== null && !this.sockets.has(socket)) limits.close(lease);
     else socket.data.lease = lease;
     return lease !== null;
@@ -247,7 +247,7 @@ export class Stream implements WebSocketHandlers<Client> {
   }
 
   private async endIfRevoked(principal: Principal): Promise<void> {
-    // A database that does not answer is no reason to send anybody away; the next look is half a second off.
+    // Clients stay connected while the database does not answer; the next check follows in half a second.
     const stands = await (async () => this.parts.isStillValid(principal))().catch(() => true);
     if (stands) return;
     for (const socket of this.sockets)

@@ -1,4 +1,4 @@
-/** One reader of an account's events: where it stands, and what it is sent. */
+/** One reader of an account's events: its position, and what it is sent. */
 import { frameOf, frameText, renamed, type StreamEvent } from './event-frame.ts';
 import type { Filter } from './filter.ts';
 
@@ -35,14 +35,14 @@ export function newSubscriber(reader: Reader, accountId: string): Subscriber {
   return { reader, accountId, filter: null, mode: 'replaying', position: 0, sent: 0, onDrain: null, onLive: null };
 }
 
-/** Sends what is new to one who is live, up to the first gap. Ends a reader that does not keep up. */
+/** Sends new events to a live subscriber, up to the first gap. Ends a reader that is too slow. */
 export function sendLive(subscriber: Subscriber, events: readonly StreamEvent[]): void {
   if (events.length === 0 || events[0]!.seq > subscriber.position + 1) return;
   if (events.length === 1) sendEach(subscriber, events);
   else subscriber.reader.cork(() => sendEach(subscriber, events));
 }
 
-/** Sends the next events to one who catches up, as far as its reader takes them. */
+/** Sends the next events to a subscriber in replay, as far as its reader takes them. */
 export function replay(subscriber: Subscriber, events: readonly StreamEvent[]): void {
   const { reader } = subscriber;
   if (events.length === 0) return;
