@@ -35,7 +35,7 @@ const pageSize = 1_000;
 const fullSweepEvery = 10;
 /** Bound of `toVerify`. */
 const maxToVerify = 10_000;
-const staysBehind = new AppError('unavailable', 'A message before it stays in the database');
+const staysBehind = new AppError('unavailable', 'An earlier message of its sender is still in the database');
 
 export class Outbox {
   private readonly inFlight = new InFlightMessages();

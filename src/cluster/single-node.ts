@@ -175,7 +175,7 @@ export class SingleNode implements Placement {
   /** For callers; null where this node may serve. */
   private refusal(): AppError | null {
     if (this.takenOver === null) return null;
-    return new AppError('unavailable', 'Another node has taken over the database of this one, which stops', { retryAfterS: 2 });
+    return new AppError('unavailable', 'Another node has taken over the database; this node stops', { retryAfterS: 2 });
   }
 
   /** Finds out also when nobody asks. */

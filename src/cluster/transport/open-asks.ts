@@ -183,7 +183,7 @@ export class OpenAsk implements LateFrame {
           'outcome_unknown',
           'The node that took this was lost before it answered: it may have happened. Ask again with the same Idempotency-Key',
         )
-      : new AppError('shard_not_owned', 'The node that serves this is not reached now');
+      : new AppError('shard_not_owned', 'The node that serves this cannot be reached now');
   }
 
   late(): AppError {

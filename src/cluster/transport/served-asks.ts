@@ -41,7 +41,7 @@ export class ServedAsks {
     if (answer === null) return this.queue.push(failureFrame(number, new AppError('shard_not_owned', 'This node serves nothing yet')));
     // Twice what a peer of ours would have open.
     if (this.running.size >= 2 * this.bounds.maxAsks)
-      return this.queue.push(failureFrame(number, new AppError('overloaded', 'The node has too much to answer', { retryAfterS: 1 })));
+      return this.queue.push(failureFrame(number, new AppError('overloaded', 'The node is overloaded', { retryAfterS: 1 })));
     let controller: AbortController | null = null;
     const gone = () => {
       controller ??= new AbortController();

@@ -96,7 +96,7 @@ export class Transport implements Peers {
   ask(to: Member, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
     const link = this.known.get(to.incarnation)?.link;
     if (link?.takesAsks) return link.ask(ask, signal);
-    return Promise.reject(new AppError('shard_not_owned', `${to.name} is not reached now`));
+    return Promise.reject(new AppError('shard_not_owned', `${to.name} cannot be reached now`));
   }
 
   notify(to: Member, kind: string, payload: unknown): boolean {

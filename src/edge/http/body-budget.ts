@@ -23,8 +23,7 @@ export class BodyBudget {
     let ownBytes = 0;
     return {
       add: (bytes) => {
-        if (!this.hasRoom(bytes))
-          throw new AppError('overloaded', 'The service has too much in hand; try again shortly', { retryAfterS: 1 });
+        if (!this.hasRoom(bytes)) throw new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
         this.take(bytes);
         ownBytes += bytes;
       },

@@ -22,5 +22,5 @@ export function askedMode({ accountId, kind, mode: own }: Principal, asked: Mode
 
 /** Throws `forbidden` for a test key that would make live work go on, or end: it may spend real money. */
 export function mustDirect({ mode }: Principal, work: { readonly mode: Mode }): void {
-  if (mode === 'test' && work.mode === 'live') throw new AppError('forbidden', 'A test key has no say over live work');
+  if (mode === 'test' && work.mode === 'live') throw new AppError('forbidden', 'A test key cannot act on live work');
 }

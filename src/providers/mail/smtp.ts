@@ -90,7 +90,7 @@ function described(error: unknown, contentFlows: boolean): AppError {
     return new AppError('unavailable', `The mail server refused the mail (${responseCode})`, { cause: error });
   if (!contentFlows)
     return new AppError('unavailable', 'The mail server could not be reached or broke off before it took the mail', { cause: error });
-  return new AppError('outcome_unknown', 'The mail server broke off while it took the mail; nobody knows whether it was sent', {
+  return new AppError('outcome_unknown', 'The mail server broke off while it took the mail; it is unknown whether it was sent', {
     cause: error,
   });
 }

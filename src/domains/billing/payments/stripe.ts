@@ -32,7 +32,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
   return {
     async openPage(page, key) {
       const session = await stripe.call((api, options) => api.checkout.sessions.create(sessionOf(page), options), { idempotencyKey: key });
-      if (!session.url) throw new AppError('unavailable', 'Stripe gave no page');
+      if (!session.url) throw new AppError('unavailable', 'Stripe did not return a checkout page');
       return { sessionId: session.id, url: session.url };
     },
 
@@ -182,7 +182,7 @@ function pageStateOf(session: Stripe.Checkout.Session): PageState {
   const { status, payment_status, payment_intent: intent } = session;
   if (status === 'expired') return { kind: 'ended' };
   if (status !== 'complete') return { kind: 'open' };
-  if (intent === null || typeof intent === 'string') throw new AppError('unavailable', 'Stripe did not tell of the payment');
+  if (intent === null || typeof intent === 'string') throw new AppError('unavailable', 'Stripe did not return the payment');
   if (payment_status === 'paid') {
     const payer = { customer: idOf(session.customer), method: idOf(intent.payment_method), payment: intent.id };
     const checkoutId = session.client_reference_id;
@@ -240,7 +240,7 @@ function notificationOf(event: Stripe.Event): PaymentNotification | null {
 }
 
 function idOf(object: string | { id: string } | null): string {
-  if (object === null) throw new AppError('unavailable', 'Stripe did not tell who has paid');
+  if (object === null) throw new AppError('unavailable', 'Stripe did not return the payer');
   return typeof object === 'string' ? object : object.id;
 }
 

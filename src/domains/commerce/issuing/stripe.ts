@@ -89,7 +89,7 @@ function authorizationStateOf({
   request_history: history,
 }: Stripe.Issuing.Authorization): AuthorizationState {
   const known = knownStatuses.find((one) => one === status);
-  if (known === undefined) throw new AppError('unavailable', 'Stripe told a status that is not known here');
+  if (known === undefined) throw new AppError('unavailable', 'Stripe returned an unknown status');
   // Captures are negative, refunds positive.
   const captured = transactions.reduce((sum, transaction) => sum - transaction.amount, 0);
   const capturedMinor = transactions.length === 0 ? null : captured;
@@ -134,7 +134,7 @@ function isId(id: unknown): id is string {
 }
 
 function unreadable(): AppError {
-  return new AppError('bad_request', 'This is no event of the API version that this service speaks');
+  return new AppError('bad_request', 'The event has an API version that this service does not support');
 }
 
 function twoDigits(value: number): string {

@@ -138,5 +138,5 @@ export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }:
 function mustHold(principal: Principal, wanted: readonly string[], mode: KeyMode): void {
   const lacking = lackingScope(principal, wanted);
   if (lacking !== undefined) throw new AppError('forbidden', `This key does not have the scope ${lacking} itself`);
-  if (principal.mode === 'test' && mode !== 'test') throw new AppError('forbidden', 'A test key has no say over live keys');
+  if (principal.mode === 'test' && mode !== 'test') throw new AppError('forbidden', 'A test key cannot manage live keys');
 }

@@ -143,7 +143,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         const agent = alive(state);
         mustDirect(agent, by);
         if (agent.guidance.length >= maxGuidance) {
-          throw new AppError('conflict', `The agent has ${maxGuidance} messages that it has not heard yet; wait until it has`);
+          throw new AppError('conflict', `The agent has ${maxGuidance} messages that it has not read yet; wait until it has`);
         }
         const heard = withGuidance(agent.status === 'paused' ? unpaused(agent, ctx) : agent, message, by);
         emit(ctx, heard, 'agent.guided', { message });

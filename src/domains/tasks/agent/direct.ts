@@ -87,7 +87,7 @@ export function lossByGuidance(agent: AgentRow, toolbox: Toolbox): string {
 
 /** Refuses with `forbidden` who may not direct this agent. */
 export function mustDirect(agent: AgentRow, by: DirectedBy): void {
-  if (by.mode === 'test' && agent.mode === 'live') throw new AppError('forbidden', 'A test key has no say over live work');
+  if (by.mode === 'test' && agent.mode === 'live') throw new AppError('forbidden', 'A test key cannot act on live work');
 }
 
 function withGuide(agent: AgentRow, by: DirectedBy): Granted {
