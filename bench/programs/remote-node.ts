@@ -31,7 +31,7 @@ serveCalls({
 
   /** The input comes back; without one, a number does. */
   ask({ inFlight, ms, input }: { inFlight: number; ms: number; input: unknown }) {
-    const rest = { kind: 'counter', name: 'touch', input, query: true, commandId: null, effectId: null, trace: null };
+    const rest = { kind: 'counter', name: 'touch', input, query: true, repeat: false, commandId: null, effectId: null, trace: null };
     return drive((n) => peers.ask(other, { ...rest, id: ids[n % ids.length]!, deadlineMs: monotonicMs() + 10_000 }), inFlight, ms, false);
   },
 });

@@ -1,7 +1,7 @@
 /**
  * The actors of one node, as everyone else sees them: ask, query, deliver durable work. It decides where an envelope goes (this node's
  * mailboxes, another node, a command's recorded reply) and puts together the parts that do the rest: `activations.ts` loads, `mailboxes.ts`
- * orders, `turns.ts` runs, `settlement.ts` answers. R1 to R7, the runtime's promises, stand in the last two.
+ * orders, `turns.ts` runs, `settlement.ts` answers. R1 to R8, the runtime's promises, stand in the last two.
  */
 import { type Clock, monotonicMs } from '../clock.ts';
 import { isActorId, shardOf } from '../cluster/address.ts';
@@ -25,6 +25,7 @@ import { Mailboxes } from './mailboxes.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { askOwner, queryOwner } from './remote-asks.ts';
 import { RemoteOutcomes } from './remote-outcomes.ts';
+import { RepeatedCommands } from './repeated-commands.ts';
 import { type AfterCommit, Settlement } from './settlement.ts';
 import type { Timers } from './timers.ts';
 import { Turns } from './turns.ts';
@@ -62,6 +63,7 @@ export class ActorSystem {
   readonly settlement: Settlement;
   private readonly deferred = new DeferredCallers();
   private readonly commands: CommandsInFlight;
+  readonly repeated = new RepeatedCommands();
   private state: 'open' | 'draining' | 'closed' = 'open';
   private waitingQueries = 0;
 
@@ -143,10 +145,12 @@ export class ActorSystem {
     options: AskOptions = {},
   ): Promise<ReturnType<C['commands'][K]>> {
     const kind = this.kind(to.kind);
+    const { commandId = null } = options;
     const deadlineMs = monotonicMs() + timeoutOf(options, this.options.clock);
-    if (options.commandId !== undefined)
-      return this.askOnce(kind, id, command, input, deadlineMs, options.commandId, this.trace()) as never;
-    return this.send(kind, id, newEnvelope(command, input, deadlineMs, null, undefined, this.trace())) as never;
+    const envelope = newEnvelope(command, input, deadlineMs, commandId, undefined, this.trace());
+    if (commandId === null) return this.send(kind, id, envelope) as never;
+    envelope.repeat = this.repeated.has(commandId);
+    return this.askOnce(kind, id, envelope, commandId) as never;
   }
 
   /** Reads committed state. A value where the actor is in memory, else a promise of it. Throws, or rejects with, an `AppError`. */
@@ -167,8 +171,7 @@ export class ActorSystem {
     const { placement } = this.options;
     const shard = isActorId(id) ? shardOf(kind.name, id) : null;
     if (shard === null || placement.epochOf(shard) !== null || !this.pending.hasRoom) return sendQuery() as never;
-    const ask = { kind: kind.name, id, name, input, query: true, deadlineMs, commandId: null, effectId: null, trace };
-    return queryOwner(placement, shard, ask, sendQuery) as never;
+    return queryOwner(placement, shard, { kind: kind.name, id, name, input, deadlineMs, trace }, sendQuery) as never;
   }
 
   /**
@@ -184,8 +187,9 @@ export class ActorSystem {
     if (ask.effectId !== null) return this.outcomes.take(ask, ask.effectId, (envelope) => this.deliver(ask.kind, ask.id, envelope));
     const activation = ask.query ? this.readyActivation(kind, ask.id) : null;
     if (activation !== null) return this.turns.runQuery(kind, activation.committed, ask.name, ask.input);
-    if (ask.commandId !== null) return this.askOnce(kind, ask.id, ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.trace);
-    const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, null, ask.query ? { kind: 'query' } : undefined, ask.trace);
+    const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.query ? { kind: 'query' } : undefined, ask.trace);
+    envelope.repeat = ask.repeat;
+    if (ask.commandId !== null) return this.askOnce(kind, ask.id, envelope, ask.commandId);
     gone?.().addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
     return this.send(kind, ask.id, envelope);
   }
@@ -278,22 +282,14 @@ export class ActorSystem {
     });
   }
 
-  private askOnce(
-    kind: Kind,
-    id: string,
-    command: string,
-    input: unknown,
-    deadlineMs: number,
-    commandId: string,
-    trace: string | null,
-  ): Promise<unknown> {
+  private askOnce(kind: Kind, id: string, envelope: Envelope, commandId: string): Promise<unknown> {
     const shard = shardOf(kind.name, id);
     const isHere = this.options.placement.epochOf(shard) !== null;
     const inFlight = this.commands.find(commandId);
     // The first ask, sent to another node, may have come back as this one, as its actor moved here: it would wait for itself.
-    if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere)) return inFlight.answer;
+    if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere))
+      return this.commands.join(inFlight, envelope, () => this.askOnce(kind, id, envelope, commandId));
     if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
-    const envelope = newEnvelope(command, input, deadlineMs, commandId, undefined, trace);
     const refused = this.refusal(kind, envelope, shard);
     if (refused !== null) return Promise.reject(refused);
     const answer = this.commands.add(commandId, envelope);
@@ -305,9 +301,13 @@ export class ActorSystem {
 
   /** Routes an envelope that may have taken effect before, here or elsewhere: then it is answered as it was then. */
   private enter(kind: Kind, id: string, shard: number, envelope: Envelope): void {
+    const { placement } = this.options;
+    const epoch = placement.epochOf(shard);
     const take = () => this.route(kind, id, shard, envelope, kind.mailboxLimit);
+    // Under another epoch, another owner may have recorded a result after the look.
+    const takeOrEnter = () => (placement.epochOf(shard) === epoch ? take() : this.enter(kind, id, shard, envelope));
     if (envelope.commandId === null) take();
-    else this.commands.enter(envelope.commandId, envelope, take);
+    else this.commands.enter(envelope.commandId, envelope, takeOrEnter);
   }
 
   private refusal(kind: Kind, envelope: Envelope, shard: number): AppError | null {
@@ -345,14 +345,15 @@ export class ActorSystem {
   }
 
   private async routeToOwner(kind: Kind, id: string, shard: number, envelope: Envelope): Promise<void> {
-    const { command, input, deadlineMs, commandId, source, trace } = envelope;
+    const { command: name, input, deadlineMs, commandId, repeat, source, trace } = envelope;
     const query = source.kind === 'query';
-    const ask = { kind: kind.name, id, name: command, input, query, deadlineMs, commandId, effectId: null, trace };
+    const ask = { kind: kind.name, id, name, input, query, repeat, deadlineMs, commandId, effectId: null, trace };
     try {
       const gaveUp = () => envelope.settled;
       envelope.elsewhere = true;
       const answer = await askOwner(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
       envelope.elsewhere &&= answer !== 'here';
+      envelope.repeat ||= ask.repeat;
       if (answer === 'here') this.enter(kind, id, shard, envelope);
       else if (answer !== 'given up') this.pending.settle(envelope, undefined, answer.reply);
     } catch (error) {

@@ -4,12 +4,15 @@
  *
  * I1 No turn of a command id begins while the commit of another turn of that id is undecided.
  * I2 A caller that waits for an undecided commit gets `outcome_unknown` when its deadline passes.
+ * I3 A repeat is refused only by a refusal that is recorded, so that it stays refused (R8).
  */
-import { AppError } from '../errors.ts';
+import { monotonicMs } from '../clock.ts';
+import { AppError, outcomeUnknown } from '../errors.ts';
 import type { CommandDraft } from '../storage/commit-unit.ts';
 import type { CommandReplies } from './command-replies.ts';
 import type { Envelope } from './envelope.ts';
 import type { PendingAsks } from './pending-asks.ts';
+import { isFinalRefusal } from './recorded-refusal.ts';
 
 type Waiting = { envelope: Envelope; take(): void };
 type Asked = { envelope: Envelope; answer: Promise<unknown> };
@@ -45,21 +48,39 @@ export class CommandsInFlight {
     return answer;
   }
 
+  /**
+   * The answer of a pending ask, for a further one of its command. A refusal that it gets may have been told without a record: a repeat then asks
+   * by itself, and gets the record where there is one.
+   */
+  join(first: Asked, { repeat, deadlineMs }: Envelope, askAlone: () => Promise<unknown>): Promise<unknown> {
+    if (!repeat) return first.answer;
+    first.envelope.repeat = true;
+    return first.answer.catch((error) => {
+      if (!isFinalRefusal(error)) throw error;
+      if (monotonicMs() >= deadlineMs) throw outcomeUnknown(error);
+      return askAlone();
+    });
+  }
+
   /** Answers the envelope with the recorded result of its command, from here or elsewhere, or calls `take` when there is none. */
   enter(commandId: string, envelope: Envelope, take: () => void): void {
     const first = this.asked.get(commandId);
     if (first !== undefined && first.envelope !== envelope) {
       envelope.taken = true;
+      first.envelope.repeat ||= envelope.repeat;
       first.answer.then(
         (reply) => this.pending.settle(envelope, undefined, reply),
-        (error) => this.pending.settle(envelope, error, undefined),
+        (error) => {
+          if (envelope.repeat && isFinalRefusal(error)) this.enter(commandId, envelope, take);
+          else this.pending.settle(envelope, error, undefined);
+        },
       );
       return;
     }
     if (this.wait(commandId, envelope, take)) return;
     this.replies.find(commandId).then(
       (found) => {
-        if (found !== null) this.pending.settle(envelope, undefined, found.reply);
+        if (found !== null) this.pending.settleAsRecorded(envelope, found.reply);
         // Meanwhile it may have been taken by an ask that another node sent back to this one.
         else if (!envelope.settled && !this.wait(commandId, envelope, take)) take();
       },
@@ -81,7 +102,7 @@ export class CommandsInFlight {
       for (const { envelope, take } of waiting) {
         if (envelope.settled) continue;
         envelope.taken = false;
-        if (committed) this.pending.settle(envelope, undefined, reply);
+        if (committed) this.pending.settleAsRecorded(envelope, reply);
         else this.enter(id, envelope, take);
       }
     }

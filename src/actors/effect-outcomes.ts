@@ -78,7 +78,18 @@ export class EffectOutcomes {
     const deadlineMs = monotonicMs() + forwardTimeoutMs;
     const input = { effectId: id, outcome, tookMs: held.tookMs };
     const trace = held.effect.trace ?? null;
-    const ask = { kind, id: actorId, name: definition.outcome, input, query: false, deadlineMs, commandId: null, effectId: id, trace };
+    const ask = {
+      kind,
+      id: actorId,
+      name: definition.outcome,
+      input,
+      query: false,
+      repeat: false,
+      deadlineMs,
+      commandId: null,
+      effectId: id,
+      trace,
+    };
     const gaveUp = () => isOver(held) || monotonicMs() >= deadlineMs;
     try {
       const answer = await askOwner(placement, shard, ask, gaveUp, () => {});

@@ -21,6 +21,8 @@ export type Envelope = {
   deadlineMs: number;
   /** The caller's idempotency key, if it has one. */
   commandId: string | null;
+  /** An earlier try of the command may still take effect: a refusal is recorded before it is told. */
+  repeat: boolean;
   /** W3C traceparent of what it is done for; null where nothing is traced. */
   readonly trace: string | null;
   /** Unexpected failures that its own command caused. */
@@ -69,6 +71,7 @@ export function newEnvelope(
     source,
     deadlineMs,
     commandId,
+    repeat: false,
     trace,
     failures: 0,
     alone: false,

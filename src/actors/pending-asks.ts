@@ -4,6 +4,7 @@ import { AppError, outcomeUnknown } from '../errors.ts';
 import { Admission, lateAfterMs, sampleEveryMs } from './admission.ts';
 import type { DeferredCallers } from './deferred-callers.ts';
 import type { Envelope } from './envelope.ts';
+import { recordedRefusal } from './recorded-refusal.ts';
 
 export class PendingAsks {
   private readonly waiting = new Set<Envelope>();
@@ -52,6 +53,11 @@ export class PendingAsks {
     if (this.waiting.size === 0 && this.empty !== null) this.empty();
   }
 
+  /** Answers an envelope with what is recorded of its command: a reply, or a refusal. */
+  settleAsRecorded(envelope: Envelope, recorded: unknown): void {
+    this.settle(envelope, recordedRefusal(recorded), recorded);
+  }
+
   /** Resolves when every ask is answered. Call when no more are accepted. */
   drained(): Promise<void> {
     if (this.waiting.size === 0) return Promise.resolve();
@@ -82,9 +88,9 @@ export class PendingAsks {
   }
 }
 
-/** A turn that was taken may have been committed; one that was not taken has had no effect. */
+/** A turn that was taken may have been committed, and so may an earlier try; where neither was, there has been no effect. */
 function unanswered(envelope: Envelope): AppError {
-  return envelope.taken
+  return envelope.taken || envelope.repeat
     ? outcomeUnknown()
     : new AppError('overloaded', 'The service could not get to this in time; nothing was done. Try again shortly', { retryAfterS: 1 });
 }

@@ -3,11 +3,16 @@ import { backoffMs } from '../backoff.ts';
 import type { Placement, RemoteAsk } from '../cluster/placement.ts';
 import { AppError, errorCodes, outcomeUnknown } from '../errors.ts';
 
+type Query = Pick<RemoteAsk, 'kind' | 'id' | 'name' | 'input' | 'deadlineMs' | 'trace'>;
+
 const longestPauseMs = 500;
 
 /**
  * Resolves with the owner's reply, or with `'here'` as soon as this node owns the shard itself. Rejects with what the owner refused.
  * Ends as well, with `'given up'`, when the caller waits no longer.
+ *
+ * A try whose outcome is unknown may take effect until its deadline has passed: it may wait in a network, or go on to the next owner. So all later
+ * tries are repeats (`ask.repeat` is set): a refusal of theirs is recorded, and an earlier try that comes after it is refused by it.
  *
  * @param onTry called with whether a try may have taken effect, so that a missing answer counts as unknown
  */
@@ -28,6 +33,7 @@ export async function askOwner(
       // A try that may have taken effect keeps the outcome unknown: a later try that is shed has checked nothing.
       if (!mayTryAgain(error, ask)) throw unknown && isShed(error) ? outcomeUnknown(error) : error;
       unknown ||= !ask.query && (error as AppError).code === 'outcome_unknown';
+      ask.repeat ||= unknown;
       onTry(unknown);
     }
     await placement.moved(backoffMs(attempt, 10, longestPauseMs));
@@ -40,7 +46,8 @@ function isShed(error: unknown): boolean {
 }
 
 /** Sends a query to another node once, without a pending ask here; where it may be tried again, `orElse` continues. */
-export function queryOwner(placement: Placement, shard: number, ask: RemoteAsk, orElse: () => Promise<unknown>): Promise<unknown> {
+export function queryOwner(placement: Placement, shard: number, about: Query, orElse: () => Promise<unknown>): Promise<unknown> {
+  const ask = { ...about, query: true, repeat: false, commandId: null, effectId: null };
   return placement.forward(shard, ask).catch((error) => {
     if (!mayTryAgain(error, ask)) throw error;
     return orElse();

@@ -118,7 +118,7 @@ export class Settlement {
         else this.parts.timers.set(timer);
       }
     }
-    for (const envelope of taken) if (envelope.deferredKey === null) pending.settle(envelope, undefined, envelope.reply);
+    for (const envelope of taken) if (envelope.deferredKey === null) pending.settle(envelope, envelope.error, envelope.reply);
     for (const envelope of waiting) pending.settle(envelope, envelope.error, envelope.reply);
     if (answered !== null) for (const { envelope, error, reply } of answered) pending.settle(envelope, error, reply);
   }

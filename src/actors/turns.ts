@@ -7,6 +7,7 @@
  * R3 A query sees committed state only.
  * R4 A turn that throws changes nothing: its record is dropped, the activation and all others go on.
  * R7 A message is taken after all earlier ones of its sender to this actor: they are consumed, or their turns are among those it builds on.
+ * R8 A refusal that is final for its caller is final for the command: where an earlier try may still come (`repeat`), it is recorded first.
  */
 import type { Clock } from '../clock.ts';
 import type { Placement } from '../cluster/placement.ts';
@@ -28,6 +29,7 @@ import { type Envelope, isDurable } from './envelope.ts';
 import { inputFault, type Kind } from './kind.ts';
 import { NotYet } from './not-yet.ts';
 import type { PendingAsks } from './pending-asks.ts';
+import { isFinalRefusal, refusalRecord } from './recorded-refusal.ts';
 import type { Timers } from './timers.ts';
 import { isRefusal, runCommand, TurnRecord } from './turn.ts';
 import { TurnPart, TurnUnit } from './turn-unit.ts';
@@ -202,6 +204,10 @@ export class Turns {
     }
     if (isDurable(envelope)) return this.parts.threw(activation, envelope, failure);
     envelope.error = isRefusal(failure) ? failure : new AppError('internal', 'Internal Server Error', { cause: failure });
+    if (envelope.repeat && isFinalRefusal(failure)) {
+      envelope.reply = refusalRecord(failure);
+      return this.consume(this.partOf(activation, transaction), envelope, null);
+    }
     // R2: it may have been decided on what others have not committed.
     if (transaction !== null) this.partOf(activation, transaction);
     this.answerAfter(activation, envelope);
@@ -249,9 +255,12 @@ export class Turns {
     const error = reply instanceof AppError ? reply : undefined;
     const recorded = new Set<string>();
     for (const envelope of this.parts.deferred.take(address)) {
-      const { commandId } = envelope;
-      if (error === undefined && commandId !== null && !recorded.has(commandId)) this.recordCommand(part.unit, commandId, reply);
-      if (commandId !== null) recorded.add(commandId);
+      const { commandId, repeat } = envelope;
+      const isRecorded = error === undefined || (repeat && isFinalRefusal(error));
+      if (commandId !== null && isRecorded && !recorded.has(commandId)) {
+        this.recordCommand(part.unit, commandId, error === undefined ? reply : refusalRecord(error));
+        recorded.add(commandId);
+      }
       (part.answered ??= []).push({ key: address, envelope, error, reply });
     }
   }

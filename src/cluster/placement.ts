@@ -14,6 +14,8 @@ export type RemoteAsk = {
   /** By `monotonicMs` of the process that holds this; what travels is the time that is left. */
   deadlineMs: number;
   commandId: string | null;
+  /** An earlier try of this command may still be on its way to some owner: a refusal must be recorded. */
+  repeat: boolean;
   /** The effect whose outcome this command is, else null. Its turn consumes the effect's row. */
   effectId: string | null;
   /** W3C traceparent of the request behind it; null where nothing is traced. */

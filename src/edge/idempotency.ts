@@ -11,13 +11,26 @@ import { createHash } from 'node:crypto';
 import { AppError, errorCodes, invalidField, mayHaveHappened } from '../errors.ts';
 import { type IdPrefix, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { earlierCommand, type IdempotencyKeys, type KeptFor, type KeyOfCaller, type Reservation } from '../storage/idempotency-keys.ts';
+import {
+  commandsOf,
+  earlierCommand,
+  type IdempotencyKeys,
+  type KeptFor,
+  type KeyOfCaller,
+  type Reservation,
+} from '../storage/idempotency-keys.ts';
 import { SecretError, type Secrets } from '../storage/secrets.ts';
 import type { Principal } from './auth/principal.ts';
 import type { AnyContext, AnyRoute, Reply } from './http/route.ts';
 import { callerOf } from './limits/caller.ts';
 
-export type IdempotencyOptions = { keys: IdempotencyKeys; secrets: Secrets; log: Log };
+export type IdempotencyOptions = {
+  keys: IdempotencyKeys;
+  secrets: Secrets;
+  log: Log;
+  /** Told which commands are asked for again, until the returned function is called: their refusals must be final for earlier requests too. */
+  repeating(commandIds: readonly string[]): () => void;
+};
 
 export { earlierCommand };
 
@@ -44,6 +57,7 @@ export function createIdempotency({
   keys,
   secrets,
   log,
+  repeating,
 }: IdempotencyOptions): (context: AnyContext, next: () => Promise<Reply>) => Promise<Reply> {
   /** Fingerprints of what runs in this process, by account and key. */
   const running = new Map<string, string>();
@@ -82,12 +96,15 @@ export function createIdempotency({
         if (isOther) throw otherRequest();
       };
     }
+    const ended = found.again ? repeating(commandsOf(found.commandId)) : null;
     let reply: Reply;
     try {
       reply = await next();
     } catch (error) {
       if (!found.again && hadNoEffect(error) && !isOther) await quietly(keys.free(of, found.commandId), context);
       throw error;
+    } finally {
+      ended?.();
     }
     if (!found.again && reply.status >= 400 && reply.status < 500) await quietly(keys.free(of, found.commandId), context);
     if (reply.status < 300) await quietly(keep(of, found.commandId, name, reply, context.route), context);

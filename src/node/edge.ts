@@ -139,7 +139,12 @@ export async function openEdge({
       limits: limits.requests,
       isOverloaded: () => !actors.pending.hasRoom,
       isStorageFull: () => stores.room.isFull,
-      around: createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey, acceptedKeys), log }),
+      around: createIdempotency({
+        keys: idempotencyKeys,
+        secrets: new Secrets(secretKey, acceptedKeys),
+        log,
+        repeating: (commandIds) => actors.repeated.begin(commandIds),
+      }),
       log,
       stats: stats.requests,
       tracer,

@@ -13,6 +13,12 @@ export type KeyOfCaller = { accountId: string; key: string };
 export type Reservation = { ulid: string; commandId: string };
 /** What a request adds to its command id for a command that must come before its own. */
 export const earlierCommand = ':before';
+
+/** The ids of all commands that a request with this command id may ask for. */
+export function commandsOf(commandId: string): string[] {
+  return [commandId, `${commandId}${earlierCommand}`];
+}
+
 export type Reserved =
   /** `again`: it was handed out before, and whoever had it may have had an effect. */
   | ({ kind: 'mine'; again: boolean } & Reservation)
@@ -175,7 +181,7 @@ export class IdempotencyKeys {
       name: 'idempotency_free',
       text: `delete from idempotency_key where account_id = $1 and key = $2 and command_id = $3 and reserved_by = $4 and status is null
         and not exists (select from command_record where id = any($5::text[]))`,
-      values: [accountId, key, commandId, this.holder.incarnation, [commandId, `${commandId}${earlierCommand}`]],
+      values: [accountId, key, commandId, this.holder.incarnation, commandsOf(commandId)],
     });
   }
 }

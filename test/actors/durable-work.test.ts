@@ -181,7 +181,7 @@ test('an outcome that another node brings again and again while PostgreSQL refus
   const effectId = await node.actors.ask(probe, 'a', 'begin', { effect: 'mail', input: {} });
   const heal = await refuseRows(node, 'probe', 'true', '58030');
   const input = { effectId, outcome: { kind: 'done', value: 'sent' }, tookMs: 1 };
-  const from = { query: false, deadlineMs: monotonicMs() + 10_000, commandId: null, effectId, trace: null };
+  const from = { query: false, repeat: false, deadlineMs: monotonicMs() + 10_000, commandId: null, effectId, trace: null };
   const bring = () => node.actors.answer({ kind: 'probe', id: 'a', name: 'ended', input, ...from });
   const brought = [bring(), bring()];
   const { refused } = node.runtime.actors.settlement;

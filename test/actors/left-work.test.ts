@@ -100,7 +100,16 @@ test(
     await older.runtime.left.count();
     await until(async () => (await heard(older, onOlder)).length === 1, 'the next one');
     assert.deepEqual(await heard(older, onOlder), [2]);
-    const ask = { kind: 'probe', id: onOlder, input: null, query: false, deadlineMs: monotonicMs() + 1_000, commandId: null, trace: null };
+    const ask = {
+      kind: 'probe',
+      id: onOlder,
+      input: null,
+      query: false,
+      repeat: false,
+      deadlineMs: monotonicMs() + 1_000,
+      commandId: null,
+      trace: null,
+    };
     assert.throws(() => older.actors.answer({ ...ask, name: 'listen', effectId: null }), { code: 'unavailable' });
     assert.throws(() => older.actors.answer({ ...ask, name: 'ended', effectId: 'eff_1' }), { code: 'shard_not_owned' });
   },

@@ -5,7 +5,7 @@ import type { TestCluster, TestNode } from '../support/cluster-nodes.ts';
 import { probeIdIn, testCluster } from '../support/cluster-nodes.ts';
 import { effects, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { until } from '../support/runtime.ts';
+import { outcomeOf, until } from '../support/runtime.ts';
 
 const options = { skip: withoutRedis };
 
@@ -142,6 +142,22 @@ for (const commandId of [undefined, 'command'])
       assert.equal(await waiting, 'at last');
     },
   );
+
+test('a try that the earlier owner sends on after the caller was refused by the new one is refused as well', options, async (t) => {
+  const { cluster, a, b, onB } = await twoNodes(t);
+  const value = async () => (await a.actors.query(probe, onB, 'state', null))?.value;
+  const waiting = outcomeOf(a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { commandId: 'command' }));
+  await until(async () => (await value()) === 1, 'the first turn');
+  cluster.links.harm(a.incarnation, b.incarnation, 'cut');
+  void b.placement.leave(10_000);
+  await until(async () => (await value()) === 2, 'the turn at the new owner');
+  assert.equal(b.actors.pending.size, 1, 'the earlier owner still has the first try, and looks for the new one');
+  await a.actors.ask(probe, onB, 'answer', { key: 'k', reply: null, refuse: true });
+  assert.deepEqual(await waiting, { refused: 'conflict' });
+  cluster.links.heal(a.incarnation, b.incarnation);
+  await until(async () => b.actors.pending.size === 0 || (await value()) !== 2, 'the first try to be answered');
+  assert.equal(await value(), 2);
+});
 
 test('timers of a dead node fire at the new owner, once', options, async (t) => {
   const { cluster, a, b, onA } = await twoNodes(t);

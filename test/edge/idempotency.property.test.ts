@@ -225,7 +225,7 @@ class Process {
       await free.apply(keys, input);
       await this.passes('freed');
     };
-    return createIdempotency({ keys, secrets, log: silentLog });
+    return createIdempotency({ keys, secrets, log: silentLog, repeating: (commandIds) => node.actors.repeated.begin(commandIds) });
   }
 
   /** Goes on, unless it is here that the process dies, or it is dead. */

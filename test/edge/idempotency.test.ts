@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import Type from 'typebox';
 import { accountSettings } from '../../src/domains/accounts/account-settings/messages.ts';
+import { apiKey } from '../../src/domains/identity/api-key/messages.ts';
 import { tasksIds } from '../../src/domains/tasks/ids.ts';
 import { workspacesIds } from '../../src/domains/workspaces/ids.ts';
 import { route } from '../../src/edge/http/route.ts';
@@ -306,6 +307,25 @@ test('a node killed between commit and answer: the retry at another node gives t
   assert.equal(await keysMade(), 1);
   const again = await request('POST', '/v1/api-keys', token, minted, once, here);
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
+});
+
+test('a retry that was refused stays so: what the first request asks for later, under the same key, is refused too', async (t) => {
+  const { request, token, ran, work, actors, anotherEdge, dying, dies, here } = await startTwoNodes(t);
+  const revoke = async () => void (await actors.ask(apiKey, 'key_1', 'revoke', { accountId: 'acct_1' }, { commandId: ran[0]!.commandId }));
+  const { begun, end } = gate(work);
+  const held = work.run;
+  work.run = () => held().then(revoke);
+  const first = request('POST', '/v1/work', token, {}, once, await anotherEdge(dying));
+  await begun;
+  // Out of the cluster, but it still runs.
+  dies();
+  work.run = revoke;
+  assert.equal((await request('POST', '/v1/work', token, {}, once, here)).status, 404);
+  const facts = { accountId: 'acct_1', userId: 'user_1', name: 'ci', secretHash: 'a'.repeat(64), lastFour: 'aaaa', scopes: [] };
+  await actors.ask(apiKey, 'key_1', 'create', { ...facts, mode: 'live' });
+  end();
+  assert.equal((await first).status, 404);
+  assert.notEqual(await actors.query(apiKey, 'key_1', 'facts', null), null);
 });
 
 test('a refused request frees its key for any other', async (t) => {

@@ -11,6 +11,8 @@ import type { ClusterTimings } from '../../src/cluster/cluster-timings.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import { Membership } from '../../src/cluster/membership.ts';
 import { planOf } from '../../src/cluster/placement-plan.ts';
+import type { Bounds } from '../../src/cluster/transport/bounds.ts';
+import { createTransport, type Transport } from '../../src/cluster/transport/transport.ts';
 import type { Log } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
@@ -18,13 +20,16 @@ import { MemoryLinks, type MemoryPeers } from './memory-links.ts';
 import { probeActor, probeOptions } from './probe-actor.ts';
 import { type TestRedis, testRedis } from './redis.ts';
 import { until } from './runtime.ts';
+import { clusterKey } from './transports.ts';
 
 export type TestNode = {
   name: string;
   incarnation: string;
   placement: ClusterNode;
   membership: Membership;
+  /** Of a node that speaks gRPC: of no use. */
   peers: MemoryPeers;
+  transport: Transport | null;
   runtime: Runtime;
   actors: ActorSystem;
   /** The shards it takes turns of. */
@@ -47,7 +52,16 @@ export type TestClusterOptions = {
 };
 
 /** `actor`: the probe as another version of the service has it. */
-type JoinOptions = { redisUrl?: string; databaseUrl?: string; timings?: Partial<ClusterTimings>; actor?: AnyActor };
+type JoinOptions = {
+  redisUrl?: string;
+  databaseUrl?: string;
+  timings?: Partial<ClusterTimings>;
+  actor?: AnyActor;
+  /** It speaks gRPC, with these bounds, instead of by links in memory. */
+  transport?: Partial<Bounds>;
+  /** Where others dial a node that listens at this port. Default: there. */
+  dialledAt?: (port: number) => Promise<number>;
+};
 
 export type TestCluster = {
   url: string;
@@ -65,13 +79,13 @@ export type TestCluster = {
   shares(): Promise<Record<string, number>>;
 };
 
-export async function testCluster(t: Pick<TestContext, 'after'>, options: TestClusterOptions = {}): Promise<TestCluster> {
+export async function testCluster(t: Pick<TestContext, 'after'>, clusterOptions: TestClusterOptions = {}): Promise<TestCluster> {
   const ends: (() => unknown)[] = [];
   const redis =
-    options.redisUrl === undefined
+    clusterOptions.redisUrl === undefined
       ? await testRedis({ after: (end: any) => void ends.push(end) })
-      : ({ url: options.redisUrl } as TestRedis);
-  const kept = options.database ?? (await testDatabase());
+      : ({ url: clusterOptions.redisUrl } as TestRedis);
+  const kept = clusterOptions.database ?? (await testDatabase());
   const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });
   direct.on('error', () => {});
   const links = new MemoryLinks();
@@ -82,29 +96,43 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
   await firstDatabase.close();
   for (const table of probeOptions.tables) await direct.query(table);
 
-  const join: TestCluster['join'] = async (name, { redisUrl = redis.url, databaseUrl = kept.url, timings, actor = probeActor } = {}) => {
+  const join: TestCluster['join'] = async (name, options = {}) => {
+    const { redisUrl = redis.url, databaseUrl = kept.url, timings, actor = probeActor, dialledAt = async (port) => port } = options;
     const incarnation = `${name}/${randomUUID()}`;
+    const log = logTo(lines, name);
+    const host = '127.0.0.1';
+    const transport =
+      options.transport === undefined
+        ? null
+        : await createTransport({ secretKey: clusterKey, log, self: { incarnation, name, host, port: 0 }, ...options.transport });
     const self: Member = {
       incarnation,
       name,
-      host: '127.0.0.1',
-      port: 4_000,
+      host,
+      port: transport === null ? 4_000 : await dialledAt((await transport.listen()).port),
       roles: ['edge', 'actors'],
       leaving: false,
       startedAtMs: Date.now(),
     };
-    const log = logTo(lines, name);
     const database = new Database(databaseUrl, { schema: { entities: probeOptions.entities } });
     const shared = { shardCount, secretKeyDigest: 'a'.repeat(64), protocol: { lowest: 1, highest: 1 } };
-    const { leaseMs, renewEveryMs } = options;
+    const { leaseMs, renewEveryMs } = clusterOptions;
     const membership = new Membership({ redisUrl, clusterId: 'test', self, shared, leaseMs, renewEveryMs, log });
     const peers = links.peersOf(incarnation);
-    const placement = new ClusterNode({ databaseUrl, self, membership, peers, log, timings: { ...options.timings, ...timings } });
-    const runtime = new Runtime({ freezeStates: true, ...options.runtime, database, placement, log });
+    const placement = new ClusterNode({
+      databaseUrl,
+      self,
+      membership,
+      peers: transport ?? peers,
+      log,
+      timings: { ...clusterOptions.timings, ...timings },
+    });
+    const runtime = new Runtime({ freezeStates: true, ...clusterOptions.runtime, database, placement, log });
     runtime.register([actor]);
     placement.serve((ask, _from, gone) => runtime.actors.answer(ask, gone));
     const end = async () => {
       nodes.splice(nodes.indexOf(node), 1);
+      await transport?.close(0);
       await database.close();
     };
     const node: TestNode = {
@@ -113,6 +141,7 @@ export async function testCluster(t: Pick<TestContext, 'after'>, options: TestCl
       placement,
       membership,
       peers,
+      transport,
       runtime,
       actors: runtime.actors,
       owned: () => Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => placement.epochOf(shard) !== null),

@@ -141,7 +141,12 @@ export async function startIdentityNode(
 
   /** An edge of the same service: what one process keeps in memory, another one does not have. */
   async function anotherEdge(idempotencyKeys = new IdempotencyKeys(database, clock)): Promise<TestEdge> {
-    const around = createIdempotency({ keys: idempotencyKeys, secrets: new Secrets(secretKey), log: silentLog });
+    const around = createIdempotency({
+      keys: idempotencyKeys,
+      secrets: new Secrets(secretKey),
+      log: silentLog,
+      repeating: (commandIds) => actors.repeated.begin(commandIds),
+    });
     const edge = await startEdge(routes, { authenticate: authenticator.ofRequest, around });
     t.after(() => edge.server.close(1_000));
     return edge;

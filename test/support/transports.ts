@@ -90,7 +90,7 @@ export async function rawStream(t: TestContext, node: TestNode, incarnation: str
 /** An ask with 10 s to go, of which a test changes what it is about. */
 export function someAsk(change: Partial<RemoteAsk> = {}): RemoteAsk {
   const ask = { kind: 'counter', id: 'c1', name: 'add', input: null, query: false, deadlineMs: monotonicMs() + 10_000 };
-  return { ...ask, commandId: null, effectId: null, trace: null, ...change };
+  return { ...ask, repeat: false, commandId: null, effectId: null, trace: null, ...change };
 }
 
 /** Looks again and again until it is so. */

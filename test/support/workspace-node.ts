@@ -108,6 +108,7 @@ export async function startWorkspaceNode(t: TestContext) {
       keys: new IdempotencyKeys(database, systemClock),
       secrets: new Secrets(secretKey),
       log: silentLog,
+      repeating: (commandIds) => actors().repeated.begin(commandIds),
     }),
     authenticate: (request: HttpRequest) => principalOf(request.header('authorization')) ?? authenticator.ofRequest(request),
   });

@@ -7,13 +7,16 @@ import type { RemoteAsk } from '../placement.ts';
 
 export const frameType = { ask: 1, cancel: 2, reply: 3, failure: 4, notification: 5, credit: 6, ping: 7, pong: 8, goodbye: 9 } as const;
 
-/** The part of an ask's frame that is the same whenever it leaves. `query` is 0 or 1. */
+/** A node of the version before takes a repeat for a command. */
+export const askType = { command: 0, query: 1, repeat: 2 } as const;
+
+/** The part of an ask's frame that is the same whenever it leaves. */
 type AskBody = readonly [
   kind: string,
   id: string,
   name: string,
   input: unknown,
-  query: number,
+  type: number,
   commandId?: string | null,
   effectId?: string | null,
   trace?: string | null,
@@ -87,8 +90,8 @@ function isText(element: unknown): boolean {
 }
 
 /** Written once for each ask; `askFrame` puts before it what is known only when it leaves. */
-export function askBody({ kind, id, name, input, query, commandId, effectId, trace }: RemoteAsk): string {
-  const asked = query ? 1 : 0;
+export function askBody({ kind, id, name, input, query, repeat, commandId, effectId, trace }: RemoteAsk): string {
+  const asked = query ? askType.query : repeat ? askType.repeat : askType.command;
   const elements: AskBody =
     trace !== null || effectId !== null
       ? [kind, id, name, input, asked, commandId, effectId, trace]
@@ -109,7 +112,8 @@ export function readAsk(frame: AskFrame, nowMs: number): RemoteAsk {
     id: frame[4],
     name: frame[5],
     input: frame[6],
-    query: frame[7] === 1,
+    query: frame[7] === askType.query,
+    repeat: frame[7] === askType.repeat,
     deadlineMs: nowMs + frame[2],
     commandId: frame[8] ?? null,
     effectId: frame[9] ?? null,

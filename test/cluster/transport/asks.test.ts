@@ -17,14 +17,16 @@ test('an ask arrives as it was sent and its reply comes back', async (t) => {
   assert.deepEqual(await a!.transport.ask(b!.member, sent), { sum: 3, text: 'äöü \u{1f600}', list: [null, { deep: true }] });
   const plain = someAsk({ query: true });
   await a!.transport.ask(b!.member, plain);
+  const repeat = someAsk({ repeat: true, commandId: 'cmd_2' });
+  await a!.transport.ask(b!.member, repeat);
   const withoutDeadline = ({ deadlineMs, ...rest }: RemoteAsk) => rest;
   assert.deepEqual(
     served.map(({ ask }) => withoutDeadline(ask)),
-    [sent, plain].map(withoutDeadline),
+    [sent, plain, repeat].map(withoutDeadline),
   );
   assert.deepEqual(
     served.map(({ from }) => from),
-    [a!.member.incarnation, a!.member.incarnation],
+    Array(3).fill(a!.member.incarnation),
   );
 });
 

@@ -24,6 +24,7 @@ const written: [kind: keyof typeof frameType, frame: string, bytes: string][] = 
   ['ask', askFrame(2, 10_000, askBody(someAsk({ query: true }))), '[1,2,10000,"counter","c1","add",null,1]'],
   ['ask', askFrame(3, 10_000, askBody(someAsk({ input: undefined }))), '[1,3,10000,"counter","c1","add",null,0]'],
   ['ask', askFrame(4, 10_000, askBody(someAsk({ commandId: 'cmd_1' }))), '[1,4,10000,"counter","c1","add",null,0,"cmd_1"]'],
+  ['ask', askFrame(4, 10_000, askBody(someAsk({ commandId: 'cmd_1', repeat: true }))), '[1,4,10000,"counter","c1","add",null,2,"cmd_1"]'],
   ['ask', askFrame(5, 10_000, askBody(someAsk({ effectId: 'eff_1' }))), '[1,5,10000,"counter","c1","add",null,0,null,"eff_1",null]'],
   [
     'ask',
@@ -54,6 +55,7 @@ const asksRead: [bytes: string, read: Partial<RemoteAsk>][] = [
   ['[1,1,9999.5,"counter","c1","add",{"by":[1,2],"text":"a \\"ü\\" ✓"},0]', { input: { by: [1, 2], text: 'a "ü" ✓' } }],
   ['[1,2,10000,"counter","c1","add",null,1]', { query: true }],
   ['[1,3,10000,"counter","c1","add",null,0,"cmd_1"]', { commandId: 'cmd_1' }],
+  ['[1,7,10000,"counter","c1","add",null,2,"cmd_1"]', { commandId: 'cmd_1', repeat: true }],
   ['[1,4,10000,"counter","c1","add",null,0,null,"eff_1",null]', { effectId: 'eff_1' }],
   [`[1,5,10000,"counter","c1","add",null,0,"cmd_1",null,"${trace}"]`, { commandId: 'cmd_1', trace }],
   ['[1,6,10000,"counter","c1","add",null,0,null,null,null,{"of":"a later version"}]', {}],

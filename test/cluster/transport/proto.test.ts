@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { frameType } from '../../../src/cluster/transport/frames.ts';
+import { askType, frameType } from '../../../src/cluster/transport/frames.ts';
 
 /** What nodes of other versions count on. Add to it; never change a line or use a number again. */
 const fields = `
@@ -53,6 +53,7 @@ test('the fields of the node-to-node protocol keep their names, types and number
   assert.deepEqual(found, fields.trim().split('\n'));
 });
 
-test('the types of frames keep their numbers', () => {
+test('the types of frames and of asks keep their numbers', () => {
+  assert.deepEqual(askType, { command: 0, query: 1, repeat: 2 });
   assert.deepEqual(frameType, { ask: 1, cancel: 2, reply: 3, failure: 4, notification: 5, credit: 6, ping: 7, pong: 8, goodbye: 9 });
 });

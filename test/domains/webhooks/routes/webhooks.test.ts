@@ -37,7 +37,12 @@ async function startWebhookEdge(t: TestContext) {
     webhookRoutes({ actors, database, eventCatalogue, secrets, clock, checkUrl: (url) => outbound.check(url) }),
     {
       authenticate: (request) => principals[request.header('authorization').slice('Bearer '.length)] ?? null,
-      around: createIdempotency({ keys: new IdempotencyKeys(database, clock), secrets: new Secrets('x'.repeat(32)), log: silentLog }),
+      around: createIdempotency({
+        keys: new IdempotencyKeys(database, clock),
+        secrets: new Secrets('x'.repeat(32)),
+        log: silentLog,
+        repeating: (commandIds) => actors.repeated.begin(commandIds),
+      }),
     },
   );
   t.after(() => edge.server.close(1_000));

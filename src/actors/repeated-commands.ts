@@ -1,0 +1,16 @@
+/** Ids of commands that requests of this node repeat while they run: an earlier request, of any node, may have asked for them. */
+export class RepeatedCommands {
+  private readonly ids = new Set<string>();
+
+  /** From now on these count as repeated, until the returned function is called. */
+  begin(ids: readonly string[]): () => void {
+    for (const id of ids) this.ids.add(id);
+    return () => {
+      for (const id of ids) this.ids.delete(id);
+    };
+  }
+
+  has(id: string): boolean {
+    return this.ids.has(id);
+  }
+}

@@ -1,0 +1,128 @@
+/** R8: a caller that was refused stays refused, also where an earlier try of its command comes to the actor later. */
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import fc from 'fast-check';
+import { isFinalRefusal, recordedRefusal, refusalRecord } from '../../src/actors/recorded-refusal.ts';
+import { monotonicMs } from '../../src/clock.ts';
+import { AppError, invalidField } from '../../src/errors.ts';
+import { hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+
+let node: TestRuntime;
+/** Ids of probes that refuse to hear. */
+const deaf = new Set<string>();
+const hearBefore = hearing.before;
+before(async () => {
+  node = await testRuntime([probeActor], probeOptions);
+  hearing.before = (input) => {
+    if (deaf.has(String(input))) throw invalidField(['body'], 'It is deaf', 'deaf');
+  };
+});
+after(async () => {
+  hearing.before = hearBefore;
+  await node.close();
+});
+
+/** A try of a command that another node has sent. */
+async function tryOf(commandId: string, name: string, id: string, input: unknown, repeat: boolean): Promise<unknown> {
+  const about = { query: false, effectId: null, trace: null, deadlineMs: monotonicMs() + 10_000 };
+  return node.actors.answer({ ...about, kind: 'probe', id, name, input, commandId, repeat });
+}
+
+const heard = async (id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+const recorded = async (commandId: string) => (await node.sql('select from command_record where id = $1', [commandId])).length === 1;
+
+test('an earlier try of a command that comes after a repeat was refused is refused with the same words, though it could be taken by now', async () => {
+  deaf.add('a');
+  const refused: any = await tryOf('cmd-a', 'hear', 'a', 'a', true).catch((error) => error);
+  assert.deepEqual([refused.code, refused.issues[0].type], ['invalid', 'deaf']);
+  deaf.delete('a');
+  const late: any = await tryOf('cmd-a', 'hear', 'a', 'a', false).catch((error) => error);
+  assert.deepEqual([late.code, late.message, late.issues], [refused.code, refused.message, refused.issues]);
+  await node.crashAndRestart();
+  assert.deepEqual(await outcomeOf(tryOf('cmd-a', 'hear', 'a', 'a', false)), { refused: 'invalid' });
+  assert.deepEqual(await heard('a'), []);
+});
+
+test('a command that is tried once leaves no record of its refusal', async () => {
+  deaf.add('b');
+  assert.deepEqual(await outcomeOf(tryOf('cmd-b', 'hear', 'b', 'b', false)), { refused: 'invalid' });
+  assert.equal(await recorded('cmd-b'), false);
+  deaf.delete('b');
+  assert.equal(await tryOf('cmd-b', 'hear', 'b', 'b', false), null);
+  assert.equal(await tryOf('cmd-b', 'hear', 'b', 'b', true), null, 'a repeat gets the reply of the first');
+});
+
+test('a repeat that a later turn refuses is refused for good, and so is the earlier try that waits with it or comes later', async () => {
+  const later = (repeat: boolean) => outcomeOf(tryOf('cmd-c', 'defer', 'c', { key: 'k', n: 1 }, repeat));
+  const first = later(false);
+  await until(async () => (await node.actors.query(probe, 'c', 'state', null))?.value === 1, 'the first turn');
+  const repeat = later(true);
+  await node.actors.ask(probe, 'c', 'answer', { key: 'k', reply: null, refuse: true });
+  assert.deepEqual([await first, await repeat, await later(false)], Array(3).fill({ refused: 'conflict' }));
+  assert.equal((await node.actors.query(probe, 'c', 'state', null))?.value, 1, 'no further turn');
+});
+
+test('a request that repeats a command on this node is refused for good', async () => {
+  deaf.add('d');
+  const end = node.actors.repeated.begin(['cmd-d']);
+  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'hear', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
+  end();
+  deaf.delete('d');
+  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'hear', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
+  assert.deepEqual(await heard('d'), []);
+});
+
+test('a refusal that asks its caller to come again, and a failure of the service, are not final', () => {
+  assert.equal(isFinalRefusal(new AppError('conflict', 'It is just being done', { retryAfterS: 1 })), false);
+  for (const code of [
+    'overloaded',
+    'mailbox_full',
+    'rate_limited',
+    'internal',
+    'reply_too_large',
+    'shard_not_owned',
+    'outcome_unknown',
+  ] as const)
+    assert.equal(isFinalRefusal(new AppError(code, 'no')), false, code);
+  for (const code of ['invalid', 'conflict', 'not_found', 'forbidden', 'plan_required'] as const)
+    assert.equal(isFinalRefusal(new AppError(code, 'no')), true, code);
+  const refusal = recordedRefusal(JSON.parse(JSON.stringify(refusalRecord(new AppError('conflict', 'Not now')))));
+  assert.deepEqual([refusal?.code, refusal?.message, refusal?.issues], ['conflict', 'Not now', undefined]);
+  for (const reply of [null, undefined, 0, '$refused', [], { refused: true }]) assert.equal(recordedRefusal(reply), undefined);
+});
+
+type Step = { do: 'try' | 'repeat' | 'open' | 'close'; awaited: boolean };
+const step: fc.Arbitrary<Step> = fc.record({ do: fc.constantFrom('try', 'repeat', 'open', 'close'), awaited: fc.boolean() });
+let runs = 0;
+
+test('tries, repeats and changes of the state in any order: what was done, or a repeat was told, stays so, and is done once at most', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 16 }), async (steps) => {
+      const id = `p${++runs}`;
+      deaf.add(id);
+      let told: { outcome: unknown } | null = null;
+      const asked: Promise<void>[] = [];
+      for (const one of steps) {
+        if (one.do === 'open') deaf.delete(id);
+        else if (one.do === 'close') deaf.add(id);
+        else {
+          const before = told;
+          const answered = outcomeOf(tryOf(`cmd-${id}`, 'hear', id, id, one.do === 'repeat')).then((outcome) => {
+            if (before !== null) assert.deepEqual({ outcome }, before, 'as it was told before');
+            if (one.do === 'repeat' || outcome === null) told ??= { outcome };
+          });
+          if (one.awaited) await answered;
+          else asked.push(answered);
+        }
+      }
+      await Promise.all(asked);
+      deaf.delete(id);
+      const before = told as { outcome: unknown } | null;
+      const outcome = await outcomeOf(tryOf(`cmd-${id}`, 'hear', id, id, false));
+      assert.deepEqual({ outcome }, before ?? { outcome: null });
+      assert.deepEqual(await heard(id), outcome === null ? [id] : []);
+    }),
+    { numRuns: 60 },
+  );
+});
