@@ -29,7 +29,7 @@ export class CommitHealth {
   private answered = false;
   private probing = false;
   private unanswered = 0;
-  /** C3. Looks that the question now under way has taken, and that are not counted yet. */
+  /** C3. Samples during the current probe that are not counted yet. */
   private pending = 0;
   private steadyFor = 0;
   private readonly options: CommitHealthOptions;

@@ -7,7 +7,7 @@
  * only sign (`shard-reconciler.ts`, K6).
  *
  * D1 A log that is shorter than it was before a question was put, or of another timeline or cluster, is another history.
- * D2 Of several answers to one such change the first is told, and answers that were given before the change are told from later ones.
+ * D2 Of several answers to one such change only the first is reported, and answers from before the change are distinguished from later ones.
  */
 import type pg from 'pg';
 

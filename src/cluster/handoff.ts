@@ -33,7 +33,7 @@ export type HandoffsOptions = {
   onCapacity: () => void;
   /** Asked before each move begins. */
   pace: () => Pace;
-  /** How long an offered shard may stay nobody's. */
+  /** How long an offered shard may stay unowned. */
   takeBackMs: number;
 };
 
@@ -66,7 +66,7 @@ export class Handoffs {
     return this.leaving.size + this.offers.size;
   }
 
-  /** Begins with as many as there is room for. `planned`: who should have a shard. */
+  /** Begins as many moves as the pace allows. `planned`: the planned owner of a shard. */
   begin(shards: readonly number[], planned: (shard: number) => string | null): void {
     const { own, pace } = this.options;
     if (pace().pauses && (this.pauseTimer !== null || this.inMotion > 0)) return;
@@ -133,7 +133,7 @@ export class Handoffs {
     while (this.sealed.length > 0 && !this.stopped) {
       const ready = this.sealed.splice(0);
       // Shards that were lost meanwhile are not released.
-      const shards = ready.filter((shard) => this.options.own.letGo(shard));
+      const shards = ready.filter((shard) => this.options.own.release(shard));
       if (shards.length > 0) {
         this.options.lost(shards);
         await this.release(shards, planned);

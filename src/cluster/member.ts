@@ -14,9 +14,9 @@ export type Member = {
   readonly leaving: boolean;
   /** By its own wall clock. Absent: a version before this one. */
   readonly startedAtMs?: number;
-  /** Incarnations of members that it has not heard for a while. Absent: none. */
+  /** Incarnations of members that it cannot reach. Absent: none. */
   readonly unheard?: readonly string[];
-  /** It does not reach the database, or only one that takes no writes. Absent: it can commit, or is of a version that does not tell. */
+  /** It does not reach the database, or only one that takes no writes. Absent: it can commit, or its version does not report it. */
   readonly cannotCommit?: true;
 };
 

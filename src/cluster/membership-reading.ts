@@ -7,7 +7,7 @@ import { keysOf, membershipScripts, numberOfKeys, type ProtocolRange } from './m
 import { RedisConnection } from './redis-connection.ts';
 
 export type ClusterReading = {
-  /** `trouble`: why Redis cannot be asked, in one line for people; the rest is empty then. */
+  /** `trouble`: why Redis cannot be asked, in one line for the operator; the rest is empty then. */
   redis: { up: boolean; trouble: string | null };
   view: View;
   /** Random, new whenever Redis lost what it knew; null where no node has been yet. */
@@ -18,7 +18,7 @@ export type ClusterReading = {
     protocol: ProtocolRange;
     /** How often it has renewed its lease. */
     renewals: number;
-    /** Since its latest renewal, by the cluster's clock, which stands still while nobody renews. */
+    /** Since its latest renewal, by the cluster's clock, which stops while no member renews. */
     silentMs: number;
     /** It was asked to leave. */
     drainRequested: boolean;
@@ -26,11 +26,11 @@ export type ClusterReading = {
 };
 
 export type DrainRequest =
-  /** It hears of it with its next renewal, within a second. */
+  /** It learns it with its next renewal, within a second. */
   | { kind: 'asked' }
   /** It is on its way out already. */
   | { kind: 'leaving' }
-  /** Nobody of that name lives; these do. */
+  /** No live node has that name; these are the live ones. */
   | { kind: 'unknown'; names: string[] };
 
 const patienceMs = 5_000;

@@ -1,4 +1,4 @@
-/** Why a node may not join, in one line for whoever started it. */
+/** Why a node may not join, in one line for the operator. */
 import { AppError } from '../errors.ts';
 import type { Reply } from './membership-reply.ts';
 import type { AcceptedDigests, MemberRecord, SharedSettings } from './membership-scripts.ts';

@@ -17,7 +17,7 @@ export type Taken = { kind: 'taken'; host: string; port: number; incarnation: st
 
 export type Reply =
   | { kind: 'member'; snapshot: MembershipSnapshot }
-  /** Of the asker: it was put out. Of the one it wanted out: it is, and this is how things stand. */
+  /** The asker was expelled (null), or the target of `expel` is, with the current snapshot. */
   | { kind: 'out'; snapshot: MembershipSnapshot | null }
   | { kind: 'strange' }
   | { kind: 'settling' }
@@ -59,7 +59,7 @@ export function recordsOf(texts: string[]): Map<string, MemberRecord> {
   return new Map(records.map((record) => [record.incarnation, record]));
 }
 
-/** A flat list of keys and values, as Redis tells a hash. */
+/** A flat list of keys and values, as Redis returns a hash. */
 export function pairsOf(flat: string[]): [string, number][] {
   const pairs: [string, number][] = [];
   for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i]!, Number(flat[i + 1])]);
@@ -70,7 +70,7 @@ function snapshotOf([generation, number, texts, counts, drain]: any[]): Membersh
   return { generation, number, records: texts === null ? null : recordsOf(texts), counts: pairsOf(counts), drain: drain === 1 };
 }
 
-/** What a newer version may have added stays behind; what an older one does not tell is absent. */
+/** Fields that a newer version added are ignored; fields that an older one does not send are absent. */
 function memberOf({ incarnation, name, host, port, roles, leaving, startedAtMs, unheard, cannotCommit }: MemberRecord): Member {
   const told = {
     ...(startedAtMs === undefined ? {} : { startedAtMs }),

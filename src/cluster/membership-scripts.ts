@@ -7,7 +7,7 @@
  *
  * state: hash of `generation` (random, new when what Redis knew was lost), `number` (of the view), `servedMs`, `nowMs` (Redis's clock at the
  * latest script), `size` (how many members) and the shared settings. members: incarnation → record, as JSON. counts: incarnation → renewals. heard: incarnation
- * by `servedMs` of its latest renewal. gone: incarnations put out, by when. waiting: name → record, while a generation is too young to tell who
+ * by `servedMs` of its latest renewal. gone: expelled incarnations, by when. waiting: name → record, while a generation is too young to tell who
  * else belongs to it. drains: incarnations that were asked to leave.
  */
 import type { Member } from './member.ts';
@@ -18,7 +18,7 @@ export type ProtocolRange = { lowest: number; highest: number };
 export type MemberRecord = Member & { protocol: ProtocolRange };
 
 /**
- * What nodes must have in common. The digest is of the SECRET_KEY, and tells nothing of it; Redis holds that of the node that was admitted last.
+ * What nodes must have in common. The digest is of the SECRET_KEY, and does not reveal it; Redis holds that of the node that was admitted last.
  * `network` names where the addresses that they announce mean the same: one machine for loopback addresses.
  */
 export type SharedSettings = { shardCount: number; secretKeyDigest: string; network: string };
@@ -131,8 +131,8 @@ end
 `;
 
 /**
- * A member says that it lives, and hears how things stand. `strange`: Redis knows less than the asker, which must present what it knows.
- * `out`: it was put out. A record that differs from the one that is kept replaces it, in a new view.
+ * A member renews its lease and gets the current view. `strange`: Redis knows less than the asker, which must present what it knows.
+ * `out`: it was expelled. A record that differs from the one that is kept replaces it, in a new view.
  */
 const renew = `
 forgetFragments()
@@ -148,8 +148,8 @@ return answer('member')
 `;
 
 /**
- * A member tells a Redis that has lost something of the view it knows. What is lost is founded anew from it. Where another member was first,
- * what that one did not know is added, for one lease; who has not come forward by then has lapsed.
+ * A member restores the view in a Redis that has lost a part of it. Where another member was first,
+ * what that one did not know is added, for one lease; members that have not presented themselves by then have lapsed.
  */
 const present = `
 forgetFragments()
@@ -179,7 +179,7 @@ lapse(servedMs)
 return answer('member')
 `;
 
-/** A node asks to become a member. Refused with what differs; told to come again while it cannot be decided. */
+/** A node asks to become a member. Refused with the setting that differs; asked to retry while it cannot be decided. */
 const register = `
 forgetFragments()
 if redis.call('HEXISTS', state, 'generation') == 0 then found(0) end
@@ -253,7 +253,7 @@ end
 return {'out'}
 `;
 
-/** Asks the live node of that name to leave; it hears of it with its next renewal. */
+/** Asks the live node of that name to leave; it learns it with its next renewal. */
 const drain = `
 local names = {}
 local asked = 'unknown'

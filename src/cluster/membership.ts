@@ -95,7 +95,7 @@ export class Membership {
     this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys, longestRetryMs });
   }
 
-  /** The last that is known; number 0 and nobody before `start`. Members are sorted by incarnation. */
+  /** The last known view; number 0 without members before `start`. Members are sorted by incarnation. */
   get view(): View {
     return this.current;
   }
@@ -124,7 +124,7 @@ export class Membership {
 
   /**
    * Joins. Rejects `conflict` with one line that names the setting in which this node differs from those that run, and `unavailable` when
-   * Redis cannot be reached within 10 seconds. Takes a second more where nobody has been there before.
+   * Redis cannot be reached within 10 seconds. Takes a second longer for the first node of a cluster.
    */
   async start(): Promise<void> {
     try {

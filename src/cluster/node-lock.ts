@@ -44,7 +44,7 @@ export class NodeLock {
   private taking: Promise<void> | null = null;
   private released = false;
   private inUse: Promise<unknown> = Promise.resolve();
-  /** Whoever finds it taken from then on was overtaken. */
+  /** From then on a failure to take it means that another node has taken over. */
   private wasHeld = false;
   private takenOver: AppError | null = null;
   private readonly options: NodeLockOptions;

@@ -2,7 +2,7 @@
  * The state of each shard on this node, and what it permits. Owns no clock and no connection.
  *
  * ```
- *            take              serve             seal              let go             drop
+ *            take              serve             seal              release            drop
  *   foreign ──────▶ waiting ─────────▶ owned ─────────▶ sealing ─────────▶ releasing ──────▶ foreign
  * ```
  * From every state a loss leads to `foreign`.
@@ -80,7 +80,7 @@ export class OwnShards {
     return this.step(shard, 'owned', 'sealing');
   }
 
-  letGo(shard: number): boolean {
+  release(shard: number): boolean {
     return this.step(shard, 'sealing', 'releasing');
   }
 

@@ -1,17 +1,17 @@
 /**
- * Which node should own which shard: a pure function of the view, so that all nodes of one view agree without a word. Rendezvous hashing:
+ * Which node should own which shard: a pure function of the view, so that all nodes of one view agree without communication. Rendezvous hashing:
  * every node draws a number for every shard, and the largest wins. It says what should be; what is, PostgreSQL says.
  *
  * P1 The order of the members changes nothing, nor does an incarnation: a node that comes back under its name is given what it had.
  * P2 A node that joins takes shards, and no others move; a node that leaves gives its shards away, and no others move. One that is isolated
  *    is as one that left, until it is no longer.
- * P3 One that cannot commit is as one that left, as long as another can; where nobody can, all are planned as if they could.
+ * P3 A member that cannot commit is planned like one that leaves, as long as another can commit; where none can, all are planned as if they could.
  */
 import { shardCount } from './address.ts';
 import { isolatedOf } from './isolation.ts';
 import { canOwn, type Member, type View } from './member.ts';
 
-/** Shard → the incarnation that should own it. null throughout where nobody can: no member runs actors, or all of them leave. */
+/** Shard → the incarnation that should own it. null throughout where no member can: none runs actors, or all of them leave. */
 export type Plan = readonly (string | null)[];
 
 export function planOf(view: View): Plan {

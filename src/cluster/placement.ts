@@ -31,22 +31,22 @@ export interface Placement {
   epochOf(shard: number): number | null;
   /**
    * Whether committed state in memory may be shown: null when the database has confirmed this node's ownership a moment ago; else a promise
-   * that resolves when it has, after losses it told of were announced (`onLost`). Rejects `unavailable` when the database does not answer.
+   * that resolves when it has, after losses it found were announced (`onLost`). Rejects `unavailable` when the database does not answer.
    */
   confirmation(): Promise<void> | null;
-  /** Sends an ask to the shard's owner. Throws `shard_not_owned` where nobody owns it now; the caller retries inside its deadline. */
+  /** Sends an ask to the shard's owner. Throws `shard_not_owned` where it has no owner now; the caller retries inside its deadline. */
   forward(shard: number, ask: RemoteAsk): Promise<unknown>;
-  /** Resolves when any shard has moved, as far as this node hears of it, and after `timeoutMs` at the latest. */
+  /** Resolves when any shard has moved, as far as this node knows, and after `timeoutMs` at the latest. */
   moved(timeoutMs: number): Promise<void>;
   /** Brings committed messages to the owners of their shards. What gets lost on the way they find in the database. */
   passOn(messages: readonly MessageDraft[]): void;
-  /** Calls back with messages that other nodes have passed on; null: some may have been lost on the way, look into the database. */
+  /** Calls back with messages from other nodes; null: some may have been lost, rescan the database. */
   onPassedOn(listener: (messages: readonly MessageDraft[] | null) => void): void;
   /** Whether the process with this incarnation may still run. False is certain. */
   isAlive(incarnation: string): boolean;
-  /** Calls back when an incarnation has certainly ended, or was put out of the cluster. */
+  /** Calls back when an incarnation has certainly ended, or was expelled from the cluster. */
   onGone(listener: (incarnation: string) => void): void;
-  /** Calls back with shards that this node has just come to own, so that their work goes on here; and with those of them that were a dead node's. */
+  /** Calls back with shards that this node has acquired, so that their work goes on here; and with the subset that belonged to a dead node. */
   onAcquired(listener: (shards: number[], orphaned: number[]) => void): void;
   /**
    * Calls back with shards that are about to be handed over: `epochOf` is null for them already. They are released when the promise has
@@ -59,7 +59,7 @@ export interface Placement {
   onLostCommits(listener: () => void): void;
   /** Joins: from here on shards are acquired. */
   start(): Promise<void>;
-  /** Gives up what is owned. */
+  /** Releases all owned shards. */
   stop(): Promise<void>;
 }
 

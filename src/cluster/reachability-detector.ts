@@ -26,7 +26,7 @@ export class ReachabilityDetector {
     this.options = options;
   }
 
-  /** One sample of all other members; who is no member any more is forgotten. True where there is something new to report. */
+  /** One sample of all other members; former members are forgotten. True where the result has changed. */
   sample(members: readonly string[], isReached: (incarnation: string) => boolean): boolean {
     const listed = new Set(members);
     for (const incarnation of this.peers.keys()) if (!listed.has(incarnation)) this.peers.delete(incarnation);

@@ -5,7 +5,7 @@
  * L1 The lease counts from the moment the check was begun, by the monotonic and by the machine's wall clock: a suspended machine stops the
  *    first, a set clock moves the second. Either one ends it.
  * L2 Without the lease an answer waits for a check that began after the question came, or for one that renews the lease.
- * L3 Whoever takes shards from a node that was not proven dead waits for longer than a lease before it takes turns.
+ * L3 A node that claims shards of a node that was not proven dead waits for longer than a lease before it takes turns.
  */
 import { type Clock, machineClock, monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -88,7 +88,7 @@ export class ReadLease {
       await this.options.check();
       this.confirmed = begun;
       asked?.resolve();
-      // L2: who came after the check had begun is answered as well where the lease holds now.
+      // L2: queries that came after the check had begun are answered as well where the lease is valid now.
       if (this.next !== null && this.ageMs() < this.options.leaseMs) {
         this.next.resolve();
         this.next = null;

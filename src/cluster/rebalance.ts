@@ -5,7 +5,7 @@ import type { ShardMap, ShardRow } from './shard-map.ts';
 
 export type Situation = {
   self: string;
-  /** Who should own each shard; null where nobody can. */
+  /** The planned owner of each shard; null where no member can own it. */
   plan: readonly (string | null)[];
   /** Liveness is unknown: running moves end, no move begins, no shard is claimed from another owner. */
   frozen: boolean;

@@ -11,11 +11,11 @@ import { backoffMs } from '../backoff.ts';
 import { AppError } from '../errors.ts';
 import { parseRedisUrl, type RedisAddress, redisHost } from '../redis-url.ts';
 
-/** No answer at all for so long: nobody is there any more. Longer than a slow Redis takes, as a new connection would be no faster. */
+/** Without any answer for so long the connection is dead. Longer than a slow Redis takes, as a new connection would be no faster. */
 const silenceMs = 5_000;
 const connectTimeoutMs = 1_000;
 const firstRetryMs = 50;
-/** How soon another primary of a Redis Cluster is noticed that nobody told of. */
+/** How soon a new primary of a Redis Cluster is noticed without a redirect. */
 const slotsRefreshMs = 1_000;
 /** From an old primary of a Redis Cluster to the new one; a script that is sent on and on fails, and is asked again. */
 const maxRedirections = 4;
@@ -58,7 +58,7 @@ export class RedisConnection {
     return this.redis.status === 'ready' ? null : (this.lastTrouble ?? 'the connection broke');
   }
 
-  /** Resolves when Redis answers. Rejects with one line for people when it does not within `withinMs`, and at once when it refuses us. */
+  /** Resolves when Redis answers. Rejects with one line for the operator when it does not within `withinMs`, and at once when it refuses the credentials. */
   async connect(withinMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     try {

@@ -1,4 +1,4 @@
-/** How often each member has renewed its lease, as this node has heard, and since when it has known. */
+/** The known renewal count of each member, and when this node first saw it. */
 
 export type Renewals = { count: number /** Monotonic. */; seenAtMs: number };
 
@@ -9,14 +9,14 @@ export class RenewalCounts {
     return this.seen.get(incarnation) ?? null;
   }
 
-  /** A count that is told again, by a node that had seen less, is no renewal. */
+  /** A count that is not larger than the known one is no renewal. */
   learn(counts: readonly (readonly [string, number])[], nowMs: number): void {
     for (const [incarnation, count] of counts) {
       if (count > (this.seen.get(incarnation)?.count ?? -1)) this.seen.set(incarnation, { count, seenAtMs: nowMs });
     }
   }
 
-  /** Forgets who is none of these. */
+  /** Forgets all others. */
   keep(members: ReadonlyMap<string, unknown>): void {
     for (const incarnation of this.seen.keys()) if (!members.has(incarnation)) this.seen.delete(incarnation);
   }

@@ -6,7 +6,7 @@
  */
 import { shardCount } from './address.ts';
 
-/** A row of the table. `owner` is an incarnation; null: nobody owns it, and it was given up in order. */
+/** A row of the table. `owner` is an incarnation; null: unowned, after an orderly release. */
 export type ShardRow = { shard: number; epoch: number; owner: string | null };
 
 export class ShardMap {

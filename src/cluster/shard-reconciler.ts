@@ -23,7 +23,7 @@ import { hasFallen, type ShardMap, type ShardRow } from './shard-map.ts';
 import { raiseEpochs, type ShardTable } from './shard-table.ts';
 
 export type PlacementView = {
-  /** Who should own each shard; null where nobody can. */
+  /** The planned owner of each shard; null where no member can own it. */
   plan: readonly (string | null)[];
   /** The coordinator does not answer: liveness is unknown. */
   frozen: boolean;
@@ -242,7 +242,7 @@ export class ShardReconciler {
     if (orphaned.length === 0) return;
     const owners = [...new Set(orphaned.map(({ owner }) => owner!))];
     const connected = await table.endCommits(owners);
-    // K4: put out meanwhile.
+    // K4: expelled meanwhile.
     if (era !== this.era) return;
     await this.claim(orphaned, new Set(owners.filter((owner) => isProvenDead(owner) && !connected.has(owner))));
   }

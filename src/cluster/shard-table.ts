@@ -1,9 +1,9 @@
 /**
- * The table `shard`: the only judge of who owns what. Every change of a row raises its epoch; commits compare epoch and owner.
+ * The table `shard`: the only authority on ownership. Every change of a row raises its epoch; commits compare epoch and owner.
  *
  * T1 A claim changes a row only if epoch and owner still are what the claimer saw. So of two claimers one gets it.
  * T2 A release changes a row only if it still is this owner's.
- * T3 Statements lock rows in the order of their shards, as commits do: nobody waits in a circle. A claim waits for commits under way, and
+ * T3 Statements lock rows in the order of their shards, as commits do, so there is no deadlock. A claim waits for commits under way, and
  *    commits that come later see it.
  */
 import type pg from 'pg';
@@ -21,14 +21,14 @@ export type ShardTableOptions = {
   statementTimeoutMs?: number;
 };
 
-/** Enough that a look or a check need not wait for a claim that waits for a commit. */
+/** Enough that a read or a check need not wait for a claim that waits for a commit. */
 const connections = 3;
 const lockTimeoutMs = 2_000;
 const lockNotAvailable = '55P03';
 
 export class ShardTable {
   readonly history = new DatabaseHistory();
-  /** Of all rows at the last look. */
+  /** Of all rows at the last read. */
   private digest: string | null = null;
   private readonly pool: pg.Pool;
   private readonly owner: string;
@@ -46,7 +46,7 @@ export class ShardTable {
     });
   }
 
-  /** All rows. With `unlessSame` none where they are what they were at the last look. */
+  /** All rows. With `unlessSame` none where they have not changed since the last read. */
   async read({ unlessSame = false } = {}): Promise<{ rows: ShardRow[]; verdict: Verdict }> {
     const { row, verdict } = await this.history.with((position, variant) =>
       this.one({
@@ -118,7 +118,7 @@ export class ShardTable {
 
   /**
    * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for what they have on its way. Returns
-   * those that still are connected, as far as anybody can tell.
+   * those that are still connected, as far as the database reports it.
    */
   async endCommits(owners: readonly string[]): Promise<Set<string>> {
     await endConnections(

@@ -5,9 +5,9 @@
  * N1 Shards are claimed only while the lock is held, and always under a new epoch.
  * N2 A shard that the database refused is lost first and claimed anew afterwards: nothing in memory outlives the loss.
  * N3 Committed state is shown only for a read lease after the database has confirmed, on the connection that holds the lock, that every
- *    shard is this node's. Whoever takes the database over waits that long before it serves.
+ *    shard is this node's. A node that takes the database over waits that long before it serves.
  * N4 A node that lost its lock to another drops everything at once, answers `unavailable`, claims nothing and ends no connection.
- * N5 Where the database has lost what it had confirmed, everything is lost, and claimed anew under epochs that nobody has seen.
+ * N5 Where the database has lost confirmed commits, all shards are dropped, and claimed again under epochs that were never used.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -41,7 +41,7 @@ export type SingleNodeOptions = {
   lockWaitMs?: number;
   /** How long committed state is shown without asking the database. Default 300 ms. */
   readLeaseMs?: number;
-  /** How often the database is asked while nobody asks this node. Default 1 s. */
+  /** How often the database is asked while there are no queries. Default 1 s. */
   watchMs?: number;
   /** Whether an earlier owner that did not release its shards may still run on another machine. Default true. */
   mayHaveRivals?: boolean;
@@ -51,7 +51,7 @@ export type SingleNodeOptions = {
   onTakenOver?: (error: AppError) => void;
 };
 
-/** `unconfirmed`: the connection that holds the lock is broken, and nobody knows who has the database. `taken over`: another node has it. */
+/** `unconfirmed`: the connection that holds the lock is broken, so another node may have taken the database. `taken over`: another node has it. */
 export type SingleNodeState = 'ready' | 'unconfirmed' | 'taken over';
 
 export class SingleNode implements Placement {
@@ -114,7 +114,7 @@ export class SingleNode implements Placement {
     const refusal = this.refusal();
     if (refusal === null) return this.lease.confirmation();
     const refused = Promise.reject(refusal);
-    // Some callers look only whether there is anything to wait for.
+    // Some callers only check for null and do not await it.
     refused.catch(() => {});
     return refused;
   }
@@ -123,7 +123,7 @@ export class SingleNode implements Placement {
     return pause(timeoutMs);
   }
 
-  /** All shards live here; those that are being claimed anew are looked through when they are back. */
+  /** All shards live here; messages of shards that are being reclaimed are read when they are back. */
   passOn(): void {}
 
   onPassedOn(): void {}
@@ -152,7 +152,7 @@ export class SingleNode implements Placement {
   async start(): Promise<void> {
     await this.lock.take();
     await this.claim();
-    // Nobody asks any more what a dead owner committed last.
+    // Markers of dead owners are not needed any more.
     await this.lock.use((client) => client.query('delete from commit_marker where owner <> $1', [this.owner]), claimMs);
     this.watching = setInterval(() => this.watch(), this.options.watchMs).unref();
   }
@@ -178,7 +178,7 @@ export class SingleNode implements Placement {
     return new AppError('unavailable', 'Another node has taken over the database; this node stops', { retryAfterS: 2 });
   }
 
-  /** Finds out also when nobody asks. */
+  /** Checks ownership also without queries. */
   private watch(): void {
     if (this.checking) return;
     this.checking = true;
@@ -295,7 +295,7 @@ export class SingleNode implements Placement {
     if (mayBeShown) await pause(readLeaseMs * waitOutFactor);
     if (this.stopping || this.takenOver !== null) return;
     for (const { shard, epoch } of rows) this.know(shard, epoch);
-    // Nobody else is alive here: who was is told by `isAlive`.
+    // No orphaned shards: `isAlive` is false for all other owners.
     const shards = rows.map(({ shard }) => shard);
     for (const listener of this.acquired) listener(shards, []);
   }

@@ -1,6 +1,6 @@
 /**
  * What operators have set for single accounts, in place of their plan or of single limits of it. The table is no actor's: the `troupe` command
- * writes it, the accounts are told of it, and the edge of every node reads it beside the plan.
+ * writes it, the accounts get it by a command, and the edge of every node reads it beside the plan.
  */
 import { emailKey } from '../email.ts';
 import type { Plan } from '../plans.ts';
@@ -40,7 +40,7 @@ export async function readOverrides(database: Database, accountIds: string[]): P
   return found;
 }
 
-/** At once; who has more is told by and by. */
+/** Changes in one read; the rest follow in the next ones. */
 const changesPerRead = 1_000;
 
 /** What is set for accounts that do not know it yet by their own rows. @param recentMs only what was set within so long; null: all */
@@ -79,7 +79,7 @@ export async function setOverrides(
   return { before: overridesOf(rows[0].before ?? {}), after: overridesOf(rows[0].after) };
 }
 
-/** Whose an e-mail address is, and the plan of the account itself; null where nobody has registered it. */
+/** The account of an e-mail address, and its own plan; null where the address is not registered. */
 export async function accountByEmail(database: Database, email: string): Promise<{ accountId: string; plan: Plan } | null> {
   const { rows } = await database.read({
     text: 'select a.id as "accountId", a.plan from email_address e join account a on a.id = e.account_id where e.id = $1',

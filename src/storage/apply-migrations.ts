@@ -8,14 +8,14 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { backoffMs } from '../backoff.ts';
 import { databaseFault } from './database-errors.ts';
 
-/** Shorter than anybody's patience; commits wait for it, and nothing is refused. */
+/** Shorter than any caller's deadline: commits wait for it, and none is refused. */
 const lockTimeoutMs = 250;
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 /** Longer than the longest list (30 s) by far. */
 const defaultPatienceMs = 120_000;
 
-/** Rejects with one line for people when a table stays locked for longer than `patienceMs`. Each migration is one transaction. */
+/** Rejects with one line for the operator when a table stays locked for longer than `patienceMs`. Each migration is one transaction. */
 export async function applyMigrations(orm: MikroORM, patienceMs = defaultPatienceMs): Promise<void> {
   for (const { name } of await orm.migrator.getPending()) {
     const giveUpAtMs = performance.now() + patienceMs;

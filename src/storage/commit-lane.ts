@@ -117,7 +117,7 @@ export class CommitLane {
     }
   }
 
-  /** Gives up the connection of a lane that has nothing to do. */
+  /** Closes the connection of an idle lane. */
   rest(): void {
     this.connection.drop();
   }

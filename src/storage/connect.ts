@@ -26,7 +26,7 @@ export type PoolOptions = SessionOptions & { max: number };
 /** Rejects when the database cannot be reached, or does not take the settings. A break is left to the caller's `error` listener. */
 export async function connect(options: SessionOptions, onError: (error: Error, client: pg.Client) => void = () => {}): Promise<pg.Client> {
   const client = new pg.Client(clientConfig(options));
-  // Unheard, a break would end the process.
+  // Without a listener a broken connection would end the process.
   client.on('error', (error) => onError(error, client));
   try {
     await client.connect();
@@ -46,7 +46,7 @@ export function openPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** For who makes the pool by itself. */
+/** For code that creates the pool itself. */
 export function poolConfig({ max, ...options }: PoolOptions): pg.PoolConfig {
   const statements = sessionStatements(options);
   return {

@@ -33,7 +33,7 @@ test(`O1 to O4 hold for every sequence of steps (SEED=${seed})`, () => {
           state = 'foreign';
         } else {
           const [from, to] = after[step.kind]!;
-          const done = step.kind === 'serve' ? own.serve(5) : step.kind === 'seal' ? own.seal(5) : own.letGo(5);
+          const done = step.kind === 'serve' ? own.serve(5) : step.kind === 'seal' ? own.seal(5) : own.release(5);
           assert.equal(done, state === from);
           if (done) state = to;
         }

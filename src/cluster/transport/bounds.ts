@@ -3,7 +3,7 @@
 import type { UnprovenBounds } from './unproven-connections.ts';
 
 export type Bounds = UnprovenBounds & {
-  /** A standing stream on which nothing was heard for so long is given up as `silent`. Pings go four times as often. */
+  /** An open stream without incoming data for so long is closed as `silent`. Pings are sent four times as often. */
   silentAfterMs: number;
   /** A dial that has not come to an end by then is `silent`. */
   dialWithinMs: number;
@@ -12,13 +12,13 @@ export type Bounds = UnprovenBounds & {
   longestRedialPauseMs: number;
   /** Bytes of batches that may be on their way to a peer that has not taken them up yet. */
   windowBytes: number;
-  /** Characters of frames that wait for credit, for each peer. Beyond: asks are `overloaded`, news are not taken. */
+  /** Characters of frames that wait for credit, for each peer. Beyond: asks are `overloaded`, notifications are dropped. */
   queueChars: number;
   /** Asks of this node that one peer has not answered yet. Beyond: `overloaded`. */
   maxAsks: number;
-  /** An ask, its reply or news, as JSON. Beyond: `payload_too_large`. */
+  /** An ask, its reply or a notification, as JSON. Beyond: `payload_too_large`. */
   maxPayloadBytes: number;
-  /** Streams that have not proved who they are. */
+  /** Streams that are not authenticated yet. */
   maxHandshakes: number;
   maxHandshakesPerAddress: number;
 };
@@ -40,7 +40,7 @@ export const defaultBounds: Bounds = {
   unprovenPerSecond: 10,
 };
 
-/** Whether a text takes at most so many bytes as UTF-8. Texts that surely do or surely do not are not looked through. */
+/** Whether a text takes at most so many bytes as UTF-8. Texts that certainly do or do not are not measured. */
 export function fits(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes);
 }

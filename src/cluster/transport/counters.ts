@@ -16,7 +16,7 @@ export type TransportCounters = {
   asksWaiting: number;
   /** Asks of others that are being answered. */
   asksServed: number;
-  /** Asks and news that were refused because there was no room for them. */
+  /** Asks and notifications that were refused because a queue was full. */
   refusedForRoom: number;
   /** How often a queue had to wait for credit. */
   creditStalls: number;

@@ -1,4 +1,4 @@
-/** Mutual TLS between nodes, where the operator gives certificates; else plain HTTP/2, and the cluster token alone says who is who. */
+/** Mutual TLS between nodes, where the operator gives certificates; else plain HTTP/2, authenticated by the cluster token alone. */
 import { type ChannelCredentials, credentials, ServerCredentials } from '@grpc/grpc-js';
 
 /** PEM texts: the certificate of the authority that signed all nodes' certificates, this node's, and its private key. */

@@ -43,7 +43,7 @@ export class Dial {
       this.wire.cut('not needed');
       if (late) return { kind: 'failed', reason: 'silent', detail: why };
       if (dialed.kind === 'welcome') return { kind: 'failed', reason: 'broken', detail: why };
-      // gRPC says only that it came to nothing; a plain connection says whether anybody listens.
+      // gRPC reports only that the dial failed; a plain TCP connection shows whether the port is open.
       if (dialed.kind === 'failed' && dialed.reason === 'broken' && !this.challenged)
         return { ...dialed, reason: await reasonOf(target, withinMs) };
       return dialed;

@@ -1,5 +1,5 @@
 /**
- * How two nodes find out that they are who they say, know the same key and speak a common protocol, before anything is served.
+ * Mutual authentication of two nodes: identity, the same secret key and a common protocol version, before anything is served.
  *
  * H1 Each side signs a nonce that the other has just made; the dialer first, so that a stranger gets nothing signed.
  * H2 Both tokens name both incarnations, the side and the protocol: none can be replayed, turned round or passed on to a third node.
@@ -25,7 +25,7 @@ const maxIncarnationChars = 200;
 /**
  * The dialer's part.
  *
- * @param challenged told when the other side has answered: from here on the dial is likely to succeed
+ * @param challenged called when the other side has answered: from here on the dial is likely to succeed
  */
 export async function greet(wire: Wire, own: Own, to: string, challenged: () => void): Promise<Dialed> {
   const nonce = randomBytes(nonceBytes);
@@ -50,7 +50,7 @@ export async function greet(wire: Wire, own: Own, to: string, challenged: () => 
  * The acceptor's part. Resolves with null when the other side was welcomed; else it was refused, and the stream is ended.
  *
  * @param admit asked when the other side has proved to be authentic
- * @param welcomed told in the same moment, when the other side has been welcomed
+ * @param welcomed called synchronously when the other side has been welcomed
  */
 export async function receive(
   wire: Wire,
@@ -85,7 +85,7 @@ export async function receive(
   if (!authentic) return refuse('NOT_AUTHENTIC', notAuthentic);
   const ownToken = await own.tokens.sign({ from: own.incarnation, to: from, side: 'acceptor', protocol, nonce: hello.nonce });
   if (wire.ended !== null) return { reason: null, detail: wire.ended, from };
-  // From here to the end without a pause: whoever was admitted is welcomed, and stands.
+  // Without an await from here on: an admitted peer is welcomed, and its stream is open.
   const admission = admit(from);
   if (admission !== 'yes') return refuse(admission, admission === 'DUPLICATE' ? 'a stream stands or is being opened' : 'on its way out');
   wire.write({ welcome: { token: ownToken } });

@@ -1,5 +1,5 @@
 /**
- * Notices that a stream has fallen silent, which TCP tells only after minutes, and how long the other side takes to answer. Times are of the
+ * Detects a silent stream, which TCP reports only after minutes, and measures the round trip. Times are of the
  * monotonic clock: the wall clock may be set.
  */
 
@@ -40,7 +40,7 @@ export class KeepAlive {
 
   private tick(): void {
     const nowMs = performance.now();
-    // This process itself stood still: what came meanwhile is still unread, and gets one more interval to be heard.
+    // This process itself was paused: data that arrived meanwhile is unread and gets one more interval.
     if (nowMs - this.dueAtMs > this.intervalMs) this.heardAtMs = Math.max(this.heardAtMs, nowMs - this.silentAfterMs + this.intervalMs);
     this.dueAtMs = nowMs + this.intervalMs;
     const silentMs = nowMs - this.heardAtMs;

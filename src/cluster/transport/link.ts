@@ -1,10 +1,9 @@
 /**
- * A standing stream to one peer: what this node asks of it, what it asks of this node, and news both ways. It begins after the handshake and
- * ends once.
+ * An open stream to one peer: asks, replies and notifications in both directions. It begins after the handshake and ends once.
  *
  * L1 Frames are handled in the order in which the other side put them in.
  * L2 Credit is given back for batches that were taken up, so a node that stands still gets no more than the window.
- * L3 When it ends, every open ask is settled and every ask being served is told that its asker has gone.
+ * L3 When it ends, every open ask is settled and the signal of every ask being served is aborted.
  */
 import { monotonicMs } from '../../clock.ts';
 import type { Log } from '../../log.ts';
@@ -85,7 +84,7 @@ export class Link {
     });
   }
 
-  /** Begins to hear the peer. Apart from the constructor, so that the link is in its place when the first frame comes. */
+  /** Begins to read. Separate from the constructor, so that the link is registered when the first frame comes. */
   start(): void {
     this.wire.listen(
       (parcel) => this.take(parcel),
@@ -110,7 +109,7 @@ export class Link {
     return this.asks.open(ask, signal);
   }
 
-  /** False where the news surely did not leave. */
+  /** False where the notification certainly was not sent. */
   notify(kind: string, payload: unknown): boolean {
     if (!this.takesAsks) return false;
     const { bounds, counters, log } = this.surroundings;
@@ -127,7 +126,7 @@ export class Link {
     return true;
   }
 
-  /** Says goodbye, goes on until what is open on both sides is answered, at most `graceMs`, and closes. Resolves then. */
+  /** Says goodbye, waits until all asks on both sides are answered, at most `graceMs`, and closes. Resolves then. */
   async leave(graceMs: number): Promise<void> {
     if (this.end !== null) return;
     if (this.leaving !== 'we') {

@@ -1,4 +1,4 @@
-/** Where other nodes dial in: the gRPC server, and the handshake of everyone who comes. */
+/** Accepts connections of other nodes: the gRPC server, and the handshake of each. */
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
 import { type ConnectionInjector, Server, type ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { Log } from '../../log.ts';
@@ -19,7 +19,7 @@ export type ListenerOptions = {
   accepted(from: string, wire: Wire, protocol: number): void;
 };
 
-/** Own pings decide what is silent. This only clears away connections whose other end has vanished without a word, or has no stream. */
+/** Own pings decide what is silent. This only closes connections whose other end has vanished, or that have no stream. */
 const connectionCheckMs = 20_000;
 const idleConnectionMs = 10_000;
 const toldAtMost = 100;
@@ -34,7 +34,7 @@ export class Listener {
   private readonly connections = new Set<Socket>();
   /** Handshakes that run, with the addresses they come from. */
   private readonly handshakes = new Map<Wire, string>();
-  /** Refusals that the log has heard of: a node that is refused comes again and again. */
+  /** Refusals that are logged already: a refused node retries again and again. */
   private readonly told = new Set<string>();
 
   constructor(options: ListenerOptions) {
@@ -75,7 +75,7 @@ export class Listener {
   }
 
   private take(socket: Socket): void {
-    // Whoever goes while it is taken is no error; gRPC hears of it by itself.
+    // A peer that disconnects meanwhile is no error; gRPC notices it by itself.
     socket.on('error', () => {});
     if (!this.unproven.admit(socket)) return;
     this.connections.add(socket);

@@ -44,7 +44,7 @@ export class OpenAsks {
     if (!ask.query || signal !== undefined) return this.openAlone(ask, body, signal);
     const same = this.unsentQueries.get(body);
     if (same !== undefined) {
-      // Else the callers move as one herd: the peer idles while they come together here, and this node while it answers.
+      // Else callers synchronise: the peer is idle while asks are collected here, and this node while the peer answers.
       if (++same.callers >= enoughCallers && this.waiting.size === 1) this.queue.flush();
       return same.answer;
     }
@@ -82,7 +82,7 @@ export class OpenAsks {
     return open;
   }
 
-  /** Nobody waits for it any more; the owner is told. */
+  /** The caller waits no longer; the owner is notified. */
   withdraw(open: OpenAsk, error: AppError): void {
     if (this.take(open.number) === undefined) return;
     if (open.sent) this.queue.pushControl(cancelFrame(open.number));
@@ -94,10 +94,10 @@ export class OpenAsks {
     this.counters.asksSent++;
   }
 
-  /** Whoever asks the same from here on asks anew. */
+  /** Equal queries from here on are sent again. */
   private leaves(open: OpenAsk): void {
     if (!open.query || open.sent || !this.unsentQueries.delete(open.body)) return;
-    // A new one for the next tick, for the reason that NumberSlots tells.
+    // A new Map for the next tick, for the reason given in NumberSlots.
     if (this.unsentQueries.size === 0) this.unsentQueries = new Map();
   }
 

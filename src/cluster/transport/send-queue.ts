@@ -11,7 +11,7 @@ import type { Bounds } from './bounds.ts';
 import { maxPieceBytes, type Parcel } from './contract.ts';
 import type { TransportCounters } from './counters.ts';
 
-/** A frame that is made when it leaves, or, when nobody wants it any more, is not: null. */
+/** A frame that is encoded when it is sent; null: it is not needed any more. */
 export interface LateFrame {
   readonly chars: number;
   leave(nowMs: number): string | null;

@@ -9,11 +9,11 @@ import { type AskFrame, failureFrame, readAsk, replyFrame } from './frames.ts';
 import { tooLarge } from './open-asks.ts';
 import type { SendQueue } from './send-queue.ts';
 
-/** Replies may wait for credit in a queue this many times the size of what asks and news are given; beyond, only that they are lost is told. */
+/** The queue of replies that wait for credit may be this many times as large as that of asks and notifications; beyond, only their loss is reported. */
 const replyRoom = 4;
 
 export class ServedAsks {
-  /** Those that are being answered; with who tells that the asker has gone, where somebody wants to know. */
+  /** Asks that are being answered; with the controller of the asker's signal, where one was requested. */
   private readonly running = new Map<number, AbortController | null>();
   private readonly from: string;
   private readonly queue: SendQueue;
@@ -69,12 +69,12 @@ export class ServedAsks {
     if (controller !== undefined && this.finish(number)) controller?.abort();
   }
 
-  /** Nobody hears the answers any more. */
+  /** The answers cannot be delivered any more. */
   cancelAll(): void {
     for (const number of [...this.running.keys()]) this.cancel(number);
   }
 
-  /** Whether somebody still waits for it. */
+  /** Whether the asker still waits for it. */
   private finish(number: number): boolean {
     const waiting = this.running.delete(number);
     if (waiting) this.counters.asksServed--;

@@ -1,4 +1,4 @@
-/** This node among its peers: listens, dials, and passes asks and news to the right stream. What `Peers` promises, over gRPC. */
+/** Implements `Peers` over gRPC: listens, dials, and passes asks and notifications to the right stream. */
 import { type Clock, systemClock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -25,7 +25,7 @@ export type TransportOptions = Partial<Bounds> & {
   log: Log;
   clock?: Clock;
   protocol?: Protocols;
-  /** Default: none. Then the cluster's ports belong on a network that nobody else reads. */
+  /** Default: none. Then the cluster's ports belong on a private network. */
   tls?: ClusterTls | null;
   /** From 0 to 1, for the jitter of redials. */
   random?: () => number;

@@ -52,7 +52,7 @@ export class UnprovenConnections {
     return true;
   }
 
-  /** @param peer `address:port`, as gRPC tells it */
+  /** @param peer `address:port`, as gRPC reports it */
   proved(peer: string): void {
     const address = this.#settle(peer);
     if (address !== undefined) address.opened = Math.max(0, address.opened - 1);

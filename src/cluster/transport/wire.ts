@@ -1,11 +1,11 @@
-/** A gRPC stream as both of its ends see it: the dialer's call and the acceptor's are told apart no further. */
+/** A gRPC stream as both of its ends see it: the same interface for the dialer and the acceptor. */
 import { type ClientDuplexStream, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { Parcel } from './contract.ts';
 
 type Call = ClientDuplexStream<Parcel, Parcel> | ServerDuplexStream<Parcel, Parcel>;
 
 export class Wire {
-  /** Why the stream ended, in words for people; null while it stands. */
+  /** Why the stream ended, for the log; null while it is open. */
   ended: string | null = null;
   private readonly call: Call;
   private readonly dispose: () => void;
@@ -75,7 +75,7 @@ export class Wire {
     if (this.ended !== null) return;
     this.ended = why;
     this.listener = null;
-    // Read to the end, so that gRPC can let go of the stream.
+    // Read to the end, so that gRPC can release the stream.
     this.call.resume();
     const { onEnd } = this;
     this.onEnd = null;
