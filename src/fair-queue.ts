@@ -33,8 +33,8 @@ export class FairQueue<T> {
   #maxRunningEach: number;
   readonly #maxWaiting: number;
   readonly #maxWaitingEach: number;
-  #running = 0;
-  #waiting = 0;
+  #runningCount = 0;
+  #waitingCount = 0;
 
   constructor({ maxRunning, maxRunningEach = maxRunning, maxWaiting = Infinity, maxWaitingEach = maxWaiting }: FairQueueOptions) {
     this.#maxRunning = maxRunning;
@@ -44,11 +44,11 @@ export class FairQueue<T> {
   }
 
   get running(): number {
-    return this.#running;
+    return this.#runningCount;
   }
 
   get waiting(): number {
-    return this.#waiting;
+    return this.#waitingCount;
   }
 
   runningOf(account: string): number {
@@ -63,7 +63,7 @@ export class FairQueue<T> {
   add(account: string, item: T): T | null {
     if (this.waitingOf(account) >= this.#maxWaitingEach) return item;
     let turnedAway: T | null = null;
-    if (this.#waiting >= this.#maxWaiting) {
+    if (this.#waitingCount >= this.#maxWaiting) {
       const longest = this.#longest();
       if (longest === null || longest.items.size <= this.waitingOf(account) + 1) return item;
       turnedAway = [...longest.items].at(-1)!;
@@ -71,21 +71,21 @@ export class FairQueue<T> {
     }
     const line = this.#lineOf(account);
     line.items.add(item);
-    this.#waiting++;
+    this.#waitingCount++;
     this.#settle(line);
     return turnedAway;
   }
 
   /** Gives the next item a place; null where none is free or nobody may have one. Call `finish` when it has ended. */
   take(): { account: string; item: T } | null {
-    if (this.#running >= this.#maxRunning) return null;
+    if (this.#runningCount >= this.#maxRunning) return null;
     const [line] = this.#ready;
     if (line === undefined) return null;
     const [item] = line.items as Set<T> & Iterable<T>;
     line.items.delete(item!);
-    this.#waiting--;
+    this.#waitingCount--;
     line.running++;
-    this.#running++;
+    this.#runningCount++;
     // At the end of the round again, should more of it wait.
     this.#ready.delete(line);
     this.#settle(line);
@@ -94,9 +94,9 @@ export class FairQueue<T> {
 
   /** Takes a place where one is free and nobody waits for it. False: use `add`. */
   takeFree(account: string): boolean {
-    if (this.#running >= this.#maxRunning || this.#ready.size > 0 || this.runningOf(account) >= this.#maxRunningEach) return false;
+    if (this.#runningCount >= this.#maxRunning || this.#ready.size > 0 || this.runningOf(account) >= this.#maxRunningEach) return false;
     this.#lineOf(account).running++;
-    this.#running++;
+    this.#runningCount++;
     return true;
   }
 
@@ -105,7 +105,7 @@ export class FairQueue<T> {
     const line = this.#lines.get(account);
     if (line === undefined || line.running === 0) throw new Error('A place was given back that nobody had');
     line.running--;
-    this.#running--;
+    this.#runningCount--;
     this.#settle(line);
   }
 
@@ -113,7 +113,7 @@ export class FairQueue<T> {
   remove(account: string, item: T): boolean {
     const line = this.#lines.get(account);
     if (line === undefined || !line.items.delete(item)) return false;
-    this.#waiting--;
+    this.#waitingCount--;
     this.#settle(line);
     return true;
   }
@@ -132,7 +132,7 @@ export class FairQueue<T> {
       line.items.clear();
       this.#settle(line);
     }
-    this.#waiting = 0;
+    this.#waitingCount = 0;
     return all;
   }
 

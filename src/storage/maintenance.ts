@@ -39,7 +39,7 @@ const maintenanceLock = 7_081_737;
 
 export class Maintenance {
   readonly #options: Required<MaintenanceOptions>;
-  readonly #stop = new AbortController();
+  readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | null = null;
   #round: Promise<unknown> | null = null;
 
@@ -52,7 +52,7 @@ export class Maintenance {
     this.#timer = setTimeout(() => {
       this.#round = this.runOnce().finally(() => {
         this.#round = null;
-        if (!this.#stop.signal.aborted) this.start();
+        if (!this.#stopping.signal.aborted) this.start();
       });
     }, this.#options.everyMs);
     this.#timer.unref();
@@ -60,7 +60,7 @@ export class Maintenance {
 
   /** Resolves when the current piece is done. */
   async stop(): Promise<void> {
-    this.#stop.abort();
+    this.#stopping.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#round;
     for (const job of this.#options.jobs) await job.close?.();
@@ -101,7 +101,7 @@ export class Maintenance {
     let total = 0;
     try {
       for (let piece = 0; ; piece++) {
-        if (piece === maxPieces || this.#stop.signal.aborted) {
+        if (piece === maxPieces || this.#stopping.signal.aborted) {
           // What is left is due in the next round, on whichever node.
           await client.query(`update chore set begun_at = '-infinity' where name = $1`, [job.name]);
           break;
@@ -109,7 +109,7 @@ export class Maintenance {
         const { seen, removed } = await job.doSome(pieceRows, client);
         total += removed;
         if (seen < pieceRows) break;
-        await pause(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => {});
+        await pause(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
       }
     } catch (error) {
       log.warn({ job: job.name, err: error }, 'a housekeeping job failed; retrying in the next round');

@@ -32,24 +32,24 @@ export class TrustedProxies {
    */
   clientOf(remote: string, headers: readonly string[], announced = ''): string {
     const peer = plainAddress(remote);
-    if (this.#ranges === null || !this.#trusts(peer)) return peer;
+    if (this.#ranges === null || !this.#trustsPlain(peer)) return peer;
     let client = announced === '' ? peer : plainAddress(announced);
-    if (!this.#trusts(client)) return client;
+    if (!this.#trustsPlain(client)) return client;
     for (const hop of hopsOf(headers)) {
       const address = plainAddress(hop);
       if (isIP(address) === 0) return client;
       client = address;
-      if (!this.#trusts(client)) return client;
+      if (!this.#trustsPlain(client)) return client;
     }
     return client;
   }
 
   /** Whether the other end of a connection is one of the proxies. */
   trusts(remote: string): boolean {
-    return this.#trusts(plainAddress(remote));
+    return this.#trustsPlain(plainAddress(remote));
   }
 
-  #trusts(address: string): boolean {
+  #trustsPlain(address: string): boolean {
     if (this.#ranges === null) return false;
     const family = isIP(address);
     return family !== 0 && this.#ranges.check(address, family === 6 ? 'ipv6' : 'ipv4');

@@ -39,7 +39,7 @@ export class ComputeProcess {
   readonly ready: Promise<void>;
   readonly gone: Promise<void>;
   readonly #child: ChildProcess;
-  #usable = true;
+  #inService = true;
   #isGone = false;
   #cpuMs = 0;
   #onMessage: (message: ToParent) => void = () => {};
@@ -50,7 +50,7 @@ export class ComputeProcess {
     const lastWords = tailOf(this.#child);
     this.gone = new Promise((resolve) => {
       const end = () => {
-        this.#usable = false;
+        this.#inService = false;
         this.#isGone = true;
         resolve();
         this.#onGone();
@@ -78,7 +78,7 @@ export class ComputeProcess {
 
   /** Whether it may be given another job. */
   get usable(): boolean {
-    return this.#usable && this.#cpuMs < maxCpuMs;
+    return this.#inService && this.#cpuMs < maxCpuMs;
   }
 
   get pid(): number {
@@ -137,7 +137,7 @@ export class ComputeProcess {
 
   /** Ends it at once, whatever it does; resolves when it is gone. */
   kill(): Promise<void> {
-    this.#usable = false;
+    this.#inService = false;
     if (!this.#isGone) this.hold(true);
     this.#child.kill('SIGKILL');
     return this.gone;
