@@ -26,133 +26,133 @@ type Line<T> = { readonly account: string; readonly items: Set<T>; running: numb
 
 /** Items are told apart by identity: one that waits must not be added again. What belongs to no account has the account ''. */
 export class FairQueue<T> {
-  readonly #lines = new Map<string, Line<T>>();
+  private readonly lines = new Map<string, Line<T>>();
   /** Those whose next item may run as soon as a place is free, in turn. */
-  readonly #ready = new Set<Line<T>>();
-  #maxRunning: number;
-  #maxRunningEach: number;
-  readonly #maxWaiting: number;
-  readonly #maxWaitingEach: number;
-  #runningCount = 0;
-  #waitingCount = 0;
+  private readonly ready = new Set<Line<T>>();
+  private maxRunning: number;
+  private maxRunningEach: number;
+  private readonly maxWaiting: number;
+  private readonly maxWaitingEach: number;
+  private runningCount = 0;
+  private waitingCount = 0;
 
   constructor({ maxRunning, maxRunningEach = maxRunning, maxWaiting = Infinity, maxWaitingEach = maxWaiting }: FairQueueOptions) {
-    this.#maxRunning = maxRunning;
-    this.#maxRunningEach = maxRunningEach;
-    this.#maxWaiting = maxWaiting;
-    this.#maxWaitingEach = maxWaitingEach;
+    this.maxRunning = maxRunning;
+    this.maxRunningEach = maxRunningEach;
+    this.maxWaiting = maxWaiting;
+    this.maxWaitingEach = maxWaitingEach;
   }
 
   get running(): number {
-    return this.#runningCount;
+    return this.runningCount;
   }
 
   get waiting(): number {
-    return this.#waitingCount;
+    return this.waitingCount;
   }
 
   runningOf(account: string): number {
-    return this.#lines.get(account)?.running ?? 0;
+    return this.lines.get(account)?.running ?? 0;
   }
 
   waitingOf(account: string): number {
-    return this.#lines.get(account)?.items.size ?? 0;
+    return this.lines.get(account)?.items.size ?? 0;
   }
 
   /** Lets an item wait; call `take` next. Returns the item that is turned away for it (F5), perhaps the item itself; null where there is room. */
   add(account: string, item: T): T | null {
-    if (this.waitingOf(account) >= this.#maxWaitingEach) return item;
+    if (this.waitingOf(account) >= this.maxWaitingEach) return item;
     let turnedAway: T | null = null;
-    if (this.#waitingCount >= this.#maxWaiting) {
-      const longest = this.#longest();
+    if (this.waitingCount >= this.maxWaiting) {
+      const longest = this.longest();
       if (longest === null || longest.items.size <= this.waitingOf(account) + 1) return item;
       turnedAway = [...longest.items].at(-1)!;
       this.remove(longest.account, turnedAway);
     }
-    const line = this.#lineOf(account);
+    const line = this.lineOf(account);
     line.items.add(item);
-    this.#waitingCount++;
-    this.#settle(line);
+    this.waitingCount++;
+    this.settle(line);
     return turnedAway;
   }
 
   /** Gives the next item a place; null where none is free or nobody may have one. Call `finish` when it has ended. */
   take(): { account: string; item: T } | null {
-    if (this.#runningCount >= this.#maxRunning) return null;
-    const [line] = this.#ready;
+    if (this.runningCount >= this.maxRunning) return null;
+    const [line] = this.ready;
     if (line === undefined) return null;
     const [item] = line.items as Set<T> & Iterable<T>;
     line.items.delete(item!);
-    this.#waitingCount--;
+    this.waitingCount--;
     line.running++;
-    this.#runningCount++;
+    this.runningCount++;
     // At the end of the round again, should more of it wait.
-    this.#ready.delete(line);
-    this.#settle(line);
+    this.ready.delete(line);
+    this.settle(line);
     return { account: line.account, item: item! };
   }
 
   /** Takes a place where one is free and nobody waits for it. False: use `add`. */
   takeFree(account: string): boolean {
-    if (this.#runningCount >= this.#maxRunning || this.#ready.size > 0 || this.runningOf(account) >= this.#maxRunningEach) return false;
-    this.#lineOf(account).running++;
-    this.#runningCount++;
+    if (this.runningCount >= this.maxRunning || this.ready.size > 0 || this.runningOf(account) >= this.maxRunningEach) return false;
+    this.lineOf(account).running++;
+    this.runningCount++;
     return true;
   }
 
   /** An item of this account has given its place back. Call `take` next. */
   finish(account: string): void {
-    const line = this.#lines.get(account);
+    const line = this.lines.get(account);
     if (line === undefined || line.running === 0) throw new Error('A place was given back that nobody had');
     line.running--;
-    this.#runningCount--;
-    this.#settle(line);
+    this.runningCount--;
+    this.settle(line);
   }
 
   /** It waits no longer. False where it did not. */
   remove(account: string, item: T): boolean {
-    const line = this.#lines.get(account);
+    const line = this.lines.get(account);
     if (line === undefined || !line.items.delete(item)) return false;
-    this.#waitingCount--;
-    this.#settle(line);
+    this.waitingCount--;
+    this.settle(line);
     return true;
   }
 
   /** Changes how many places there are. Nothing that runs is taken from anybody. Call `take` next. */
   resize(maxRunning: number, maxRunningEach: number): void {
-    this.#maxRunning = maxRunning;
-    this.#maxRunningEach = maxRunningEach;
-    for (const line of [...this.#lines.values()]) this.#settle(line);
+    this.maxRunning = maxRunning;
+    this.maxRunningEach = maxRunningEach;
+    for (const line of [...this.lines.values()]) this.settle(line);
   }
 
   /** Forgets all that wait, and returns them. */
   clear(): T[] {
-    const all = [...this.#lines.values()].flatMap(({ items }) => [...items]);
-    for (const line of [...this.#lines.values()]) {
+    const all = [...this.lines.values()].flatMap(({ items }) => [...items]);
+    for (const line of [...this.lines.values()]) {
       line.items.clear();
-      this.#settle(line);
+      this.settle(line);
     }
-    this.#waitingCount = 0;
+    this.waitingCount = 0;
     return all;
   }
 
-  #lineOf(account: string): Line<T> {
-    let line = this.#lines.get(account);
-    if (line === undefined) this.#lines.set(account, (line = { account, items: new Set(), running: 0 }));
+  private lineOf(account: string): Line<T> {
+    let line = this.lines.get(account);
+    if (line === undefined) this.lines.set(account, (line = { account, items: new Set(), running: 0 }));
     return line;
   }
 
-  #settle(line: Line<T>): void {
+  private settle(line: Line<T>): void {
     // A line that is ready already keeps its turn.
-    if (line.items.size > 0 && line.running < this.#maxRunningEach) this.#ready.add(line);
-    else this.#ready.delete(line);
-    if (line.items.size === 0 && line.running === 0) this.#lines.delete(line.account);
+    if (line.items.size > 0 && line.running < this.maxRunningEach) this.ready.add(line);
+    else this.ready.delete(line);
+    if (line.items.size === 0 && line.running === 0) this.lines.delete(line.account);
   }
 
   /** Looked for only where all places to wait are taken: as many steps as accounts wait, and these are no more than such places. */
-  #longest(): Line<T> | null {
+  private longest(): Line<T> | null {
     let longest: Line<T> | null = null;
-    for (const line of this.#lines.values()) if (line.items.size > (longest?.items.size ?? 0)) longest = line;
+    for (const line of this.lines.values()) if (line.items.size > (longest?.items.size ?? 0)) longest = line;
     return longest;
   }
 }
@@ -171,24 +171,24 @@ type Waiting = { enter(): void; turnAway(): void };
 export class FairGate {
   /** For metrics: those turned away since the start. */
   turnedAway = 0;
-  readonly #queue: FairQueue<Waiting>;
-  readonly #maxWaitMs: number | undefined;
+  private readonly queue: FairQueue<Waiting>;
+  private readonly maxWaitMs: number | undefined;
   /** Made once: whoever is turned away costs as little as possible. */
-  readonly #full: AppError;
+  private readonly full: AppError;
 
   constructor({ maxWaitMs, full, retryAfterS = 2, ...options }: FairGateOptions) {
-    this.#queue = new FairQueue(options);
-    this.#maxWaitMs = maxWaitMs;
-    this.#full = new AppError('overloaded', full, { retryAfterS });
+    this.queue = new FairQueue(options);
+    this.maxWaitMs = maxWaitMs;
+    this.full = new AppError('overloaded', full, { retryAfterS });
   }
 
   get size(): { running: number; waiting: number } {
-    return { running: this.#queue.running, waiting: this.#queue.waiting };
+    return { running: this.queue.running, waiting: this.queue.waiting };
   }
 
   resize(maxRunning: number, maxRunningEach: number): void {
-    this.#queue.resize(maxRunning, maxRunningEach);
-    this.#next();
+    this.queue.resize(maxRunning, maxRunningEach);
+    this.next();
   }
 
   /** Runs `work` when it is the account's turn. Rejects with what it rejects with, or as `enter` does. */
@@ -207,17 +207,17 @@ export class FairGate {
    */
   async enter(account: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
-    if (!this.#queue.takeFree(account)) await this.#turn(account, signal);
+    if (!this.queue.takeFree(account)) await this.turn(account, signal);
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      this.#queue.finish(account);
-      this.#next();
+      this.queue.finish(account);
+      this.next();
     };
   }
 
-  #turn(account: string, signal: AbortSignal | undefined): Promise<void> {
+  private turn(account: string, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
@@ -231,29 +231,29 @@ export class FairGate {
         turnAway: () => {
           end();
           this.turnedAway++;
-          reject(this.#full);
+          reject(this.full);
         },
       };
-      const leave = () => this.#queue.remove(account, waiting);
+      const leave = () => this.queue.remove(account, waiting);
       const onAbort = () => {
         leave();
         end();
         reject(signal!.reason);
       };
       const timer =
-        this.#maxWaitMs === undefined
+        this.maxWaitMs === undefined
           ? undefined
           : setTimeout(() => {
               leave();
               waiting.turnAway();
-            }, this.#maxWaitMs);
+            }, this.maxWaitMs);
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#queue.add(account, waiting)?.turnAway();
-      this.#next();
+      this.queue.add(account, waiting)?.turnAway();
+      this.next();
     });
   }
 
-  #next(): void {
-    for (let next = this.#queue.take(); next !== null; next = this.#queue.take()) next.item.enter();
+  private next(): void {
+    for (let next = this.queue.take(); next !== null; next = this.queue.take()) next.item.enter();
   }
 }

@@ -9,33 +9,33 @@ export type JsonLimits = {
 };
 
 export class JsonBounds {
-  readonly #limits: JsonLimits;
+  private readonly limits: JsonLimits;
   /** Why `take` answered false. */
   isTooDeep = false;
-  #depth = 0;
-  #values = 0;
-  #inString = false;
-  #escaped = false;
+  private depth = 0;
+  private values = 0;
+  private inString = false;
+  private escaped = false;
 
   constructor(limits: JsonLimits) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   /** False once the text is nested too deeply or holds too many values. Bytes above 0x7f never equal one of those looked at. */
   take(bytes: Uint8Array): boolean {
-    const { maxDepth, maxValues } = this.#limits;
+    const { maxDepth, maxValues } = this.limits;
     for (let i = 0; i < bytes.length; i++) {
       const byte = bytes[i]!;
-      if (this.#inString) {
-        if (this.#escaped) this.#escaped = false;
-        else if (byte === 0x5c) this.#escaped = true;
-        else if (byte === 0x22) this.#inString = false;
-      } else if (byte === 0x22) this.#inString = true;
+      if (this.inString) {
+        if (this.escaped) this.escaped = false;
+        else if (byte === 0x5c) this.escaped = true;
+        else if (byte === 0x22) this.inString = false;
+      } else if (byte === 0x22) this.inString = true;
       else if (byte === 0x5b || byte === 0x7b) {
-        this.isTooDeep = ++this.#depth > maxDepth;
-        if (this.isTooDeep || ++this.#values > maxValues) return false;
-      } else if (byte === 0x5d || byte === 0x7d) this.#depth--;
-      else if ((byte === 0x2c || byte === 0x3a) && ++this.#values > maxValues) return false;
+        this.isTooDeep = ++this.depth > maxDepth;
+        if (this.isTooDeep || ++this.values > maxValues) return false;
+      } else if (byte === 0x5d || byte === 0x7d) this.depth--;
+      else if ((byte === 0x2c || byte === 0x3a) && ++this.values > maxValues) return false;
     }
     return true;
   }

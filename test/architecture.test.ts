@@ -152,6 +152,14 @@ test('the wall clock is read in clock.ts alone, and no deadline goes by it', () 
   assert.deepEqual(wrong, []);
 });
 
+test('classes hide their members by `private`, not by #', () => {
+  const declared = /^\s+(?:(?:static|readonly|async|get|set) )*\*?#\w+\s*[:=;(!?<]/m;
+  assert.deepEqual(
+    sources.filter(({ text }) => declared.test(text)).map(({ path }) => path),
+    [],
+  );
+});
+
 test(`no file in src is longer than ${longestFileLines} lines`, () => {
   const lines = (text: string) => text.trimEnd().split('\n').length;
   const long = sources

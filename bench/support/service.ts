@@ -57,7 +57,7 @@ export class Service {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     try {
-      const url = await Service.#announced(child);
+      const url = await Service.announced(child);
       while (!(await fetch(`${url}/health/ready`)).ok) {
         if (machineMs() - beganMs > readyWithinMs) throw new Error('the service does not get ready');
         await after(pollMs);
@@ -71,7 +71,7 @@ export class Service {
     }
   }
 
-  static #announced(child: ChildProcess): Promise<string> {
+  private static announced(child: ChildProcess): Promise<string> {
     let printed = '';
     return new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`the service did not start:\n${printed}`)), readyWithinMs);

@@ -27,28 +27,28 @@ export type DatabaseClockOptions = {
 export class DatabaseClock {
   /** How far the database's clock is ahead of the machine's: for the operator, who should set one of them. */
   offsetMs = 0;
-  readonly #options: Required<DatabaseClockOptions>;
-  #timer: NodeJS.Timeout | null = null;
-  #measuring = false;
+  private readonly options: Required<DatabaseClockOptions>;
+  private timer: NodeJS.Timeout | null = null;
+  private measuring = false;
 
   constructor(options: DatabaseClockOptions) {
-    this.#options = { clock: systemClock, machine: machineClock, ...options };
+    this.options = { clock: systemClock, machine: machineClock, ...options };
   }
 
   /** Resolves when the clock has been corrected for the first time. Rejects where the database does not answer. */
   async start(): Promise<void> {
     for (let n = 0; n < firstSamples; n++) await this.measure();
-    this.#timer = setInterval(() => void this.#measureAgain(), everyMs);
-    this.#timer.unref();
+    this.timer = setInterval(() => void this.measureAgain(), everyMs);
+    this.timer.unref();
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.timer !== null) clearInterval(this.timer);
   }
 
   /** Compares once, and corrects where that is called for. */
   async measure(): Promise<void> {
-    const { database, clock, machine } = this.#options;
+    const { database, clock, machine } = this.options;
     const askedAtMs = monotonicMs();
     const { rows } = await database.read({
       name: 'database_clock',
@@ -61,11 +61,11 @@ export class DatabaseClock {
     const behindMs = rows[0].now_ms - (answeredAtMs.clock - halfTripMs);
     if (Math.abs(behindMs) > exactMs) clock.move(Math.round(behindMs));
     const measuredMs = rows[0].now_ms - (answeredAtMs.machine - halfTripMs);
-    if (Math.abs(measuredMs - this.offsetMs) > exactMs) this.#note(Math.abs(measuredMs) <= exactMs ? 0 : Math.round(measuredMs));
+    if (Math.abs(measuredMs - this.offsetMs) > exactMs) this.note(Math.abs(measuredMs) <= exactMs ? 0 : Math.round(measuredMs));
   }
 
-  #note(offsetMs: number): void {
-    const { log } = this.#options;
+  private note(offsetMs: number): void {
+    const { log } = this.options;
     const changedMs = Math.abs(offsetMs - this.offsetMs);
     this.offsetMs = offsetMs;
     if (changedMs < worthAWarningMs) return;
@@ -73,15 +73,15 @@ export class DatabaseClock {
     log.warn({ database_ahead_ms: offsetMs }, words);
   }
 
-  async #measureAgain(): Promise<void> {
-    if (this.#measuring) return;
-    this.#measuring = true;
+  private async measureAgain(): Promise<void> {
+    if (this.measuring) return;
+    this.measuring = true;
     try {
       await this.measure();
     } catch (error) {
-      this.#options.log.debug({ err: error }, "the clock could not be compared with the database's");
+      this.options.log.debug({ err: error }, "the clock could not be compared with the database's");
     } finally {
-      this.#measuring = false;
+      this.measuring = false;
     }
   }
 }

@@ -16,50 +16,50 @@ export type GateOptions = {
 type Waiting = { enter(): void; timer: NodeJS.Timeout | null };
 
 export class Gate {
-  readonly #options: GateOptions;
+  private readonly options: GateOptions;
   /** Created once, so that a rejection is cheap. */
-  readonly #turnedAway: AppError;
-  readonly #waiting = new Set<Waiting>();
-  #inside = 0;
+  private readonly turnedAway: AppError;
+  private readonly waiting = new Set<Waiting>();
+  private inside = 0;
 
   constructor(options: GateOptions) {
-    this.#options = options;
-    this.#turnedAway = new AppError('overloaded', options.full, { retryAfterS: 2 });
+    this.options = options;
+    this.turnedAway = new AppError('overloaded', options.full, { retryAfterS: 2 });
   }
 
   /** Runs `work` when it is its turn. Rejects with what it rejects with, or `overloaded` when the line is full or too slow. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#inside < this.#options.maxInside) this.#inside++;
-    else await this.#turn();
+    if (this.inside < this.options.maxInside) this.inside++;
+    else await this.turn();
     try {
       return await work();
     } finally {
       // The slot is passed to the next one directly, so that no newcomer can take it.
-      const [next] = this.#waiting;
-      if (next === undefined) this.#inside--;
+      const [next] = this.waiting;
+      if (next === undefined) this.inside--;
       else {
-        this.#leave(next);
+        this.leave(next);
         next.enter();
       }
     }
   }
 
-  #turn(): Promise<void> {
-    const { maxWaitMs, maxWaiting } = this.#options;
-    if (this.#waiting.size >= maxWaiting) throw this.#turnedAway;
+  private turn(): Promise<void> {
+    const { maxWaitMs, maxWaiting } = this.options;
+    if (this.waiting.size >= maxWaiting) throw this.turnedAway;
     return new Promise((enter, reject) => {
       const waiting: Waiting = { enter, timer: null };
-      this.#waiting.add(waiting);
+      this.waiting.add(waiting);
       if (maxWaitMs === undefined) return;
       waiting.timer = setTimeout(() => {
-        this.#leave(waiting);
-        reject(this.#turnedAway);
+        this.leave(waiting);
+        reject(this.turnedAway);
       }, maxWaitMs);
     });
   }
 
-  #leave(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
+  private leave(waiting: Waiting): void {
+    this.waiting.delete(waiting);
     if (waiting.timer !== null) clearTimeout(waiting.timer);
   }
 }

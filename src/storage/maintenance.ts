@@ -38,43 +38,43 @@ export type MaintenanceOptions = {
 const maintenanceLock = 7_081_737;
 
 export class Maintenance {
-  readonly #options: Required<MaintenanceOptions>;
-  readonly #stopping = new AbortController();
-  #timer: NodeJS.Timeout | null = null;
-  #round: Promise<unknown> | null = null;
+  private readonly options: Required<MaintenanceOptions>;
+  private readonly stopping = new AbortController();
+  private timer: NodeJS.Timeout | null = null;
+  private round: Promise<unknown> | null = null;
 
   constructor(options: MaintenanceOptions) {
-    this.#options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 1_000, ...options };
+    this.options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 1_000, ...options };
   }
 
   /** The first round begins after one interval, so that it does not slow the start. */
   start(): void {
-    this.#timer = setTimeout(() => {
-      this.#round = this.runOnce().finally(() => {
-        this.#round = null;
-        if (!this.#stopping.signal.aborted) this.start();
+    this.timer = setTimeout(() => {
+      this.round = this.runOnce().finally(() => {
+        this.round = null;
+        if (!this.stopping.signal.aborted) this.start();
       });
-    }, this.#options.everyMs);
-    this.#timer.unref();
+    }, this.options.everyMs);
+    this.timer.unref();
   }
 
   /** Resolves when the current piece is done. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#round;
-    for (const job of this.#options.jobs) await job.close?.();
+    this.stopping.abort();
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.round;
+    for (const job of this.options.jobs) await job.close?.();
   }
 
   /** One round: what was removed, by job that was due; null where another node is at it or the database does not answer. Failures are logged, never thrown. */
   async runOnce(): Promise<Record<string, number> | null> {
-    const { databaseUrl, jobs, log } = this.#options;
+    const { databaseUrl, jobs, log } = this.options;
     let client: pg.Client | null = null;
     try {
       client = await connect({ url: databaseUrl, name: 'troupe maintenance', statementTimeoutMs: 60_000 });
       if (!(await tryAdvisoryLock(client, maintenanceLock))) return null;
       const removed: Record<string, number> = {};
-      for (const job of jobs) if (await this.#begin(job, client)) removed[job.name] = await this.#work(job, client);
+      for (const job of jobs) if (await this.begin(job, client)) removed[job.name] = await this.work(job, client);
       if (Object.values(removed).some((count) => count > 0)) log.info({ removed }, 'housekeeping removed expired rows');
       return removed;
     } catch (error) {
@@ -86,7 +86,7 @@ export class Maintenance {
   }
 
   /** False when a node has started it within `everyMs`. */
-  async #begin({ name, everyMs = this.#options.everyMs }: HousekeepingJob, client: pg.Client): Promise<boolean> {
+  private async begin({ name, everyMs = this.options.everyMs }: HousekeepingJob, client: pg.Client): Promise<boolean> {
     const { rowCount } = await client.query(
       `insert into chore as c (name, begun_at) values ($1, now())
        on conflict (name) do update set begun_at = now() where c.begun_at <= now() - $2 * interval '1 millisecond'`,
@@ -95,13 +95,13 @@ export class Maintenance {
     return rowCount === 1;
   }
 
-  async #work(job: HousekeepingJob, client: pg.Client): Promise<number> {
-    const { pauseMs, maxPieces, log } = this.#options;
-    const pieceRows = Math.min(job.pieceRows ?? Number.POSITIVE_INFINITY, this.#options.pieceRows);
+  private async work(job: HousekeepingJob, client: pg.Client): Promise<number> {
+    const { pauseMs, maxPieces, log } = this.options;
+    const pieceRows = Math.min(job.pieceRows ?? Number.POSITIVE_INFINITY, this.options.pieceRows);
     let total = 0;
     try {
       for (let piece = 0; ; piece++) {
-        if (piece === maxPieces || this.#stopping.signal.aborted) {
+        if (piece === maxPieces || this.stopping.signal.aborted) {
           // What is left is due in the next round, on whichever node.
           await client.query(`update chore set begun_at = '-infinity' where name = $1`, [job.name]);
           break;
@@ -109,7 +109,7 @@ export class Maintenance {
         const { seen, removed } = await job.doSome(pieceRows, client);
         total += removed;
         if (seen < pieceRows) break;
-        await pause(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
+        await pause(pauseMs, undefined, { signal: this.stopping.signal }).catch(() => {});
       }
     } catch (error) {
       log.warn({ job: job.name, err: error }, 'a housekeeping job failed; retrying in the next round');

@@ -18,15 +18,15 @@ const tagBytes = 16;
 export class Secrets {
   /** Names the root key that encrypts, without telling anything about it. */
   readonly keyId: string;
-  readonly #roots: Map<string, string>;
-  readonly #keys = new Map<string, Buffer>();
+  private readonly roots: Map<string, string>;
+  private readonly keys = new Map<string, Buffer>();
 
   /**
    * @param rootKey SECRET_KEY: 32 characters or more
    * @param acceptedKeys what texts may be encrypted with beside it
    */
   constructor(rootKey: string, acceptedKeys: readonly string[] = []) {
-    this.#roots = new Map([rootKey, ...acceptedKeys].map((root) => [keyIdOf(root), root]));
+    this.roots = new Map([rootKey, ...acceptedKeys].map((root) => [keyIdOf(root), root]));
     this.keyId = keyIdOf(rootKey);
   }
 
@@ -38,7 +38,7 @@ export class Secrets {
    */
   encrypt(purpose: string, plaintext: string, about = ''): string {
     const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.#keyFor(this.keyId, purpose), nonce);
+    const cipher = createCipheriv('aes-256-gcm', this.keyFor(this.keyId, purpose), nonce);
     cipher.setAAD(bound(this.keyId, purpose, about));
     const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `${version}.${this.keyId}.${sealed.toString('base64url')}`;
@@ -50,8 +50,8 @@ export class Secrets {
     const sealed = Buffer.from(body, 'base64url');
     if (textVersion !== version || rest.length > 0 || sealed.length < nonceBytes + tagBytes)
       throw new SecretError('This is no encrypted text');
-    if (!this.#roots.has(keyId)) throw new SecretError('This was encrypted with another SECRET_KEY');
-    const decipher = createDecipheriv('aes-256-gcm', this.#keyFor(keyId, purpose), sealed.subarray(0, nonceBytes), {
+    if (!this.roots.has(keyId)) throw new SecretError('This was encrypted with another SECRET_KEY');
+    const decipher = createDecipheriv('aes-256-gcm', this.keyFor(keyId, purpose), sealed.subarray(0, nonceBytes), {
       authTagLength: tagBytes,
     });
     decipher.setAAD(bound(keyId, purpose, about));
@@ -69,10 +69,10 @@ export class Secrets {
     return text.split('.')[1] === this.keyId;
   }
 
-  #keyFor(keyId: string, purpose: string): Buffer {
+  private keyFor(keyId: string, purpose: string): Buffer {
     const name = `${keyId} ${purpose}`;
-    let key = this.#keys.get(name);
-    if (key === undefined) this.#keys.set(name, (key = derivedKey(this.#roots.get(keyId)!, `encrypt ${purpose}`)));
+    let key = this.keys.get(name);
+    if (key === undefined) this.keys.set(name, (key = derivedKey(this.roots.get(keyId)!, `encrypt ${purpose}`)));
     return key;
   }
 }

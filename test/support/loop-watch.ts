@@ -3,30 +3,30 @@
  * of a busy machine take; processor time counts what this thread itself did, garbage collection of its heap included.
  */
 export class LoopWatch {
-  #longestMs = 0;
-  #stopped = false;
-  #before = process.threadCpuUsage();
+  private longestMs = 0;
+  private stopped = false;
+  private before = process.threadCpuUsage();
 
   constructor() {
-    this.#look();
+    this.look();
   }
 
   /** The longest turn since the last look, in milliseconds. */
   take(): number {
-    const longestMs = this.#longestMs;
-    this.#longestMs = 0;
+    const longestMs = this.longestMs;
+    this.longestMs = 0;
     return longestMs;
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.stopped = true;
   }
 
   /** Once in each turn of the loop, so that everything between two looks was one turn. Does not keep the process alive. */
-  #look = (): void => {
-    const { user, system } = process.threadCpuUsage(this.#before);
-    this.#longestMs = Math.max(this.#longestMs, (user + system) / 1_000);
-    this.#before = process.threadCpuUsage();
-    if (!this.#stopped) setImmediate(this.#look).unref();
+  private look = (): void => {
+    const { user, system } = process.threadCpuUsage(this.before);
+    this.longestMs = Math.max(this.longestMs, (user + system) / 1_000);
+    this.before = process.threadCpuUsage();
+    if (!this.stopped) setImmediate(this.look).unref();
   };
 }

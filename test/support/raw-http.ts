@@ -5,20 +5,20 @@ export type RawAnswer = { status: number; headers: Map<string, string>; body: Bu
 
 export class RawClient {
   readonly socket: net.Socket;
-  #received = Buffer.alloc(0);
-  #ended = false;
-  #wake: () => void = () => {};
+  private received = Buffer.alloc(0);
+  private ended = false;
+  private wake: () => void = () => {};
 
   private constructor(socket: net.Socket) {
     this.socket = socket;
     socket.on('data', (chunk) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
-      this.#wake();
+      this.received = Buffer.concat([this.received, chunk]);
+      this.wake();
     });
     for (const event of ['end', 'close', 'error']) {
       socket.on(event, () => {
-        this.#ended = true;
-        this.#wake();
+        this.ended = true;
+        this.wake();
       });
     }
   }
@@ -36,58 +36,58 @@ export class RawClient {
 
   /** The next answer on this connection; null when the server closed it instead. */
   async answer(options: { head?: boolean } = {}): Promise<RawAnswer | null> {
-    const headEnd = await this.#until(() => this.#received.indexOf('\r\n\r\n'));
+    const headEnd = await this.until(() => this.received.indexOf('\r\n\r\n'));
     if (headEnd === -1) return null;
-    const [statusLine = '', ...lines] = this.#received.subarray(0, headEnd).toString('latin1').split('\r\n');
+    const [statusLine = '', ...lines] = this.received.subarray(0, headEnd).toString('latin1').split('\r\n');
     const headers = new Map(
       lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
     );
-    this.#received = this.#received.subarray(headEnd + 4);
+    this.received = this.received.subarray(headEnd + 4);
     const status = Number(statusLine.split(' ')[1]);
     if (status === 100) return this.answer(options);
     if (options.head || status === 204 || status === 304) return { status, headers, body: Buffer.alloc(0) };
-    return { status, headers, body: await this.#body(headers) };
+    return { status, headers, body: await this.body(headers) };
   }
 
   /** Waits until the server has closed the connection. */
   async closed(): Promise<void> {
-    while (!this.#ended) await this.#more();
+    while (!this.ended) await this.more();
   }
 
   /** Everything received and not yet read as an answer. */
   get rest(): Buffer {
-    return this.#received;
+    return this.received;
   }
 
   end(): void {
     this.socket.destroy();
   }
 
-  async #body(headers: Map<string, string>): Promise<Buffer> {
+  private async body(headers: Map<string, string>): Promise<Buffer> {
     if (headers.get('transfer-encoding') === 'chunked') {
-      const end = await this.#until(() => this.#received.indexOf('0\r\n\r\n'));
-      const body = unchunk(this.#received.subarray(0, end === -1 ? undefined : end));
-      this.#received = this.#received.subarray(end + 5);
+      const end = await this.until(() => this.received.indexOf('0\r\n\r\n'));
+      const body = unchunk(this.received.subarray(0, end === -1 ? undefined : end));
+      this.received = this.received.subarray(end + 5);
       return body;
     }
     const length = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY);
-    await this.#until(() => (this.#received.length >= length ? length : -1));
-    const body = this.#received.subarray(0, length);
-    this.#received = this.#received.subarray(body.length);
+    await this.until(() => (this.received.length >= length ? length : -1));
+    const body = this.received.subarray(0, length);
+    this.received = this.received.subarray(body.length);
     return body;
   }
 
-  async #until(position: () => number): Promise<number> {
+  private async until(position: () => number): Promise<number> {
     for (;;) {
       const found = position();
-      if (found !== -1 || this.#ended) return found;
-      await this.#more();
+      if (found !== -1 || this.ended) return found;
+      await this.more();
     }
   }
 
-  #more(): Promise<void> {
+  private more(): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = resolve;
+      this.wake = resolve;
     });
   }
 }

@@ -12,30 +12,30 @@ export class S3Server {
   readonly openUploads = new Map<string, Map<number, Buffer>>();
   readonly requests: string[] = [];
   misbehave: Misbehaviour | null = null;
-  readonly #server: Server;
+  private readonly server: Server;
 
   private constructor() {
-    this.#server = createServer((request, response) => {
-      this.#handle(request, response).catch(() => response.destroy());
+    this.server = createServer((request, response) => {
+      this.handle(request, response).catch(() => response.destroy());
     });
   }
 
   static async start(): Promise<S3Server> {
     const s3 = new S3Server();
-    await new Promise<void>((resolve) => s3.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => s3.server.listen(0, '127.0.0.1', resolve));
     return s3;
   }
 
   get url(): string {
-    return `s3://key:${encodeURIComponent('se/cr+et')}@127.0.0.1:${(this.#server.address() as AddressInfo).port}/bucket`;
+    return `s3://key:${encodeURIComponent('se/cr+et')}@127.0.0.1:${(this.server.address() as AddressInfo).port}/bucket`;
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url!, 'http://s3');
     const key = decodeURIComponent(url.pathname);
     this.requests.push(`${request.method} ${url.pathname}`);
@@ -50,9 +50,9 @@ export class S3Server {
     }
     if (!isSigned(request, url)) return void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
     const upload = url.searchParams.get('uploadId');
-    if (request.method === 'POST' && url.searchParams.has('uploads')) return this.#begin(response);
-    if (request.method === 'PUT' && upload !== null) return this.#part(response, upload, Number(url.searchParams.get('partNumber')), body);
-    if (request.method === 'POST' && upload !== null) return this.#complete(response, upload, key);
+    if (request.method === 'POST' && url.searchParams.has('uploads')) return this.begin(response);
+    if (request.method === 'PUT' && upload !== null) return this.part(response, upload, Number(url.searchParams.get('partNumber')), body);
+    if (request.method === 'POST' && upload !== null) return this.complete(response, upload, key);
     if (request.method === 'DELETE' && upload !== null) {
       this.openUploads.delete(upload);
       return void response.writeHead(204).end();
@@ -65,12 +65,12 @@ export class S3Server {
       this.objects.delete(key);
       return void response.writeHead(204).end();
     }
-    if (url.searchParams.get('list-type') === '2') return this.#list(response, url);
-    this.#get(response, url, key, request.headers.range, request.method === 'HEAD');
+    if (url.searchParams.get('list-type') === '2') return this.list(response, url);
+    this.get(response, url, key, request.headers.range, request.method === 'HEAD');
   }
 
   /** Two a page, so that listings have several. */
-  #list(response: ServerResponse, url: URL): void {
+  private list(response: ServerResponse, url: URL): void {
     const prefix = '/bucket/';
     const after = url.searchParams.get('continuation-token') ?? '';
     const left = [...this.objects.keys()]
@@ -84,19 +84,19 @@ export class S3Server {
     response.end(`<ListBucketResult>${contents.join('')}${next}</ListBucketResult>`);
   }
 
-  #begin(response: ServerResponse): void {
+  private begin(response: ServerResponse): void {
     const id = randomUUID();
     this.openUploads.set(id, new Map());
     response.writeHead(200, { 'content-type': 'application/xml' });
     response.end(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`);
   }
 
-  #part(response: ServerResponse, upload: string, number: number, body: Buffer): void {
+  private part(response: ServerResponse, upload: string, number: number, body: Buffer): void {
     this.openUploads.get(upload)!.set(number, body);
     response.writeHead(200, { etag: etag(body) }).end();
   }
 
-  #complete(response: ServerResponse, upload: string, key: string): void {
+  private complete(response: ServerResponse, upload: string, key: string): void {
     const parts = [...this.openUploads.get(upload)!].sort(([a], [b]) => a - b);
     this.objects.set(key, Buffer.concat(parts.map(([, bytes]) => bytes)));
     this.openUploads.delete(upload);
@@ -104,7 +104,7 @@ export class S3Server {
     response.end('<CompleteMultipartUploadResult><ETag>"x"</ETag></CompleteMultipartUploadResult>');
   }
 
-  #get(response: ServerResponse, url: URL, key: string, range: string | undefined, head: boolean): void {
+  private get(response: ServerResponse, url: URL, key: string, range: string | undefined, head: boolean): void {
     const bytes = this.objects.get(key);
     if (bytes === undefined)
       return void response.writeHead(404, { 'content-type': 'application/xml' }).end(head ? '' : '<Error><Code>NoSuchKey</Code></Error>');

@@ -28,59 +28,59 @@ type Unproven = { socket: Socket; address: string; timer: NodeJS.Timeout };
 const maxAddresses = 10_000;
 
 export class UnprovenConnections {
-  readonly #options: Required<UnprovenOptions>;
-  readonly #addresses = new LRUCache<string, Address>({ max: maxAddresses });
+  private readonly options: Required<UnprovenOptions>;
+  private readonly addresses = new LRUCache<string, Address>({ max: maxAddresses });
   /** By the other end's address and port. */
-  readonly #open = new Map<string, Unproven>();
+  private readonly open = new Map<string, Unproven>();
 
   constructor(options: UnprovenOptions) {
-    this.#options = { nowMs: () => performance.now(), ...options };
+    this.options = { nowMs: () => performance.now(), ...options };
   }
 
   /** Whether a new connection may stay for now. One that may not is closed. */
   admit(socket: Socket): boolean {
     const { remoteAddress, remotePort } = socket;
     const peer = `${remoteAddress}:${remotePort}`;
-    if (remoteAddress === undefined || !this.#hasRoom(remoteAddress)) {
+    if (remoteAddress === undefined || !this.hasRoom(remoteAddress)) {
       socket.destroy();
       return false;
     }
-    const timer = setTimeout(() => socket.destroy(), this.#options.withinMs);
+    const timer = setTimeout(() => socket.destroy(), this.options.withinMs);
     timer.unref();
-    this.#open.set(peer, { socket, address: remoteAddress, timer });
-    socket.once('close', () => this.#settle(peer));
+    this.open.set(peer, { socket, address: remoteAddress, timer });
+    socket.once('close', () => this.settle(peer));
     return true;
   }
 
   /** @param peer `address:port`, as gRPC reports it */
   proved(peer: string): void {
-    const address = this.#settle(peer);
+    const address = this.settle(peer);
     if (address !== undefined) address.opened = Math.max(0, address.opened - 1);
   }
 
   get count(): number {
-    return this.#open.size;
+    return this.open.size;
   }
 
-  #hasRoom(name: string): boolean {
-    const { maxUnproven, maxUnprovenPerAddress, unprovenBurst, unprovenPerSecond, nowMs } = this.#options;
+  private hasRoom(name: string): boolean {
+    const { maxUnproven, maxUnprovenPerAddress, unprovenBurst, unprovenPerSecond, nowMs } = this.options;
     const atMs = nowMs();
-    const address = this.#addresses.get(name) ?? { open: 0, opened: 0, atMs };
+    const address = this.addresses.get(name) ?? { open: 0, opened: 0, atMs };
     address.opened = Math.max(0, address.opened - ((atMs - address.atMs) * unprovenPerSecond) / 1_000);
     address.atMs = atMs;
-    this.#addresses.set(name, address);
-    if (this.#open.size >= maxUnproven || address.open >= maxUnprovenPerAddress || address.opened + 1 > unprovenBurst) return false;
+    this.addresses.set(name, address);
+    if (this.open.size >= maxUnproven || address.open >= maxUnprovenPerAddress || address.opened + 1 > unprovenBurst) return false;
     address.open++;
     address.opened++;
     return true;
   }
 
-  #settle(peer: string): Address | undefined {
-    const found = this.#open.get(peer);
+  private settle(peer: string): Address | undefined {
+    const found = this.open.get(peer);
     if (found === undefined) return undefined;
-    this.#open.delete(peer);
+    this.open.delete(peer);
     clearTimeout(found.timer);
-    const address = this.#addresses.peek(found.address);
+    const address = this.addresses.peek(found.address);
     if (address !== undefined && address.open > 0) address.open--;
     return address;
   }

@@ -12,15 +12,15 @@ const mappedDotted = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/;
 const mappedHex = /^(?:(?:0{1,4}:){5}|::)ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
 export class TrustedProxies {
-  readonly #ranges: BlockList | null;
+  private readonly ranges: BlockList | null;
 
   /** @param ranges addresses and CIDR ranges; none: nobody is believed */
   constructor(ranges: readonly string[] = []) {
-    this.#ranges = ranges.length === 0 ? null : new BlockList();
+    this.ranges = ranges.length === 0 ? null : new BlockList();
     for (const range of ranges) {
       const [address, bits] = range.split('/') as [string, string?];
       const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-      this.#ranges!.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
+      this.ranges!.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
     }
   }
 
@@ -32,27 +32,27 @@ export class TrustedProxies {
    */
   clientOf(remote: string, headers: readonly string[], announced = ''): string {
     const peer = plainAddress(remote);
-    if (this.#ranges === null || !this.#trustsPlain(peer)) return peer;
+    if (this.ranges === null || !this.trustsPlain(peer)) return peer;
     let client = announced === '' ? peer : plainAddress(announced);
-    if (!this.#trustsPlain(client)) return client;
+    if (!this.trustsPlain(client)) return client;
     for (const hop of hopsOf(headers)) {
       const address = plainAddress(hop);
       if (isIP(address) === 0) return client;
       client = address;
-      if (!this.#trustsPlain(client)) return client;
+      if (!this.trustsPlain(client)) return client;
     }
     return client;
   }
 
   /** Whether the other end of a connection is one of the proxies. */
   trusts(remote: string): boolean {
-    return this.#trustsPlain(plainAddress(remote));
+    return this.trustsPlain(plainAddress(remote));
   }
 
-  #trustsPlain(address: string): boolean {
-    if (this.#ranges === null) return false;
+  private trustsPlain(address: string): boolean {
+    if (this.ranges === null) return false;
     const family = isIP(address);
-    return family !== 0 && this.#ranges.check(address, family === 6 ? 'ipv6' : 'ipv4');
+    return family !== 0 && this.ranges.check(address, family === 6 ? 'ipv6' : 'ipv4');
   }
 }
 

@@ -70,67 +70,67 @@ export class Exchange {
   request: HttpRequest | null = null;
   /** The connection ends with this answer, and nothing that came behind the request may be served. */
   readonly isLast: boolean;
-  readonly #socket: ResponseSocket;
-  readonly #ended: (exchange: Exchange) => void;
-  #closed = false;
-  #outgoing: OutgoingStream | null = null;
+  private readonly socket: ResponseSocket;
+  private readonly ended: (exchange: Exchange) => void;
+  private closed = false;
+  private outgoing: OutgoingStream | null = null;
 
   /**
    * @param bodyBytes as `Framing` tells them
    * @param ended called once, when the answer is out or the client gone
    */
   constructor(socket: ResponseSocket, bodyBytes: number | null | undefined, isLast: boolean, ended: (exchange: Exchange) => void) {
-    this.#socket = socket;
+    this.socket = socket;
     this.isLast = isLast;
-    this.#ended = ended;
-    socket.onAborted(() => this.#abort());
+    this.ended = ended;
+    socket.onAborted(() => this.abort());
     this.body = bodyBytes === undefined ? null : new IncomingBody(socket, bodyBytes);
   }
 
   /** Sends the answer, unless the client has gone meanwhile: then a stream in it is destroyed. */
   respond(request: HttpRequest, response: HttpResponse, closeAfter: boolean): void {
     const { body } = response;
-    if (this.#closed) {
+    if (this.closed) {
       if (body instanceof Readable) body.destroy();
       return;
     }
-    const close = closeAfter || this.isLast || this.#leavesTooMuchUnread();
+    const close = closeAfter || this.isLast || this.leavesTooMuchUnread();
     this.body?.finish();
     if (body instanceof Readable && request.method !== 'HEAD') {
-      this.#socket.cork(() => {
-        writeHead(this.#socket, request, response);
+      this.socket.cork(() => {
+        writeHead(this.socket, request, response);
         // A body of known length is ended by its last byte, which cannot say that the connection ends too: the header asks the client to.
-        if (close && response.bodyBytes !== undefined) this.#socket.writeHeader('Connection', 'close');
+        if (close && response.bodyBytes !== undefined) this.socket.writeHeader('Connection', 'close');
       });
-      this.#outgoing = new OutgoingStream(this.#socket, body, response.bodyBytes, close, () => this.#finish());
+      this.outgoing = new OutgoingStream(this.socket, body, response.bodyBytes, close, () => this.finish());
       return;
     }
     if (body instanceof Readable) body.destroy();
-    this.#socket.cork(() => sendWhole(this.#socket, request, response, close));
-    this.#finish();
+    this.socket.cork(() => sendWhole(this.socket, request, response, close));
+    this.finish();
   }
 
   /** Cuts the connection. */
   close(): void {
-    if (!this.#closed) this.#socket.close();
+    if (!this.closed) this.socket.close();
   }
 
-  #leavesTooMuchUnread(): boolean {
+  private leavesTooMuchUnread(): boolean {
     if (this.body === null || this.body.complete) return false;
     return this.body.declaredBytes === null || this.body.declaredBytes > discardedBytesMax;
   }
 
-  #finish(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#ended(this);
+  private finish(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.ended(this);
   }
 
-  #abort(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+  private abort(): void {
+    if (this.closed) return;
+    this.closed = true;
     this.body?.abort();
-    this.#outgoing?.abort();
-    this.#ended(this);
+    this.outgoing?.abort();
+    this.ended(this);
   }
 }

@@ -19,12 +19,12 @@ export class Framing {
   headers: string[] = [];
   /** The request must be refused and its connection ended. */
   isMalformed = false;
-  #seen = 0;
+  private seen = 0;
 
   /** @param method upper case */
   begin(method: string): void {
     this.headers = [];
-    this.#seen = 0;
+    this.seen = 0;
     this.isMalformed = !(method === 'GET' || method === 'POST' || /^[A-Z][A-Z-]{1,19}$/.test(method));
   }
 
@@ -33,19 +33,19 @@ export class Framing {
     this.headers.push(name, value);
     const bit = single.get(name);
     if (bit === undefined) return;
-    if ((this.#seen & bit) !== 0 || (bit === chunkedSeen && value.toLowerCase() !== 'chunked') || (bit === lengthSeen && value === ''))
+    if ((this.seen & bit) !== 0 || (bit === chunkedSeen && value.toLowerCase() !== 'chunked') || (bit === lengthSeen && value === ''))
       this.isMalformed = true;
-    this.#seen |= bit;
+    this.seen |= bit;
   };
 
   /** Nothing behind this request may be served on its connection. */
   get isLast(): boolean {
-    return this.isMalformed || (this.#seen & chunkedSeen) !== 0;
+    return this.isMalformed || (this.seen & chunkedSeen) !== 0;
   }
 
   /** Bytes of its body; null: in chunks; undefined: it has none. */
   get bodyBytes(): number | null | undefined {
-    if ((this.#seen & lengthSeen) !== 0) return Number(this.headers[this.headers.indexOf('content-length') + 1]);
-    return (this.#seen & chunkedSeen) === 0 ? undefined : null;
+    if ((this.seen & lengthSeen) !== 0) return Number(this.headers[this.headers.indexOf('content-length') + 1]);
+    return (this.seen & chunkedSeen) === 0 ? undefined : null;
   }
 }

@@ -5,14 +5,14 @@
 
 /** Only `html` and `trustedHtml` make one, so no value of a request passes for it. */
 export class Html {
-  readonly #text: string;
+  private readonly text: string;
 
   constructor(text: string) {
-    this.#text = text;
+    this.text = text;
   }
 
   toString(): string {
-    return this.#text;
+    return this.text;
   }
 }
 

@@ -23,27 +23,27 @@ export class IncomingBody implements RequestBody {
   readonly declaredBytes: number | null;
   /** Whether all of it has arrived. */
   complete = false;
-  readonly #socket: BodySocket;
-  #kept: Buffer[] = [];
-  #keptBytes = 0;
-  #reader: BodyReader | null = null;
-  #paused = false;
-  #closed = false;
-  #prolongedAtMs = monotonicMs();
-  #deadlineMs = Number.POSITIVE_INFINITY;
+  private readonly socket: BodySocket;
+  private kept: Buffer[] = [];
+  private keptBytes = 0;
+  private reader: BodyReader | null = null;
+  private paused = false;
+  private closed = false;
+  private prolongedAtMs = monotonicMs();
+  private deadlineMs = Number.POSITIVE_INFINITY;
 
   constructor(socket: BodySocket, declaredBytes: number | null) {
-    this.#socket = socket;
+    this.socket = socket;
     this.declaredBytes = declaredBytes;
-    socket.onData((chunk, last) => this.#arrive(Buffer.from(chunk), last));
+    socket.onData((chunk, last) => this.arrive(Buffer.from(chunk), last));
   }
 
   read(reader: BodyReader, withinMs: number): void {
-    this.#deadlineMs = monotonicMs() + withinMs;
-    this.#reader = reader;
-    if (this.#closed) return reader.aborted();
-    const kept = this.#kept;
-    this.#kept = [];
+    this.deadlineMs = monotonicMs() + withinMs;
+    this.reader = reader;
+    if (this.closed) return reader.aborted();
+    const kept = this.kept;
+    this.kept = [];
     kept.forEach((bytes, i) => {
       reader.data(bytes, this.complete && i === kept.length - 1);
     });
@@ -51,55 +51,55 @@ export class IncomingBody implements RequestBody {
   }
 
   pause(): void {
-    if (this.#paused || this.#closed || this.complete) return;
-    this.#paused = true;
-    this.#socket.pause();
+    if (this.paused || this.closed || this.complete) return;
+    this.paused = true;
+    this.socket.pause();
   }
 
   resume(): void {
-    if (!this.#paused || this.#closed) return;
-    this.#paused = false;
-    this.#prolongedAtMs = monotonicMs();
-    this.#socket.resume();
+    if (!this.paused || this.closed) return;
+    this.paused = false;
+    this.prolongedAtMs = monotonicMs();
+    this.socket.resume();
   }
 
   /** The answer is about to end: nothing more is handed on, and what still comes is thrown away by the server. */
   finish(): void {
     this.resume();
-    this.#closed = true;
-    this.#kept = [];
+    this.closed = true;
+    this.kept = [];
   }
 
   abort(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#kept = [];
-    if (!this.complete) this.#reader?.aborted();
+    if (this.closed) return;
+    this.closed = true;
+    this.kept = [];
+    if (!this.complete) this.reader?.aborted();
   }
 
-  #arrive(bytes: Buffer, last: boolean): void {
-    if (this.#closed) return;
+  private arrive(bytes: Buffer, last: boolean): void {
+    if (this.closed) return;
     this.complete = last;
-    if (this.#reader !== null) this.#reader.data(bytes, last);
-    else this.#keep(bytes);
-    if (!last) this.#prolong();
+    if (this.reader !== null) this.reader.data(bytes, last);
+    else this.keep(bytes);
+    if (!last) this.prolong();
   }
 
-  #keep(bytes: Buffer): void {
-    this.#kept.push(Buffer.from(bytes));
-    this.#keptBytes += bytes.length;
-    if (this.#keptBytes > keptBytesMax) this.pause();
+  private keep(bytes: Buffer): void {
+    this.kept.push(Buffer.from(bytes));
+    this.keptBytes += bytes.length;
+    if (this.keptBytes > keptBytesMax) this.pause();
   }
 
-  #prolong(): void {
-    if (this.#closed || this.#paused) return;
+  private prolong(): void {
+    if (this.closed || this.paused) return;
     const nowMs = monotonicMs();
-    if (nowMs > this.#deadlineMs) {
-      this.#socket.close();
-    } else if (nowMs - this.#prolongedAtMs > prolongAfterMs) {
-      this.#prolongedAtMs = nowMs;
-      this.#socket.pause();
-      this.#socket.resume();
+    if (nowMs > this.deadlineMs) {
+      this.socket.close();
+    } else if (nowMs - this.prolongedAtMs > prolongAfterMs) {
+      this.prolongedAtMs = nowMs;
+      this.socket.pause();
+      this.socket.resume();
     }
   }
 }

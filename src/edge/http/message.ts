@@ -60,13 +60,13 @@ export class HttpRequest {
   trace: string | null = null;
   /** The caller's rate limit, for the answer's headers; null: unknown. Set by the limiter. */
   rateLimit: RateLimitState | null = null;
-  readonly #source: AddressSource;
-  readonly #proxies: TrustedProxies;
-  readonly #announced: string;
-  #address = '';
-  #client = '';
-  #hasEnded = false;
-  #atEnd: (() => void) | null = null;
+  private readonly source: AddressSource;
+  private readonly proxies: TrustedProxies;
+  private readonly announced: string;
+  private address = '';
+  private client = '';
+  private hasEnded = false;
+  private atEnd: (() => void) | null = null;
 
   constructor(
     method: string,
@@ -83,9 +83,9 @@ export class HttpRequest {
     this.queryString = queryString;
     this.headers = headers;
     this.body = body;
-    this.#source = source;
-    this.#proxies = proxies;
-    this.#announced = announced;
+    this.source = source;
+    this.proxies = proxies;
+    this.announced = announced;
     const id = this.header('x-request-id');
     this.requestId = id !== '' && callersId.test(id) ? id : newRequestId();
   }
@@ -111,26 +111,26 @@ export class HttpRequest {
 
   /** Where the request comes from: the other end of its connection, or what a trusted proxy there says. IPv4 is written as IPv4. */
   get clientAddress(): string {
-    if (this.#client === '') this.#client = this.#proxies.clientOf(this.remoteAddress, this.headers, this.#announced);
-    return this.#client;
+    if (this.client === '') this.client = this.proxies.clientOf(this.remoteAddress, this.headers, this.announced);
+    return this.client;
   }
 
   /** Has `work` done when the request has ended: its answer is out, or its client gone. At once where it has. One caller only. */
   whenEnded(work: () => void): void {
-    if (this.#hasEnded) return work();
-    this.#atEnd = work;
+    if (this.hasEnded) return work();
+    this.atEnd = work;
   }
 
   /** For the server. */
   end(): void {
-    this.#hasEnded = true;
-    this.#atEnd?.();
-    this.#atEnd = null;
+    this.hasEnded = true;
+    this.atEnd?.();
+    this.atEnd = null;
   }
 
   /** The IP address at the other end of the connection, as text. */
   get remoteAddress(): string {
-    if (this.#address === '') this.#address = Buffer.from(this.#source.getRemoteAddressAsText()).toString('latin1');
-    return this.#address;
+    if (this.address === '') this.address = Buffer.from(this.source.getRemoteAddressAsText()).toString('latin1');
+    return this.address;
   }
 }

@@ -9,19 +9,19 @@ const stalledAfterMs = 60_000;
 const prolongEveryMs = 4_000;
 
 export class OutgoingStream {
-  readonly #socket: ResponseSocket;
-  readonly #source: Readable;
-  readonly #totalBytes: number | undefined;
-  readonly #close: boolean;
-  readonly #ended: () => void;
-  readonly #pulse: NodeJS.Timeout;
-  #done = false;
-  #sourceEnded = false;
+  private readonly socket: ResponseSocket;
+  private readonly source: Readable;
+  private readonly totalBytes: number | undefined;
+  private readonly close: boolean;
+  private readonly ended: () => void;
+  private readonly pulse: NodeJS.Timeout;
+  private done = false;
+  private sourceEnded = false;
   /** A piece uWS took only in part, and the offset in the body where it begins. */
-  #waiting: Buffer | null = null;
-  #waitingFrom = 0;
-  #givenBytes = 0;
-  #movedAtMs = monotonicMs();
+  private waiting: Buffer | null = null;
+  private waitingFrom = 0;
+  private givenBytes = 0;
+  private movedAtMs = monotonicMs();
 
   /**
    * Starts sending; status and headers are written already. Where the source fails, or is longer or shorter than told, the connection is
@@ -31,84 +31,84 @@ export class OutgoingStream {
    * @param ended called once when the answer is complete; not when the connection is cut
    */
   constructor(socket: ResponseSocket, source: Readable, totalBytes: number | undefined, close: boolean, ended: () => void) {
-    this.#socket = socket;
-    this.#source = source;
-    this.#totalBytes = totalBytes;
-    this.#close = close;
-    this.#ended = ended;
-    this.#pulse = setInterval(() => this.#prolong(), prolongEveryMs);
-    socket.onWritable((offset) => this.#writable(offset));
-    source.on('error', () => this.#cut());
-    source.on('data', (chunk: Buffer) => this.#give(chunk));
-    source.on('end', () => this.#finishSource());
+    this.socket = socket;
+    this.source = source;
+    this.totalBytes = totalBytes;
+    this.close = close;
+    this.ended = ended;
+    this.pulse = setInterval(() => this.prolong(), prolongEveryMs);
+    socket.onWritable((offset) => this.writable(offset));
+    source.on('error', () => this.cut());
+    source.on('data', (chunk: Buffer) => this.give(chunk));
+    source.on('end', () => this.finishSource());
     source.on('close', () => {
-      if (!this.#sourceEnded) this.#cut();
+      if (!this.sourceEnded) this.cut();
     });
   }
 
   /** The client is gone. */
   abort(): void {
-    this.#done = true;
-    clearInterval(this.#pulse);
-    this.#source.destroy();
+    this.done = true;
+    clearInterval(this.pulse);
+    this.source.destroy();
   }
 
-  #give(chunk: Buffer): void {
-    if (this.#done) return;
-    this.#movedAtMs = monotonicMs();
-    this.#givenBytes += chunk.length;
-    if (this.#totalBytes !== undefined && this.#givenBytes > this.#totalBytes) return this.#cut();
-    this.#socket.cork(() => {
-      const taken = this.#totalBytes === undefined ? this.#socket.write(chunk) : this.#pushSized(chunk, this.#totalBytes);
-      if (!taken) this.#source.pause();
+  private give(chunk: Buffer): void {
+    if (this.done) return;
+    this.movedAtMs = monotonicMs();
+    this.givenBytes += chunk.length;
+    if (this.totalBytes !== undefined && this.givenBytes > this.totalBytes) return this.cut();
+    this.socket.cork(() => {
+      const taken = this.totalBytes === undefined ? this.socket.write(chunk) : this.pushSized(chunk, this.totalBytes);
+      if (!taken) this.source.pause();
     });
   }
 
-  #writable(offset: number): boolean {
-    if (this.#done) return true;
-    this.#movedAtMs = monotonicMs();
-    if (this.#waiting !== null) {
-      if (!this.#pushSized(this.#waiting.subarray(offset - this.#waitingFrom), this.#totalBytes!)) return false;
-      if (this.#sourceEnded && !this.#done) this.#cut();
+  private writable(offset: number): boolean {
+    if (this.done) return true;
+    this.movedAtMs = monotonicMs();
+    if (this.waiting !== null) {
+      if (!this.pushSized(this.waiting.subarray(offset - this.waitingFrom), this.totalBytes!)) return false;
+      if (this.sourceEnded && !this.done) this.cut();
     }
-    this.#source.resume();
+    this.source.resume();
     return true;
   }
 
-  #pushSized(chunk: Buffer, totalBytes: number): boolean {
-    this.#waitingFrom = this.#socket.getWriteOffset();
-    const [taken, complete] = this.#socket.tryEnd(chunk, totalBytes);
-    this.#waiting = taken || complete ? null : chunk;
-    if (complete) this.#finish();
+  private pushSized(chunk: Buffer, totalBytes: number): boolean {
+    this.waitingFrom = this.socket.getWriteOffset();
+    const [taken, complete] = this.socket.tryEnd(chunk, totalBytes);
+    this.waiting = taken || complete ? null : chunk;
+    if (complete) this.finish();
     return taken || complete;
   }
 
-  #finishSource(): void {
-    this.#sourceEnded = true;
-    if (this.#done) return;
-    if (this.#totalBytes === undefined || this.#totalBytes === 0) {
-      this.#finish();
-      this.#socket.cork(() => this.#socket.end(undefined, this.#close));
-    } else if (this.#waiting === null) {
-      this.#cut();
+  private finishSource(): void {
+    this.sourceEnded = true;
+    if (this.done) return;
+    if (this.totalBytes === undefined || this.totalBytes === 0) {
+      this.finish();
+      this.socket.cork(() => this.socket.end(undefined, this.close));
+    } else if (this.waiting === null) {
+      this.cut();
     }
   }
 
-  #finish(): void {
-    this.#done = true;
-    clearInterval(this.#pulse);
-    this.#ended();
+  private finish(): void {
+    this.done = true;
+    clearInterval(this.pulse);
+    this.ended();
   }
 
-  #cut(): void {
-    if (this.#done) return;
+  private cut(): void {
+    if (this.done) return;
     this.abort();
-    this.#socket.close();
+    this.socket.close();
   }
 
-  #prolong(): void {
-    if (monotonicMs() - this.#movedAtMs > stalledAfterMs) return this.#cut();
-    this.#socket.pause();
-    this.#socket.resume();
+  private prolong(): void {
+    if (monotonicMs() - this.movedAtMs > stalledAfterMs) return this.cut();
+    this.socket.pause();
+    this.socket.resume();
   }
 }

@@ -5,11 +5,11 @@ export type Match<T> = { value: T; parameters: string[] };
 type Node<T> = { fixed: Map<string, Node<T>>; parameter: Node<T> | null; value: T | null };
 
 export class PathTable<T> {
-  readonly #root: Node<T> = emptyNode();
+  private readonly root: Node<T> = emptyNode();
 
   /** The value at a pattern such as `/tasks/{id}`; made by `create` the first time. */
   at(pattern: string, create: () => T): T {
-    let node = this.#root;
+    let node = this.root;
     for (const segment of pattern.slice(1).split('/')) {
       if (segment.startsWith('{')) {
         node.parameter ??= emptyNode();
@@ -33,7 +33,7 @@ export class PathTable<T> {
    */
   find(path: string, from: number): Match<T> | null {
     const parameters: string[] = [];
-    const value = search(this.#root, path, from + 1, parameters);
+    const value = search(this.root, path, from + 1, parameters);
     return value === null ? null : { value, parameters };
   }
 }

@@ -53,14 +53,14 @@ export class Connection<T> {
   readonly clientAddress: string;
   /** The handlers' own; unset until `open` sets it. */
   data!: T;
-  readonly #options: WebSocketOptions;
-  #socket: RawSocket | null = null;
+  private readonly options: WebSocketOptions;
+  private socket: RawSocket | null = null;
   /** Whether the last message found the reader slow: only then is it worth asking how slow. */
-  #behind = false;
+  private behind = false;
 
   constructor(clientAddress: string, options: WebSocketOptions) {
     this.clientAddress = clientAddress;
-    this.#options = options;
+    this.options = options;
   }
 
   /**
@@ -68,41 +68,41 @@ export class Connection<T> {
    * The limit is kept here: uWS's own would drop the close frame too, and the client would never learn why it was sent away.
    */
   send(text: string | Uint8Array): SendResult {
-    const socket = this.#socket;
-    const { maxBufferedBytes, compression = false } = this.#options;
-    if (socket === null || (this.#behind && socket.getBufferedAmount() > maxBufferedBytes)) return 'dropped';
+    const socket = this.socket;
+    const { maxBufferedBytes, compression = false } = this.options;
+    if (socket === null || (this.behind && socket.getBufferedAmount() > maxBufferedBytes)) return 'dropped';
     const result = results[socket.send(text, false, compression && text.length >= fewestCompressedBytes)]!;
-    this.#behind = result !== 'sent';
+    this.behind = result !== 'sent';
     return result;
   }
 
   /** Bytes taken by `send` and not yet by the network. */
   bufferedBytes(): number {
-    return this.#socket === null ? 0 : this.#socket.getBufferedAmount();
+    return this.socket === null ? 0 : this.socket.getBufferedAmount();
   }
 
   /** Says good-bye with a close code; what is buffered is sent first as far as the reader takes it. */
   end(code: number, reason: string): void {
-    this.#socket?.end(code, reason);
+    this.socket?.end(code, reason);
   }
 
   /** Cuts the connection at once; its client hears no reason. */
   cut(): void {
-    this.#socket?.close();
+    this.socket?.close();
   }
 
   /** Sends made inside `work` leave together. */
   cork(work: () => void): void {
-    this.#socket?.cork(work);
+    this.socket?.cork(work);
   }
 
   /** For the server: the connection is open. */
   attach(socket: RawSocket): void {
-    this.#socket = socket;
+    this.socket = socket;
   }
 
   /** For the server: the connection has ended. */
   detach(): void {
-    this.#socket = null;
+    this.socket = null;
   }
 }

@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/message.ts';
 import { isWithin } from './entitlements.ts';
 
 export class Concurrency {
-  readonly #underWay = new Map<string, number>();
+  private readonly underWay = new Map<string, number>();
 
   /**
    * Takes a slot of the caller and one of its group, or neither; they are released when the request has ended, however it ends.
@@ -15,33 +15,33 @@ export class Concurrency {
     const count = this.countOf(caller);
     if (!isWithin(count, limit)) return 'caller';
     if (group === null) {
-      this.#underWay.set(caller, count + 1);
-      request.whenEnded(() => this.#leave(caller));
+      this.underWay.set(caller, count + 1);
+      request.whenEnded(() => this.leave(caller));
       return null;
     }
     const together = this.countOf(group);
     if (!isWithin(together, groupLimit)) return 'group';
-    this.#underWay.set(caller, count + 1);
-    this.#underWay.set(group, together + 1);
+    this.underWay.set(caller, count + 1);
+    this.underWay.set(group, together + 1);
     request.whenEnded(() => {
-      this.#leave(caller);
-      this.#leave(group);
+      this.leave(caller);
+      this.leave(group);
     });
     return null;
   }
 
   countOf(caller: string): number {
-    return this.#underWay.get(caller) ?? 0;
+    return this.underWay.get(caller) ?? 0;
   }
 
   /** Callers, and groups of them, with requests under way. */
   get callers(): number {
-    return this.#underWay.size;
+    return this.underWay.size;
   }
 
-  #leave(caller: string): void {
-    const count = this.#underWay.get(caller)! - 1;
-    if (count === 0) this.#underWay.delete(caller);
-    else this.#underWay.set(caller, count);
+  private leave(caller: string): void {
+    const count = this.underWay.get(caller)! - 1;
+    if (count === 0) this.underWay.delete(caller);
+    else this.underWay.set(caller, count);
   }
 }

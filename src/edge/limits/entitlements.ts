@@ -20,35 +20,35 @@ export type EntitlementsOptions = {
 };
 
 export class Entitlements {
-  readonly #database: Database;
-  readonly #log: Log;
-  readonly #everyMs: number;
-  readonly #known: LRUCache<string, Known>;
-  #batch: { ids: Set<string>; loaded: Promise<Map<string, Entitlement>> } | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  #stopped = false;
-  #failing = false;
+  private readonly database: Database;
+  private readonly log: Log;
+  private readonly everyMs: number;
+  private readonly known: LRUCache<string, Known>;
+  private batch: { ids: Set<string>; loaded: Promise<Map<string, Entitlement>> } | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private stopped = false;
+  private failing = false;
 
   constructor(database: Database, log: Log, { everyMs = 400, maxAccounts = 20_000 }: EntitlementsOptions = {}) {
-    this.#database = database;
-    this.#log = log;
-    this.#everyMs = everyMs;
-    this.#known = new LRUCache({ max: maxAccounts });
+    this.database = database;
+    this.log = log;
+    this.everyMs = everyMs;
+    this.known = new LRUCache({ max: maxAccounts });
   }
 
   start(): void {
-    this.#timer = setTimeout(() => void this.refresh().finally(() => this.#stopped || this.start()), this.#everyMs).unref();
+    this.timer = setTimeout(() => void this.refresh().finally(() => this.stopped || this.start()), this.everyMs).unref();
   }
 
   stop(): void {
-    this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
   }
 
   /** While the database is away, what is known goes on holding; for an account that is not known, rejects `unavailable`. */
   of(accountId: string): Entitlement | Promise<Entitlement> {
-    const known = this.#known.get(accountId);
-    if (known === undefined) return this.#load(accountId);
+    const known = this.known.get(accountId);
+    if (known === undefined) return this.load(accountId);
     known.asked = true;
     return known.entitlement;
   }
@@ -56,51 +56,51 @@ export class Entitlements {
   /** Polls for changes now. Failures are logged, never thrown. */
   async refresh(): Promise<void> {
     const asked: string[] = [];
-    for (const [id, known] of [...this.#known.entries()]) {
+    for (const [id, known] of [...this.known.entries()]) {
       if (known.asked) asked.push(id);
       // An account without recent requests is dropped from the cache: its next request reads it again.
-      else this.#known.delete(id);
+      else this.known.delete(id);
       known.asked = false;
     }
     if (asked.length === 0) return;
     try {
-      for (const [id, entitlement] of await this.#read(asked)) {
-        const known = this.#known.peek(id);
+      for (const [id, entitlement] of await this.read(asked)) {
+        const known = this.known.peek(id);
         if (known !== undefined) known.entitlement = entitlement;
       }
-      this.#failing = false;
+      this.failing = false;
     } catch (err) {
-      for (const id of asked) this.#keep(id);
-      if (!this.#failing) this.#log.warn({ err }, 'plans and limits of accounts cannot be read; the last known values apply');
-      this.#failing = true;
+      for (const id of asked) this.keep(id);
+      if (!this.failing) this.log.warn({ err }, 'plans and limits of accounts cannot be read; the last known values apply');
+      this.failing = true;
     }
   }
 
-  #keep(id: string): void {
-    const known = this.#known.peek(id);
+  private keep(id: string): void {
+    const known = this.known.peek(id);
     if (known !== undefined) known.asked = true;
   }
 
   /** All that are asked for in one tick are one query. */
-  #load(accountId: string): Promise<Entitlement> {
-    this.#batch ??= this.#nextBatch();
-    this.#batch.ids.add(accountId);
-    return this.#batch.loaded.then((found) => found.get(accountId)!);
+  private load(accountId: string): Promise<Entitlement> {
+    this.batch ??= this.nextBatch();
+    this.batch.ids.add(accountId);
+    return this.batch.loaded.then((found) => found.get(accountId)!);
   }
 
-  #nextBatch() {
+  private nextBatch() {
     const ids = new Set<string>();
     const loaded = new Promise(setImmediate).then(async () => {
-      this.#batch = null;
-      const found = await this.#read([...ids]);
-      for (const [id, entitlement] of found) this.#known.set(id, { entitlement, asked: true });
+      this.batch = null;
+      const found = await this.read([...ids]);
+      for (const [id, entitlement] of found) this.known.set(id, { entitlement, asked: true });
       return found;
     });
     return { ids, loaded };
   }
 
-  async #read(ids: string[]): Promise<Map<string, Entitlement>> {
-    const { rows } = await this.#database.read({
+  private async read(ids: string[]): Promise<Map<string, Entitlement>> {
+    const { rows } = await this.database.read({
       name: 'entitlements',
       text: `select a.id, coalesce(o.plan, a.plan) as plan, o.requests_per_minute as "requestsPerMinute",
           o.concurrent_requests as "concurrentRequests", o.websockets

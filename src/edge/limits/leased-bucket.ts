@@ -21,24 +21,24 @@ export class LeasedBucket {
   waiting: ((taken: Taken) => void)[] = [];
   asking = false;
   /** What is given out while Redis is away; null until then. */
-  #alone: Bucket | null = null;
-  #heldUntil: Moment = { us: 0, wallMs: 0 };
-  #leaseMs = 0;
-  #granted = 0;
-  #spent = 0;
-  #spentAtUs = 0;
-  #born = '';
-  #refusedUntilUs = 0;
-  #asksLeft = asksAtOnce;
-  #asksAtUs: number;
-  #windowAtUs: number;
-  #now = 0;
-  #before = 0;
+  private alone: Bucket | null = null;
+  private heldUntil: Moment = { us: 0, wallMs: 0 };
+  private leaseMs = 0;
+  private granted = 0;
+  private spent = 0;
+  private spentAtUs = 0;
+  private born = '';
+  private refusedUntilUs = 0;
+  private asksLeft = asksAtOnce;
+  private asksAtUs: number;
+  private windowAtUs: number;
+  private now = 0;
+  private before = 0;
 
   constructor(perMinute: number, nowUs: number) {
     this.perMinute = perMinute;
-    this.#asksAtUs = nowUs;
-    this.#windowAtUs = nowUs;
+    this.asksAtUs = nowUs;
+    this.windowAtUs = nowUs;
   }
 
   /** Counts a request for the pace, before anything is decided. */
@@ -46,15 +46,15 @@ export class LeasedBucket {
     if (perMinute !== this.perMinute) {
       if (perMinute < this.perMinute) this.held = 0;
       this.perMinute = perMinute;
-      this.#refusedUntilUs = 0;
+      this.refusedUntilUs = 0;
     }
-    if (nowUs - this.#windowAtUs >= paceWindowUs) {
-      this.#before = nowUs - this.#windowAtUs < 2 * paceWindowUs ? this.#now : 0;
-      this.#now = 0;
-      this.#windowAtUs = nowUs;
+    if (nowUs - this.windowAtUs >= paceWindowUs) {
+      this.before = nowUs - this.windowAtUs < 2 * paceWindowUs ? this.now : 0;
+      this.now = 0;
+      this.windowAtUs = nowUs;
     }
-    this.#now++;
-    if (this.#asksLeft < asksAtOnce) this.#asksLeft += 1 / requestsPerAsk;
+    this.now++;
+    if (this.asksLeft < asksAtOnce) this.asksLeft += 1 / requestsPerAsk;
   }
 
   /** Gives out a token of the lease, where there is one. */
@@ -67,13 +67,13 @@ export class LeasedBucket {
 
   /** Returns the token that was given out last. */
   putBack(): void {
-    if (this.#alone === null) this.held++;
-    else this.#alone.spent = Math.max(0, this.#alone.spent - tokenSize);
+    if (this.alone === null) this.held++;
+    else this.alone.spent = Math.max(0, this.alone.spent - tokenSize);
   }
 
   /** Tokens expire with the lease. */
   endLease({ us, wallMs }: Moment): void {
-    if (us >= this.#heldUntil.us || wallMs >= this.#heldUntil.wallMs) this.held = 0;
+    if (us >= this.heldUntil.us || wallMs >= this.heldUntil.wallMs) this.held = 0;
   }
 
   /** Nothing is held any more; answers what was. */
@@ -85,63 +85,63 @@ export class LeasedBucket {
 
   /** It is time to ask for more, before the last token is gone or the lease has ended. */
   isLow(nowUs: number): boolean {
-    return this.held <= this.#granted >> 2 || (this.#heldUntil.us - nowUs) * 2 < this.#leaseMs * 1_000;
+    return this.held <= this.granted >> 2 || (this.heldUntil.us - nowUs) * 2 < this.leaseMs * 1_000;
   }
 
   /** The lease ends within so long. */
   endsWithin(nowUs: number, us: number): boolean {
-    return this.#heldUntil.us - nowUs < us;
+    return this.heldUntil.us - nowUs < us;
   }
 
   /** Redis said lately that nothing is there, and nothing can have come since. */
   isRefused(nowUs: number): boolean {
-    return nowUs < this.#refusedUntilUs;
+    return nowUs < this.refusedUntilUs;
   }
 
   /** Whether Redis may be asked now. Where the last word was that little is left, questions are few: what comes back is fetched in larger parts. */
   mayAsk(nowUs: number, nodes: number): boolean {
-    if (!this.#isLeased(nodes)) return true;
-    this.#asksLeft = Math.min(asksAtOnce, this.#asksLeft + ((nowUs - this.#asksAtUs) * asksPerSecond) / 1_000_000);
-    this.#asksAtUs = nowUs;
-    return this.#asksLeft >= 1;
+    if (!this.isLeased(nodes)) return true;
+    this.asksLeft = Math.min(asksAtOnce, this.asksLeft + ((nowUs - this.asksAtUs) * asksPerSecond) / 1_000_000);
+    this.asksAtUs = nowUs;
+    return this.asksLeft >= 1;
   }
 
   /** The question to Redis, from now on under way. */
   ask(nowUs: number, nodes: number, want: number, back: number): Omit<RateAsk, 'node' | 'n' | 'leaseMs'> {
     this.asking = true;
-    if (this.#isLeased(nodes)) this.#asksLeft--;
-    const pace = Math.max(this.#now, this.#before);
-    const wish = this.#isLeased(nodes) && this.#now + this.#before >= busyRequests && back === 0 ? 4 * pace : 0;
-    const debt = this.#alone === null ? 0 : this.#aloneSpent(nowUs, nodes);
+    if (this.isLeased(nodes)) this.asksLeft--;
+    const pace = Math.max(this.now, this.before);
+    const wish = this.isLeased(nodes) && this.now + this.before >= busyRequests && back === 0 ? 4 * pace : 0;
+    const debt = this.alone === null ? 0 : this.aloneSpent(nowUs, nodes);
     const { perMinute, held } = this;
-    return { perMinute, nodes, want, wish, held, back, born: this.#born, spent: this.#spentNow(nowUs), debt };
+    return { perMinute, nodes, want, wish, held, back, born: this.born, spent: this.spentNow(nowUs), debt };
   }
 
   /** Redis has answered a question that was put at `asked`. */
   answered({ granted, spent, born, waitUs }: RateReply, asked: Moment, nowUs: number, leaseMs: number): void {
     this.asking = false;
-    this.#alone = null;
+    this.alone = null;
     this.held += granted;
-    this.#granted = granted;
-    this.#heldUntil = { us: asked.us + leaseMs * 1_000, wallMs: asked.wallMs + leaseMs };
-    this.#leaseMs = leaseMs;
-    this.#spent = spent;
-    this.#spentAtUs = nowUs;
-    this.#born = born;
-    this.#refusedUntilUs = waitUs === 0 ? 0 : asked.us + waitUs;
+    this.granted = granted;
+    this.heldUntil = { us: asked.us + leaseMs * 1_000, wallMs: asked.wallMs + leaseMs };
+    this.leaseMs = leaseMs;
+    this.spent = spent;
+    this.spentAtUs = nowUs;
+    this.born = born;
+    this.refusedUntilUs = waitUs === 0 ? 0 : asked.us + waitUs;
   }
 
   /** Redis is not available: the node gives out its share of the last known rest, and its leased tokens. */
   takeAlone(nowUs: number, nodes: number): Taken {
     const share = Math.max(1, Math.floor(this.perMinute / nodes));
-    if (this.#alone === null) {
-      const spent = Math.floor(this.#spentNow(nowUs) / nodes) - this.held * tokenSize;
-      this.#alone = { spent: Math.max(0, Math.min(spent, share * tokenSize)), atUs: nowUs, perMinute: this.perMinute / nodes };
+    if (this.alone === null) {
+      const spent = Math.floor(this.spentNow(nowUs) / nodes) - this.held * tokenSize;
+      this.alone = { spent: Math.max(0, Math.min(spent, share * tokenSize)), atUs: nowUs, perMinute: this.perMinute / nodes };
       this.held = 0;
     }
-    const allowed = this.perMinute > 0 && takeFrom(this.#alone, nowUs, this.perMinute / nodes, share);
-    const state = rateLimitStateOf(this.#alone.spent, share);
-    const wait = allowed ? 0 : retryAfterS(this.#alone.spent, share);
+    const allowed = this.perMinute > 0 && takeFrom(this.alone, nowUs, this.perMinute / nodes, share);
+    const state = rateLimitStateOf(this.alone.spent, share);
+    const wait = allowed ? 0 : retryAfterS(this.alone.spent, share);
     return { allowed, state: { ...state, limit: this.perMinute }, retryAfterS: wait };
   }
 
@@ -150,23 +150,23 @@ export class LeasedBucket {
   }
 
   refuse(nowUs: number): Taken {
-    const waitS = Math.max(1, Math.ceil((this.#refusedUntilUs - nowUs) / 1_000_000));
+    const waitS = Math.max(1, Math.ceil((this.refusedUntilUs - nowUs) / 1_000_000));
     return { allowed: false, state: { ...this.state(nowUs), remaining: 0 }, retryAfterS: waitS };
   }
 
   state(nowUs: number): RateLimitState {
-    return rateLimitStateOf(Math.max(0, this.#spentNow(nowUs) - this.held * tokenSize), this.perMinute);
+    return rateLimitStateOf(Math.max(0, this.spentNow(nowUs) - this.held * tokenSize), this.perMinute);
   }
 
-  #isLeased(nodes: number): boolean {
+  private isLeased(nodes: number): boolean {
     return this.perMinute >= leastLeasedPerNode * nodes;
   }
 
-  #spentNow(nowUs: number): number {
-    return spentAfter(this.#spent, nowUs - this.#spentAtUs, this.perMinute);
+  private spentNow(nowUs: number): number {
+    return spentAfter(this.spent, nowUs - this.spentAtUs, this.perMinute);
   }
 
-  #aloneSpent(nowUs: number, nodes: number): number {
-    return spentAfter(this.#alone!.spent, nowUs - this.#alone!.atUs, this.perMinute / nodes);
+  private aloneSpent(nowUs: number, nodes: number): number {
+    return spentAfter(this.alone!.spent, nowUs - this.alone!.atUs, this.perMinute / nodes);
   }
 }

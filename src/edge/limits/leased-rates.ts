@@ -36,125 +36,125 @@ const tryAgainUs = 250_000;
 export class LeasedRates implements Rates {
   /** Questions put to Redis. */
   asks = 0;
-  readonly #options: Required<LeasedRatesOptions>;
-  readonly #buckets: LRUCache<string, LeasedBucket>;
+  private readonly options: Required<LeasedRatesOptions>;
+  private readonly buckets: LRUCache<string, LeasedBucket>;
   /** Those that hold tokens. */
-  readonly #holding = new Map<string, LeasedBucket>();
-  readonly #sweeper: NodeJS.Timeout;
-  #away = false;
-  #triedAtUs = 0;
-  #n = 0;
+  private readonly holding = new Map<string, LeasedBucket>();
+  private readonly sweeper: NodeJS.Timeout;
+  private away = false;
+  private triedAtUs = 0;
+  private n = 0;
 
   constructor(options: LeasedRatesOptions) {
-    this.#options = { nowUs: () => Math.floor(performance.now() * 1_000), clock: machineClock, ...options };
-    this.#buckets = new LRUCache({ max: maxCallers, dispose: (_, caller) => this.#holding.delete(caller) });
-    this.#sweeper = setInterval(() => this.sweep(), sweepEveryMs);
-    this.#sweeper.unref();
+    this.options = { nowUs: () => Math.floor(performance.now() * 1_000), clock: machineClock, ...options };
+    this.buckets = new LRUCache({ max: maxCallers, dispose: (_, caller) => this.holding.delete(caller) });
+    this.sweeper = setInterval(() => this.sweep(), sweepEveryMs);
+    this.sweeper.unref();
   }
 
   take(caller: string, perMinute: number): Taken | Promise<Taken> {
-    const now = this.#now();
-    const bucket = this.#bucketOf(caller, perMinute, now.us);
+    const now = this.now();
+    const bucket = this.bucketOf(caller, perMinute, now.us);
     bucket.note(now.us, perMinute);
-    if (this.#away) return this.#takeAway(caller, bucket, now.us);
+    if (this.away) return this.takeAway(caller, bucket, now.us);
     if (bucket.takeHeld(now)) {
-      if (bucket.isLow(now.us) && this.#mayAsk(bucket, now.us)) void this.#ask(caller, bucket);
+      if (bucket.isLow(now.us) && this.mayAsk(bucket, now.us)) void this.ask(caller, bucket);
       return bucket.allow(now.us);
     }
     if (bucket.isRefused(now.us)) return bucket.refuse(now.us);
-    if (!bucket.asking && !this.#mayAsk(bucket, now.us)) return bucket.refuse(now.us);
+    if (!bucket.asking && !this.mayAsk(bucket, now.us)) return bucket.refuse(now.us);
     return new Promise((resolve) => {
       bucket.waiting.push(resolve);
-      if (!bucket.asking) void this.#ask(caller, bucket);
+      if (!bucket.asking) void this.ask(caller, bucket);
     });
   }
 
   giveBack(caller: string): void {
-    const bucket = this.#buckets.peek(caller);
+    const bucket = this.buckets.peek(caller);
     // Redis was told what is held without this token where it is being asked.
     if (bucket === undefined || bucket.asking) return;
     bucket.putBack();
-    if (bucket.held > 0) this.#holding.set(caller, bucket);
+    if (bucket.held > 0) this.holding.set(caller, bucket);
   }
 
   peek(caller: string, perMinute: number): RateLimitState {
-    const bucket = this.#buckets.peek(caller);
-    return bucket === undefined ? rateLimitStateOf(0, perMinute) : bucket.state(this.#now().us);
+    const bucket = this.buckets.peek(caller);
+    return bucket === undefined ? rateLimitStateOf(0, perMinute) : bucket.state(this.now().us);
   }
 
   /** Gives back what is held for callers that have gone quiet. For tests: runs by itself. */
   sweep(): void {
-    const now = this.#now();
-    for (const [caller, bucket] of this.#holding) {
+    const now = this.now();
+    for (const [caller, bucket] of this.holding) {
       bucket.endLease(now);
-      if (bucket.held === 0) this.#holding.delete(caller);
+      if (bucket.held === 0) this.holding.delete(caller);
       // A busy caller's lease would have been renewed by now.
-      else if (!bucket.asking && !this.#away && bucket.endsWithin(now.us, giveBackUs)) void this.#ask(caller, bucket, bucket.giveUp());
+      else if (!bucket.asking && !this.away && bucket.endsWithin(now.us, giveBackUs)) void this.ask(caller, bucket, bucket.giveUp());
     }
   }
 
   stop(): void {
-    clearInterval(this.#sweeper);
+    clearInterval(this.sweeper);
   }
 
-  #takeAway(caller: string, bucket: LeasedBucket, nowUs: number): Taken {
-    if (!bucket.asking && nowUs - this.#triedAtUs >= tryAgainUs) void this.#ask(caller, bucket);
-    return bucket.takeAlone(nowUs, this.#options.nodes());
+  private takeAway(caller: string, bucket: LeasedBucket, nowUs: number): Taken {
+    if (!bucket.asking && nowUs - this.triedAtUs >= tryAgainUs) void this.ask(caller, bucket);
+    return bucket.takeAlone(nowUs, this.options.nodes());
   }
 
-  #mayAsk(bucket: LeasedBucket, nowUs: number): boolean {
-    return !bucket.asking && bucket.mayAsk(nowUs, this.#options.nodes());
+  private mayAsk(bucket: LeasedBucket, nowUs: number): boolean {
+    return !bucket.asking && bucket.mayAsk(nowUs, this.options.nodes());
   }
 
   /** Asks for what waits and what will come; then whoever waits is answered. */
-  async #ask(caller: string, bucket: LeasedBucket, back = 0): Promise<void> {
-    const { store, node, nodes } = this.#options;
-    const asked = this.#now();
+  private async ask(caller: string, bucket: LeasedBucket, back = 0): Promise<void> {
+    const { store, node, nodes } = this.options;
+    const asked = this.now();
     const want = bucket.waiting.length;
-    const question = { ...bucket.ask(asked.us, nodes(), want, back), node, n: ++this.#n, leaseMs };
+    const question = { ...bucket.ask(asked.us, nodes(), want, back), node, n: ++this.n, leaseMs };
     this.asks++;
-    this.#triedAtUs = asked.us;
+    this.triedAtUs = asked.us;
     try {
       const reply = await store.ask(caller, question);
-      bucket.answered(reply, asked, this.#now().us, leaseMs);
-      this.#setAway(false);
-      if (bucket.held > 0 && this.#buckets.peek(caller) === bucket) this.#holding.set(caller, bucket);
+      bucket.answered(reply, asked, this.now().us, leaseMs);
+      this.setAway(false);
+      if (bucket.held > 0 && this.buckets.peek(caller) === bucket) this.holding.set(caller, bucket);
     } catch {
       bucket.asking = false;
-      this.#setAway(true);
+      this.setAway(true);
     }
-    this.#answerWaiting(caller, bucket, want);
+    this.answerWaiting(caller, bucket, want);
   }
 
   /** @param asked for how many of them Redis was asked: they get what it gave, or nothing */
-  #answerWaiting(caller: string, bucket: LeasedBucket, asked: number): void {
-    const now = this.#now();
+  private answerWaiting(caller: string, bucket: LeasedBucket, asked: number): void {
+    const now = this.now();
     const { waiting } = bucket;
     bucket.waiting = [];
     waiting.forEach((answer, i) => {
-      if (this.#away) answer(bucket.takeAlone(now.us, this.#options.nodes()));
+      if (this.away) answer(bucket.takeAlone(now.us, this.options.nodes()));
       else if (bucket.takeHeld(now)) answer(bucket.allow(now.us));
       else if (i < asked || bucket.isRefused(now.us)) answer(bucket.refuse(now.us));
       else bucket.waiting.push(answer);
     });
-    if (bucket.waiting.length > 0) void this.#ask(caller, bucket);
+    if (bucket.waiting.length > 0) void this.ask(caller, bucket);
   }
 
-  #setAway(away: boolean): void {
-    if (away === this.#away) return;
-    this.#away = away;
-    const { log } = this.#options;
+  private setAway(away: boolean): void {
+    if (away === this.away) return;
+    this.away = away;
+    const { log } = this.options;
     if (away) log.warn({}, 'Redis does not answer in time: this node applies its share of every rate limit');
     else log.info({}, 'rate limits are counted across the cluster again');
   }
 
-  #bucketOf(caller: string, perMinute: number, nowUs: number): LeasedBucket {
-    let bucket = this.#buckets.get(caller);
-    if (bucket === undefined) this.#buckets.set(caller, (bucket = new LeasedBucket(perMinute, nowUs)));
+  private bucketOf(caller: string, perMinute: number, nowUs: number): LeasedBucket {
+    let bucket = this.buckets.get(caller);
+    if (bucket === undefined) this.buckets.set(caller, (bucket = new LeasedBucket(perMinute, nowUs)));
     return bucket;
   }
 
-  #now(): Moment {
-    return { us: this.#options.nowUs(), wallMs: this.#options.clock.nowMs() };
+  private now(): Moment {
+    return { us: this.options.nowUs(), wallMs: this.options.clock.nowMs() };
   }
 }

@@ -69,23 +69,23 @@ type Counted = {
 export class RequestLimits implements Limits {
   /** Refused requests by reason. */
   readonly refused = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<RefusalReason, number>;
-  readonly #entitlements: Pick<Entitlements, 'of'>;
-  readonly #rates: Rates;
-  readonly #concurrency: Concurrency;
-  readonly #anonymous: RequestQuota;
+  private readonly entitlements: Pick<Entitlements, 'of'>;
+  private readonly rates: Rates;
+  private readonly concurrency: Concurrency;
+  private readonly anonymous: RequestQuota;
 
   constructor({ entitlements, rates, concurrency, anonymousPerMinute }: LimitsOptions) {
-    this.#entitlements = entitlements;
-    this.#rates = rates;
-    this.#concurrency = concurrency;
-    this.#anonymous = { requestsPerMinute: anonymousPerMinute, concurrentRequests: Math.ceil(anonymousPerMinute / ratePerPlace) };
+    this.entitlements = entitlements;
+    this.rates = rates;
+    this.concurrency = concurrency;
+    this.anonymous = { requestsPerMinute: anonymousPerMinute, concurrentRequests: Math.ceil(anonymousPerMinute / ratePerPlace) };
   }
 
   admit(principal: Principal | null, request: HttpRequest): AppError | null | Promise<AppError | null> {
-    if (principal === null) return this.#enter(this.#byAddress(request.clientAddress), request);
-    const entitlement = this.#entitlements.of(principal.accountId);
-    if (entitlement instanceof Promise) return entitlement.then((found) => this.#enter(byPrincipal(principal, found), request));
-    return this.#enter(byPrincipal(principal, entitlement), request);
+    if (principal === null) return this.enter(this.byAddress(request.clientAddress), request);
+    const entitlement = this.entitlements.of(principal.accountId);
+    if (entitlement instanceof Promise) return entitlement.then((found) => this.enter(byPrincipal(principal, found), request));
+    return this.enter(byPrincipal(principal, entitlement), request);
   }
 
   /**
@@ -93,63 +93,63 @@ export class RequestLimits implements Limits {
    * told so in place of anything else.
    */
   async admitRefusedToken(clientAddress: string): Promise<boolean> {
-    const { caller, quota, group, groupTimes } = this.#byAddress(clientAddress);
+    const { caller, quota, group, groupTimes } = this.byAddress(clientAddress);
     const { requestsPerMinute } = quota;
     if (requestsPerMinute === noLimit || requestsPerMinute > largestRate) return true;
-    const own = await this.#rates.take(caller, requestsPerMinute);
-    const last = own.allowed && group !== null ? await this.#rates.take(group, timesLimit(requestsPerMinute, groupTimes)) : own;
+    const own = await this.rates.take(caller, requestsPerMinute);
+    const last = own.allowed && group !== null ? await this.rates.take(group, timesLimit(requestsPerMinute, groupTimes)) : own;
     if (!last.allowed) this.refused.address_rate++;
     return last.allowed;
   }
 
   peek(request: HttpRequest): void {
-    request.rateLimit = this.#rates.peek(addressGroup(request.clientAddress, 64), this.#anonymous.requestsPerMinute);
+    request.rateLimit = this.rates.peek(addressGroup(request.clientAddress, 64), this.anonymous.requestsPerMinute);
   }
 
-  #byAddress(address: string): Counted {
+  private byAddress(address: string): Counted {
     const group = address.includes(':') ? addressGroup(address, 48) : null;
-    return { kind: 'address_', caller: addressGroup(address, 64), quota: this.#anonymous, group, groupTimes: wideNetworkTimes };
+    return { kind: 'address_', caller: addressGroup(address, 64), quota: this.anonymous, group, groupTimes: wideNetworkTimes };
   }
 
-  #enter(counted: Counted, request: HttpRequest): AppError | null | Promise<AppError | null> {
+  private enter(counted: Counted, request: HttpRequest): AppError | null | Promise<AppError | null> {
     const { caller, group, groupTimes } = counted;
     const { requestsPerMinute, concurrentRequests } = counted.quota;
     const isLimited = requestsPerMinute !== noLimit && requestsPerMinute <= largestRate;
     const groupPlaces = timesLimit(concurrentRequests, groupTimes);
-    const full = this.#concurrency.enter(caller, concurrentRequests, group, groupPlaces, request);
+    const full = this.concurrency.enter(caller, concurrentRequests, group, groupPlaces, request);
     if (full !== null) {
-      request.rateLimit = isLimited ? this.#rates.peek(caller, requestsPerMinute) : withoutLimit;
+      request.rateLimit = isLimited ? this.rates.peek(caller, requestsPerMinute) : withoutLimit;
       const places = full === 'caller' ? concurrentRequests : groupPlaces;
-      return this.#refuse(counted, full, 'concurrency', `${places} requests at once`, 1);
+      return this.refuse(counted, full, 'concurrency', `${places} requests at once`, 1);
     }
     if (!isLimited) {
       request.rateLimit = withoutLimit;
       return null;
     }
-    const own = this.#rates.take(caller, requestsPerMinute);
+    const own = this.rates.take(caller, requestsPerMinute);
     return own instanceof Promise
-      ? own.then((taken) => this.#spend(counted, taken, false, request))
-      : this.#spend(counted, own, true, request);
+      ? own.then((taken) => this.spend(counted, taken, false, request))
+      : this.spend(counted, own, true, request);
   }
 
   /** Takes the group's token too, once the caller has its own: what a caller is refused costs its group nothing. */
-  #spend(counted: Counted, own: Taken, isAtOnce: boolean, request: HttpRequest): AppError | null | Promise<AppError | null> {
+  private spend(counted: Counted, own: Taken, isAtOnce: boolean, request: HttpRequest): AppError | null | Promise<AppError | null> {
     const { caller, group, groupTimes, quota } = counted;
     request.rateLimit = own.state;
-    if (!own.allowed) return this.#refuse(counted, 'caller', 'rate', `${quota.requestsPerMinute} requests a minute`, own.retryAfterS);
+    if (!own.allowed) return this.refuse(counted, 'caller', 'rate', `${quota.requestsPerMinute} requests a minute`, own.retryAfterS);
     if (group === null) return null;
     const perMinute = timesLimit(quota.requestsPerMinute, groupTimes);
     const decided = (all: Taken): AppError | null => {
       if (all.state.remaining < own.state.remaining) request.rateLimit = all.state;
-      return all.allowed ? null : this.#refuse(counted, 'group', 'rate', `${perMinute} requests a minute`, all.retryAfterS);
+      return all.allowed ? null : this.refuse(counted, 'group', 'rate', `${perMinute} requests a minute`, all.retryAfterS);
     };
-    const all = this.#rates.take(group, perMinute);
+    const all = this.rates.take(group, perMinute);
     if (all instanceof Promise) return all.then(decided);
-    if (!all.allowed && isAtOnce) this.#rates.giveBack(caller);
+    if (!all.allowed && isAtOnce) this.rates.giveBack(caller);
     return decided(all);
   }
 
-  #refuse({ kind }: Counted, whose: 'caller' | 'group', of: 'rate' | 'concurrency', limit: string, retryAfterS: number): AppError {
+  private refuse({ kind }: Counted, whose: 'caller' | 'group', of: 'rate' | 'concurrency', limit: string, retryAfterS: number): AppError {
     const isAccount = whose === 'group' && kind === '';
     this.refused[`${isAccount ? 'account_' : kind}${of}`]++;
     const by = isAccount ? ' by all keys and sessions of the account together' : '';

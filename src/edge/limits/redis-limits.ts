@@ -11,36 +11,36 @@ const connectWithinMs = 10_000;
 export class RedisLimits implements RateStore {
   /** Sent so far. */
   commands = 0;
-  readonly #redis: RedisConnection;
-  readonly #prefix: string;
+  private readonly redis: RedisConnection;
+  private readonly prefix: string;
 
   /** @param name this node's, for Redis's own list of connections */
   constructor(url: string, clusterId: string, name: string) {
     const scripts = { troupe_rate: rateScript(), ...socketScripts };
-    this.#redis = new RedisConnection({ url, name: `troupe-limits-${name}`, scripts, numberOfKeys: 1 });
+    this.redis = new RedisConnection({ url, name: `troupe-limits-${name}`, scripts, numberOfKeys: 1 });
     // The braces keep them together where Redis itself is a cluster.
-    this.#prefix = `troupe:{${clusterId}}`;
+    this.prefix = `troupe:{${clusterId}}`;
   }
 
   /** Rejects with one line for people where Redis cannot be reached. */
   connect(): Promise<void> {
-    return this.#redis.connect(connectWithinMs);
+    return this.redis.connect(connectWithinMs);
   }
 
   async ask(caller: string, ask: RateAsk): Promise<RateReply> {
-    return rateReplyOf(await this.#run('troupe_rate', `rate:${caller}`, ask));
+    return rateReplyOf(await this.run('troupe_rate', `rate:${caller}`, ask));
   }
 
   sockets(script: keyof typeof socketScripts, ask: object): Promise<unknown> {
-    return this.#run(script, 'sockets', ask);
+    return this.run(script, 'sockets', ask);
   }
 
   close(): void {
-    this.#redis.close();
+    this.redis.close();
   }
 
-  #run(script: string, key: string, ask: object): Promise<unknown> {
+  private run(script: string, key: string, ask: object): Promise<unknown> {
     this.commands++;
-    return this.#redis.run(script, [`${this.#prefix}:${key}`], JSON.stringify(ask), patienceMs);
+    return this.redis.run(script, [`${this.prefix}:${key}`], JSON.stringify(ask), patienceMs);
   }
 }

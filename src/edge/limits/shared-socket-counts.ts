@@ -18,59 +18,59 @@ export type SharedSocketCountsOptions = {
 
 /** While Redis is away each node lets in its share. */
 export class SharedSocketCounts implements SocketCounts {
-  readonly #options: Required<SharedSocketCountsOptions>;
-  readonly #counts = new Map<string, number>();
+  private readonly options: Required<SharedSocketCountsOptions>;
+  private readonly counts = new Map<string, number>();
   /** Callers of which Redis may know another count. */
-  readonly #untold = new Set<string>();
+  private readonly untold = new Set<string>();
   /** What is under way for a caller: one thing after the other. */
-  readonly #turns = new Map<string, Promise<unknown>>();
-  readonly #timer: NodeJS.Timeout;
-  #telling: Promise<void> | null = null;
-  #failing = false;
+  private readonly turns = new Map<string, Promise<unknown>>();
+  private readonly timer: NodeJS.Timeout;
+  private telling: Promise<void> | null = null;
+  private failing = false;
 
   constructor(options: SharedSocketCountsOptions) {
-    this.#options = { leaseMs: 10_000, ...options };
-    this.#timer = setInterval(() => void this.tell().catch(() => {}), this.#options.leaseMs / 4);
-    this.#timer.unref();
+    this.options = { leaseMs: 10_000, ...options };
+    this.timer = setInterval(() => void this.tell().catch(() => {}), this.options.leaseMs / 4);
+    this.timer.unref();
   }
 
   open(caller: string, limit: number): Promise<boolean> {
-    return this.#inTurn(caller, async () => {
-      const have = this.#counts.get(caller) ?? 0;
-      const isOpen = await this.#mayOpen(caller, have, limit);
-      if (isOpen) this.#counts.set(caller, have + 1);
+    return this.inTurn(caller, async () => {
+      const have = this.counts.get(caller) ?? 0;
+      const isOpen = await this.mayOpen(caller, have, limit);
+      if (isOpen) this.counts.set(caller, have + 1);
       return isOpen;
     });
   }
 
   close(caller: string): void {
-    void this.#inTurn(caller, async () => {
-      setCount(this.#counts, caller, this.#counts.get(caller)! - 1);
-      this.#untold.add(caller);
-      await this.#tellSome([caller], false).catch(() => {});
+    void this.inTurn(caller, async () => {
+      setCount(this.counts, caller, this.counts.get(caller)! - 1);
+      this.untold.add(caller);
+      await this.tellSome([caller], false).catch(() => {});
     });
   }
 
   /** Renews this node's lease, and tells what Redis may not know. */
   tell(all = false): Promise<void> {
-    this.#telling ??= this.#tellSome(all ? [...this.#counts.keys()] : [...this.#untold], all).finally(() => (this.#telling = null));
-    return this.#telling;
+    this.telling ??= this.tellSome(all ? [...this.counts.keys()] : [...this.untold], all).finally(() => (this.telling = null));
+    return this.telling;
   }
 
   /** A node is gone: what it had is free now, and not when its lease ends. Were it there after all, it would tell its counts anew. */
   forget(node: string): void {
     // Failing that, the lease ends by itself.
-    void this.#options.run('troupe_socket_leave', { node }).catch(() => {});
+    void this.options.run('troupe_socket_leave', { node }).catch(() => {});
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    const { run, node } = this.#options;
+    clearInterval(this.timer);
+    const { run, node } = this.options;
     await run('troupe_socket_leave', { node }).catch(() => {});
   }
 
-  async #mayOpen(caller: string, have: number, limit: number): Promise<boolean> {
-    const { run, node, nodes } = this.#options;
+  private async mayOpen(caller: string, have: number, limit: number): Promise<boolean> {
+    const { run, node, nodes } = this.options;
     const ask: OpenAsk = { node, caller, have, limit: limit === unlimited ? Number.MAX_SAFE_INTEGER : limit };
     try {
       for (let attempt = 0; attempt < 2; attempt++) {
@@ -81,35 +81,35 @@ export class SharedSocketCounts implements SocketCounts {
     } catch {
       // Decided below: what is said of it, `tell` says.
     }
-    this.#untold.add(caller);
+    this.untold.add(caller);
     return limit === unlimited || have < Math.min(limit, Math.max(1, Math.floor(limit / nodes())));
   }
 
-  async #tellSome(callers: readonly string[], all: boolean): Promise<void> {
-    const { run, node, leaseMs, log } = this.#options;
-    for (const caller of callers) this.#untold.delete(caller);
+  private async tellSome(callers: readonly string[], all: boolean): Promise<void> {
+    const { run, node, leaseMs, log } = this.options;
+    for (const caller of callers) this.untold.delete(caller);
     // What is decided of them meanwhile may be overwritten by what is told here.
-    if (all) for (const caller of this.#turns.keys()) this.#untold.add(caller);
-    const counts = Object.fromEntries(callers.map((caller) => [caller, this.#counts.get(caller) ?? 0]));
+    if (all) for (const caller of this.turns.keys()) this.untold.add(caller);
+    const counts = Object.fromEntries(callers.map((caller) => [caller, this.counts.get(caller) ?? 0]));
     const ask: TellAsk = { node, counts, all, leaseMs };
     try {
       const missing = (await run('troupe_socket_tell', ask)) === 'missing';
-      this.#failing = false;
-      if (missing) await this.#tellSome([...this.#counts.keys()], true);
+      this.failing = false;
+      if (missing) await this.tellSome([...this.counts.keys()], true);
     } catch (error) {
-      for (const caller of callers) this.#untold.add(caller);
-      if (!this.#failing) log.warn({ err: error }, 'connections cannot be counted across the cluster; this node admits its share');
-      this.#failing = true;
+      for (const caller of callers) this.untold.add(caller);
+      if (!this.failing) log.warn({ err: error }, 'connections cannot be counted across the cluster; this node admits its share');
+      this.failing = true;
       throw error;
     }
   }
 
-  #inTurn<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(caller) ?? Promise.resolve()).then(work, work);
+  private inTurn<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.turns.get(caller) ?? Promise.resolve()).then(work, work);
     const done = turn.finally(() => {
-      if (this.#turns.get(caller) === done) this.#turns.delete(caller);
+      if (this.turns.get(caller) === done) this.turns.delete(caller);
     });
-    this.#turns.set(caller, done);
+    this.turns.set(caller, done);
     return done;
   }
 }

@@ -10,17 +10,17 @@ export interface SocketCounts {
 }
 
 export class OwnSocketCounts implements SocketCounts {
-  readonly #counts = new Map<string, number>();
+  private readonly counts = new Map<string, number>();
 
   open(caller: string, limit: number): boolean {
-    const count = this.#counts.get(caller) ?? 0;
+    const count = this.counts.get(caller) ?? 0;
     if (!isWithin(count, limit)) return false;
-    this.#counts.set(caller, count + 1);
+    this.counts.set(caller, count + 1);
     return true;
   }
 
   close(caller: string): void {
-    setCount(this.#counts, caller, this.#counts.get(caller)! - 1);
+    setCount(this.counts, caller, this.counts.get(caller)! - 1);
   }
 
   async stop(): Promise<void> {}

@@ -36,39 +36,39 @@ export class ComputeStats {
 
 export class ComputePool implements Compute {
   readonly stats = new ComputeStats();
-  readonly #limits: { heapMb: number; startMs: number };
-  readonly #idleMs: number;
-  readonly #gate: FairGate;
-  readonly #longGate: FairGate;
-  readonly #alive = new Set<ComputeProcess>();
-  readonly #idle: { process: ComputeProcess; timer: NodeJS.Timeout }[] = [];
-  readonly #closing = new AbortController();
+  private readonly limits: { heapMb: number; startMs: number };
+  private readonly idleMs: number;
+  private readonly gate: FairGate;
+  private readonly longGate: FairGate;
+  private readonly alive = new Set<ComputeProcess>();
+  private readonly idle: { process: ComputeProcess; timer: NodeJS.Timeout }[] = [];
+  private readonly closing = new AbortController();
 
   constructor(options: ComputePoolOptions = {}) {
     const { processes = 3, heapMb = 256, idleMs = 30_000, startMs = 30_000 } = options;
-    this.#limits = { heapMb, startMs };
-    this.#idleMs = idleMs;
+    this.limits = { heapMb, startMs };
+    this.idleMs = idleMs;
     const waiting = { maxWaiting: options.maxWaiting ?? 1_024, maxWaitingEach: options.maxWaitingOfAccount ?? 256 };
     const turnedAway = { full: 'Too much waits to be computed; try again later', retryAfterS: 5 };
     const allButOne = Math.max(1, processes - 1);
-    this.#gate = new FairGate({ maxRunning: processes, maxRunningEach: allButOne, ...waiting, ...turnedAway });
-    this.#longGate = new FairGate({ maxRunning: allButOne, maxRunningEach: 1, ...waiting, ...turnedAway });
+    this.gate = new FairGate({ maxRunning: processes, maxRunningEach: allButOne, ...waiting, ...turnedAway });
+    this.longGate = new FairGate({ maxRunning: allButOne, maxRunningEach: 1, ...waiting, ...turnedAway });
   }
 
   get size(): { running: number; waiting: number; processes: number } {
-    const { running, waiting } = this.#gate.size;
-    return { running, waiting: waiting + this.#longGate.size.waiting, processes: this.#alive.size };
+    const { running, waiting } = this.gate.size;
+    return { running, waiting: waiting + this.longGate.size.waiting, processes: this.alive.size };
   }
 
   async run<Input, Result>(job: Job<Input, Result>, input: Input, { account, signal, open }: RunOptions): Promise<Result> {
-    const ends = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const ends = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal]);
     const sinceMs = performance.now();
     const leaves: (() => void)[] = [];
     try {
-      if (job.timeMs > longMs) leaves.push(await this.#longGate.enter(account, ends));
-      leaves.push(await this.#gate.enter(account, ends));
+      if (job.timeMs > longMs) leaves.push(await this.longGate.enter(account, ends));
+      leaves.push(await this.gate.enter(account, ends));
       this.stats.waitS.note((performance.now() - sinceMs) / 1_000);
-      const result = await this.#perform(job as Job<never, unknown>, input, ends, open);
+      const result = await this.perform(job as Job<never, unknown>, input, ends, open);
       this.stats.jobs.add([job.name, 'done']);
       return result as Result;
     } catch (error) {
@@ -82,44 +82,44 @@ export class ComputePool implements Compute {
 
   /** Ends what runs and waits; resolves when every process is gone. */
   async close(): Promise<void> {
-    this.#closing.abort(new AppError('draining', 'The service is stopping'));
-    for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
-    await Promise.all([...this.#alive].map((process) => process.kill()));
+    this.closing.abort(new AppError('draining', 'The service is stopping'));
+    for (const { timer } of this.idle.splice(0)) clearTimeout(timer);
+    await Promise.all([...this.alive].map((process) => process.kill()));
   }
 
-  async #perform(job: Job<never, unknown>, input: unknown, signal: AbortSignal, open: RunOptions['open']): Promise<unknown> {
+  private async perform(job: Job<never, unknown>, input: unknown, signal: AbortSignal, open: RunOptions['open']): Promise<unknown> {
     const beganAtMs = performance.now();
-    const process = this.#takeProcess();
+    const process = this.takeProcess();
     try {
       await process.ready;
       return await process.run({ job, input, signal, ...(open && { open }) });
     } finally {
       this.stats.durationS.note((performance.now() - beganAtMs) / 1_000);
-      if (process.usable && !this.#closing.signal.aborted) this.#keep(process);
+      if (process.usable && !this.closing.signal.aborted) this.keep(process);
       else await process.kill();
     }
   }
 
-  #takeProcess(): ComputeProcess {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+  private takeProcess(): ComputeProcess {
+    for (let idle = this.idle.pop(); idle !== undefined; idle = this.idle.pop()) {
       clearTimeout(idle.timer);
       idle.process.hold(true);
       if (idle.process.usable) return idle.process;
     }
-    const process = new ComputeProcess(this.#limits);
-    this.#alive.add(process);
-    void process.gone.then(() => this.#alive.delete(process));
+    const process = new ComputeProcess(this.limits);
+    this.alive.add(process);
+    void process.gone.then(() => this.alive.delete(process));
     return process;
   }
 
-  #keep(process: ComputeProcess): void {
+  private keep(process: ComputeProcess): void {
     process.hold(false);
     const drop = () => {
-      const at = this.#idle.findIndex((idle) => idle.process === process);
-      if (at >= 0) this.#idle.splice(at, 1);
+      const at = this.idle.findIndex((idle) => idle.process === process);
+      if (at >= 0) this.idle.splice(at, 1);
       void process.kill();
     };
-    this.#idle.push({ process, timer: setTimeout(drop, this.#idleMs).unref() });
+    this.idle.push({ process, timer: setTimeout(drop, this.idleMs).unref() });
   }
 }
 

@@ -38,25 +38,25 @@ export class ComputeProcess {
   /** Settles when it takes jobs; rejects with `unavailable` when it cannot be started. */
   readonly ready: Promise<void>;
   readonly gone: Promise<void>;
-  readonly #child: ChildProcess;
-  #inService = true;
-  #isGone = false;
-  #cpuMs = 0;
-  #onMessage: (message: ToParent) => void = () => {};
-  #onGone: () => void = () => {};
+  private readonly child: ChildProcess;
+  private inService = true;
+  private isGone = false;
+  private cpuMs = 0;
+  private onMessage: (message: ToParent) => void = () => {};
+  private onGone: () => void = () => {};
 
   constructor(limits: ProcessLimits) {
-    this.#child = spawnChild(limits.heapMb);
-    const lastWords = tailOf(this.#child);
+    this.child = spawnChild(limits.heapMb);
+    const lastWords = tailOf(this.child);
     this.gone = new Promise((resolve) => {
       const end = () => {
-        this.#inService = false;
-        this.#isGone = true;
+        this.inService = false;
+        this.isGone = true;
         resolve();
-        this.#onGone();
+        this.onGone();
       };
-      this.#child.once('exit', end);
-      this.#child.once('error', end);
+      this.child.once('exit', end);
+      this.child.once('error', end);
     });
     this.ready = new Promise<void>((resolve, reject) => {
       const fail = () => {
@@ -64,8 +64,8 @@ export class ComputeProcess {
         void this.kill();
       };
       const timer = setTimeout(fail, limits.startMs);
-      this.#onGone = fail;
-      this.#onMessage = () => {
+      this.onGone = fail;
+      this.onMessage = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -73,28 +73,28 @@ export class ComputeProcess {
     });
     // The run that needs it hears of a failure; one that is stopped before must not end the node.
     this.ready.catch(() => {});
-    this.#child.on('message', (message) => this.#onMessage(message as ToParent));
+    this.child.on('message', (message) => this.onMessage(message as ToParent));
   }
 
   /** Whether it may be given another job. */
   get usable(): boolean {
-    return this.#inService && this.#cpuMs < maxCpuMs;
+    return this.inService && this.cpuMs < maxCpuMs;
   }
 
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return this.child.pid ?? 0;
   }
 
   /** Runs one job; one at a time, once it is ready. A job that takes too long, or whose signal is aborted, ends the process. */
   async run({ job, input, signal, open }: ProcessRun): Promise<unknown> {
-    const sources = new SentSources(open, (message) => this.#say(message));
+    const sources = new SentSources(open, (message) => this.say(message));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const stop = (reason: unknown) => {
       reject(reason);
       void this.kill();
     };
     const onAbort = () => stop(signal.reason);
-    const timeLeft = this.#timer(job.timeMs);
+    const timeLeft = this.timer(job.timeMs);
     const check = () => {
       const leftMs = timeLeft();
       if (leftMs > 0) timer = setTimeout(check, leftMs);
@@ -102,28 +102,28 @@ export class ComputeProcess {
     };
     let timer = setTimeout(check, job.timeMs);
     signal.addEventListener('abort', onAbort, { once: true });
-    this.#onGone = () => reject(this.#stopped(job));
-    this.#onMessage = (message) => {
-      if (message.op === 'done' || message.op === 'threw') this.#cpuMs += message.cpuMs;
+    this.onGone = () => reject(this.stopped(job));
+    this.onMessage = (message) => {
+      if (message.op === 'done' || message.op === 'threw') this.cpuMs += message.cpuMs;
       if (message.op === 'done') resolve(message.result);
       else if (message.op === 'threw') reject((message.error.ofSource && sources.failure) || revived(message.error));
       else if (message.op !== 'ready') sources.answer(message);
     };
     try {
       if (signal.aborted) onAbort();
-      else if (this.#isGone) reject(this.#stopped(job));
-      else this.#say({ op: 'run', module: job.module.href, input });
+      else if (this.isGone) reject(this.stopped(job));
+      else this.say({ op: 'run', module: job.module.href, input });
       return await promise;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      this.#onGone = this.#onMessage = () => {};
+      this.onGone = this.onMessage = () => {};
       sources.close();
     }
   }
 
   /** What is left of `timeMs` of processor time, where the system tells it, else by the clock. */
-  #timer(timeMs: number): () => number {
+  private timer(timeMs: number): () => number {
     const beganAtMs = performance.now();
     const beganCpuMs = cpuMsOf(this.pid);
     return () => {
@@ -137,26 +137,26 @@ export class ComputeProcess {
 
   /** Ends it at once, whatever it does; resolves when it is gone. */
   kill(): Promise<void> {
-    this.#inService = false;
-    if (!this.#isGone) this.hold(true);
-    this.#child.kill('SIGKILL');
+    this.inService = false;
+    if (!this.isGone) this.hold(true);
+    this.child.kill('SIGKILL');
     return this.gone;
   }
 
   /** Whether the node's process stays alive for it: not while it is idle. */
   hold(held: boolean): void {
-    for (const part of [this.#child, this.#child.channel]) held ? part?.ref() : part?.unref();
+    for (const part of [this.child, this.child.channel]) held ? part?.ref() : part?.unref();
   }
 
   /** What cannot be sent is thrown; what a process that has just ended no longer hears is told by its end. */
-  #say(message: ToChild): void {
-    if (!this.#child.connected) return;
-    this.#child.send(message, () => {});
+  private say(message: ToChild): void {
+    if (!this.child.connected) return;
+    this.child.send(message, () => {});
   }
 
-  #stopped(job: { name: string }): JobStopped {
+  private stopped(job: { name: string }): JobStopped {
     // V8 aborts where the heap's limit is reached, the system's allocator where the process's is.
-    const memory = this.#child.signalCode === 'SIGABRT' || this.#child.exitCode === 134;
+    const memory = this.child.signalCode === 'SIGABRT' || this.child.exitCode === 134;
     const what = memory ? 'needed more memory than it may use' : 'ended unexpectedly';
     return new JobStopped(`${job.name} ${what}`, memory ? 'memory' : 'crash');
   }

@@ -12,51 +12,51 @@ const maxOpen = 16;
 export class SentSources {
   /** What a source failed with, as the caller's own code threw it. */
   failure: unknown = null;
-  readonly #open: (() => Promise<NodeJS.ReadableStream>) | undefined;
-  readonly #say: (message: ToChild) => void;
-  readonly #sources = new Map<number, Source>();
-  #closed = false;
+  private readonly open: (() => Promise<NodeJS.ReadableStream>) | undefined;
+  private readonly say: (message: ToChild) => void;
+  private readonly sources = new Map<number, Source>();
+  private closed = false;
 
   constructor(open: (() => Promise<NodeJS.ReadableStream>) | undefined, say: (message: ToChild) => void) {
-    this.#open = open;
-    this.#say = say;
+    this.open = open;
+    this.say = say;
   }
 
   answer(question: Question): void {
-    if (question.op === 'close') return this.#end(question.source);
-    const answer = question.op === 'open' ? this.#begin(question.source) : this.#read(question.source);
-    answer.then(this.#say, (error: unknown) => {
+    if (question.op === 'close') return this.end(question.source);
+    const answer = question.op === 'open' ? this.begin(question.source) : this.read(question.source);
+    answer.then(this.say, (error: unknown) => {
       this.failure ??= error;
-      this.#say({ op: 'failed', error: plain(error) });
+      this.say({ op: 'failed', error: plain(error) });
     });
   }
 
   close(): void {
-    this.#closed = true;
-    for (const id of [...this.#sources.keys()]) this.#end(id);
+    this.closed = true;
+    for (const id of [...this.sources.keys()]) this.end(id);
   }
 
-  async #begin(id: number): Promise<ToChild> {
-    if (this.#open === undefined || this.#sources.size >= maxOpen) throw new Error('a job opened a source that it has not');
-    const opened = await this.#open();
+  private async begin(id: number): Promise<ToChild> {
+    if (this.open === undefined || this.sources.size >= maxOpen) throw new Error('a job opened a source that it has not');
+    const opened = await this.open();
     const stream = opened instanceof Readable ? opened : new Readable().wrap(opened);
     // An error is told where the source is read.
     stream.on('error', () => {});
-    this.#sources.set(id, { stream, pieces: stream[Symbol.asyncIterator]() });
-    if (this.#closed) this.#end(id);
+    this.sources.set(id, { stream, pieces: stream[Symbol.asyncIterator]() });
+    if (this.closed) this.end(id);
     return { op: 'opened' };
   }
 
-  async #read(id: number): Promise<ToChild> {
-    const source = this.#sources.get(id);
+  private async read(id: number): Promise<ToChild> {
+    const source = this.sources.get(id);
     if (source === undefined) throw new Error('a job read a source that is not open');
     const { value, done } = await source.pieces.next();
     return { op: 'piece', bytes: done ? null : Buffer.isBuffer(value) ? value : Buffer.from(value) };
   }
 
-  #end(id: number): void {
-    const source = this.#sources.get(id);
-    this.#sources.delete(id);
+  private end(id: number): void {
+    const source = this.sources.get(id);
+    this.sources.delete(id);
     source?.stream.destroy();
   }
 }

@@ -165,24 +165,24 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
 
 /** What is read as JSON in one go: one event of a stream, which is one line, or the whole document. */
 class ReadBound {
-  readonly #isWhole: boolean;
-  #bytes = 0;
-  #json = new JsonBounds(readLimits);
+  private readonly isWhole: boolean;
+  private bytes = 0;
+  private json = new JsonBounds(readLimits);
 
   constructor(isWhole: boolean) {
-    this.#isWhole = isWhole;
+    this.isWhole = isWhole;
   }
 
   /** False once it is too long, or holds too many values. */
   take(chunk: Uint8Array): boolean {
     for (let at = 0; at < chunk.length; ) {
-      const lineEnd = this.#isWhole ? -1 : chunk.indexOf(0x0a, at);
+      const lineEnd = this.isWhole ? -1 : chunk.indexOf(0x0a, at);
       const end = lineEnd === -1 ? chunk.length : lineEnd;
-      this.#bytes += end - at;
-      if (this.#bytes > maxReadBytes || !this.#json.take(chunk.subarray(at, end))) return false;
+      this.bytes += end - at;
+      if (this.bytes > maxReadBytes || !this.json.take(chunk.subarray(at, end))) return false;
       if (lineEnd !== -1) {
-        this.#bytes = 0;
-        this.#json = new JsonBounds(readLimits);
+        this.bytes = 0;
+        this.json = new JsonBounds(readLimits);
       }
       at = end + 1;
     }

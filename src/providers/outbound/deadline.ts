@@ -4,28 +4,28 @@
  */
 export class Deadline {
   isOver = false;
-  readonly #ends = new AbortController();
-  readonly #asker: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout;
-  readonly #stop = () => this.#ends.abort(this.#asker!.reason);
+  private readonly ends = new AbortController();
+  private readonly asker: AbortSignal | undefined;
+  private readonly timer: NodeJS.Timeout;
+  private readonly stop = () => this.ends.abort(this.asker!.reason);
 
   constructor(timeoutMs: number, asker?: AbortSignal) {
-    this.#asker = asker;
-    this.#timer = setTimeout(() => {
+    this.asker = asker;
+    this.timer = setTimeout(() => {
       this.isOver = true;
-      this.#ends.abort();
+      this.ends.abort();
     }, timeoutMs);
-    if (asker?.aborted) this.#stop();
-    asker?.addEventListener('abort', this.#stop);
+    if (asker?.aborted) this.stop();
+    asker?.addEventListener('abort', this.stop);
   }
 
   get signal(): AbortSignal {
-    return this.#ends.signal;
+    return this.ends.signal;
   }
 
   /** To be called when the request has come to its end. */
   clear(): void {
-    clearTimeout(this.#timer);
-    this.#asker?.removeEventListener('abort', this.#stop);
+    clearTimeout(this.timer);
+    this.asker?.removeEventListener('abort', this.stop);
   }
 }

@@ -9,49 +9,49 @@ export type RowNumbers = { values: Float64Array; decimals: Uint8Array };
 type Tally = { rows: number; counts: number[]; sums: ExactSum[]; kept: number[][] };
 
 export class Breakdown {
-  readonly #columns: readonly string[];
-  readonly #mostKeys: number;
-  readonly #keepValues: boolean;
-  readonly #tallies = new Map<string, Tally>();
+  private readonly columns: readonly string[];
+  private readonly mostKeys: number;
+  private readonly keepValues: boolean;
+  private readonly tallies = new Map<string, Tally>();
 
   /** @param keepValues whether to keep every value, for exact medians; only for tables with few rows */
   constructor(columns: readonly string[], mostKeys: number, keepValues: boolean) {
-    this.#columns = columns;
-    this.#mostKeys = mostKeys;
-    this.#keepValues = keepValues;
+    this.columns = columns;
+    this.mostKeys = mostKeys;
+    this.keepValues = keepValues;
   }
 
   add(key: string, row: RowNumbers): void {
-    let tally = this.#tallies.get(key);
+    let tally = this.tallies.get(key);
     if (tally === undefined) {
-      if (this.#tallies.size === this.#mostKeys) return;
-      const width = this.#columns.length;
+      if (this.tallies.size === this.mostKeys) return;
+      const width = this.columns.length;
       tally = {
         rows: 0,
         counts: Array(width).fill(0),
         sums: Array.from({ length: width }, () => new ExactSum()),
         kept: Array.from({ length: width }, () => []),
       };
-      this.#tallies.set(key, tally);
+      this.tallies.set(key, tally);
     }
     tally.rows++;
-    for (let i = 0; i < this.#columns.length; i++) {
+    for (let i = 0; i < this.columns.length; i++) {
       const value = row.values[i]!;
       if (Number.isNaN(value)) continue;
       tally.counts[i]!++;
       tally.sums[i]!.add(value, row.decimals[i]!);
-      if (this.#keepValues) tally.kept[i]!.push(value);
+      if (this.keepValues) tally.kept[i]!.push(value);
     }
   }
 
   entries(): { key: string; rows: number; figures: Record<string, Figures> }[] {
-    return [...this.#tallies].map(([key, { rows, counts, sums, kept }]) => {
-      const named = this.#columns.map((column, i): [string, Figures | null] => {
+    return [...this.tallies].map(([key, { rows, counts, sums, kept }]) => {
+      const named = this.columns.map((column, i): [string, Figures | null] => {
         const count = counts[i]!;
         if (count === 0) return [column, null];
         const sum = sums[i]!.total();
         const figures: Figures = { count, sum, mean: rounded(sum / count) };
-        if (this.#keepValues) figures.median = rounded(quantile(Float64Array.from(kept[i]!).sort(), 0.5));
+        if (this.keepValues) figures.median = rounded(quantile(Float64Array.from(kept[i]!).sort(), 0.5));
         return [column, figures];
       });
       // fromEntries, because a column may be called __proto__.

@@ -57,113 +57,113 @@ const mixedShare = 0.5;
 const timeWords = new Set('timestamp ts time epoch date created updated at unixtime datetime datum zeit day tag'.split(' '));
 
 export class ColumnEvidence {
-  readonly #values: FrequentValues;
-  readonly #units = new Map<string, number>();
-  readonly #leftOut = new Map<string, number>();
-  readonly #forms = new Map<string, number>();
-  readonly #offsets = new Map<number | '', number>();
-  #filled = 0;
-  #chars = 0;
-  #booleans = 0;
-  #codes = 0;
-  #plainIntegers = 0;
-  #monthNumbers = 0;
-  #formulas = 0;
+  private readonly values: FrequentValues;
+  private readonly units = new Map<string, number>();
+  private readonly leftOut = new Map<string, number>();
+  private readonly forms = new Map<string, number>();
+  private readonly offsets = new Map<number | '', number>();
+  private filled = 0;
+  private chars = 0;
+  private booleans = 0;
+  private codes = 0;
+  private plainIntegers = 0;
+  private monthNumbers = 0;
+  private formulas = 0;
   /** Cells with decimals, by the style they are read in. */
-  #fractions = { dot: 0, comma: 0 };
-  #bounds = { dot: { min: Infinity, max: -Infinity }, comma: { min: Infinity, max: -Infinity } };
+  private fractions = { dot: 0, comma: 0 };
+  private bounds = { dot: { min: Infinity, max: -Infinity }, comma: { min: Infinity, max: -Infinity } };
   /** Cells with a separator that both styles accept and read differently, such as 1,234. */
-  #ambiguous = 0;
+  private ambiguous = 0;
   /** Of these, by the mark they are written with. */
-  #twoWays = { dot: 0, comma: 0 };
+  private twoWays = { dot: 0, comma: 0 };
   /** The largest number that is written without any mark. */
-  #unmarkedMax = -Infinity;
-  #numbers = 0;
-  #compact = 0;
-  #dates = 0;
-  #orderedDates = 0;
-  #dayFirst = 0;
-  #monthFirst = 0;
-  #timed = false;
+  private unmarkedMax = -Infinity;
+  private numbers = 0;
+  private compact = 0;
+  private dates = 0;
+  private orderedDates = 0;
+  private dayFirst = 0;
+  private monthFirst = 0;
+  private timed = false;
   /** Numbers without a unit among such with the one unit of the column. */
-  #bare = 0;
+  private bare = 0;
   /** Numbers with a single letter for a unit. */
-  #letterUnits = 0;
+  private letterUnits = 0;
   /** Dates that are two different days in the two orders. */
-  #twofold = 0;
-  #ranges = { day_first: newRange(), month_first: newRange() };
-  #utcRange = newRange();
-  #examples = { number: [] as string[], date: [] as string[], other: [] as string[] };
+  private twofold = 0;
+  private ranges = { day_first: newRange(), month_first: newRange() };
+  private utcRange = newRange();
+  private examples = { number: [] as string[], date: [] as string[], other: [] as string[] };
   dots = 0;
   commas = 0;
   /** Some dates are written 31.12.2024, as where the comma is the decimal mark. */
   get dottedDates(): boolean {
-    return [...this.#forms.keys()].some((form) => form.startsWith('DD.MM.'));
+    return [...this.forms.keys()].some((form) => form.startsWith('DD.MM.'));
   }
 
   /** The way of writing that the column itself shows; null where it shows none. */
   get leaning(): NumberStyle | null {
     if (this.dots !== this.commas) return this.dots > this.commas ? 'dot' : 'comma';
     // 941 beside 1.007, and no 1007: the mark sets off thousands.
-    const grouped = this.#ambiguous > 0 && this.#unmarkedMax >= 100 && this.#unmarkedMax < 1000;
-    if (!grouped || this.#twoWays.dot > 0 === this.#twoWays.comma > 0) return null;
-    return this.#twoWays.dot > 0 ? 'comma' : 'dot';
+    const grouped = this.ambiguous > 0 && this.unmarkedMax >= 100 && this.unmarkedMax < 1000;
+    if (!grouped || this.twoWays.dot > 0 === this.twoWays.comma > 0) return null;
+    return this.twoWays.dot > 0 ? 'comma' : 'dot';
   }
 
   /** All marks are dots before three digits. */
   get dottedGroups(): boolean {
-    return this.#twoWays.dot >= 3 && this.#twoWays.comma === 0 && this.dots === 0 && this.commas === 0;
+    return this.twoWays.dot >= 3 && this.twoWays.comma === 0 && this.dots === 0 && this.commas === 0;
   }
 
   constructor(distinctLimit: number) {
-    this.#values = new FrequentValues(distinctLimit);
+    this.values = new FrequentValues(distinctLimit);
   }
 
   add(cell: Cell): void {
     if (isMissing(cell)) {
-      if (isPlaceholder(cell)) this.#leaveOut(cell);
+      if (isPlaceholder(cell)) this.leaveOut(cell);
       return;
     }
-    this.#filled++;
-    if (typeof cell === 'string') this.#chars += cell.length;
-    this.#values.add(countKey(cell));
-    if (isFormula(cell)) this.#formulas++;
-    const kind = this.#looksNumeric(cell) && this.#addNumber(cell) ? 'number' : this.#addDate(cell) ? 'date' : 'other';
-    if (kind === 'number') this.#addMonthNumber(cell);
-    if (this.#examples[kind].length < examplesKept) this.#examples[kind].push(cellText(cell, 40));
+    this.filled++;
+    if (typeof cell === 'string') this.chars += cell.length;
+    this.values.add(countKey(cell));
+    if (isFormula(cell)) this.formulas++;
+    const kind = this.looksNumeric(cell) && this.addNumber(cell) ? 'number' : this.addDate(cell) ? 'date' : 'other';
+    if (kind === 'number') this.addMonthNumber(cell);
+    if (this.examples[kind].length < examplesKept) this.examples[kind].push(cellText(cell, 40));
     if (kind !== 'other') return;
-    this.#leaveOut(cell);
-    if (parseBoolean(cell) !== null) this.#booleans++;
-    else if (isDigitCode(cell)) this.#codes++;
+    this.leaveOut(cell);
+    if (parseBoolean(cell) !== null) this.booleans++;
+    else if (isDigitCode(cell)) this.codes++;
   }
 
   decide(name: string, index: number, fileStyle: NumberStyle, warnings: string[]): ColumnPlan {
     const style = this.leaning ?? fileStyle;
-    const { min, max } = this.#numbers > 0 ? this.#bounds[style] : { min: Number.NaN, max: Number.NaN };
-    const order = this.#order(fileStyle);
-    const numeric = this.#kind(this.#fractions[style] > 0);
-    const stamp = numeric.reads === 'number' && numeric.type === 'integer' ? this.#stampOf(name, min, max) : null;
-    const kind: Kind = stamp === null ? numeric : { type: 'date', reads: 'date', like: this.#filled };
-    const units = this.#unitCounts(kind);
+    const { min, max } = this.numbers > 0 ? this.bounds[style] : { min: Number.NaN, max: Number.NaN };
+    const order = this.order(fileStyle);
+    const numeric = this.kind(this.fractions[style] > 0);
+    const stamp = numeric.reads === 'number' && numeric.type === 'integer' ? this.stampOf(name, min, max) : null;
+    const kind: Kind = stamp === null ? numeric : { type: 'date', reads: 'date', like: this.filled };
+    const units = this.unitCounts(kind);
     const unit = kind.reads === 'number' && units.size === 1 ? [...units.keys()][0]! : '';
-    if (this.#bare > 0 && unit !== '')
-      warnings.push(`Column ${name}: ${this.#bare} of ${kind.like} numbers carry no unit; they are taken as ${unit}.`);
+    if (this.bare > 0 && unit !== '')
+      warnings.push(`Column ${name}: ${this.bare} of ${kind.like} numbers carry no unit; they are taken as ${unit}.`);
     const role = roleOf(name, {
       type: kind.type,
       unit,
-      filled: this.#filled,
-      distinct: this.#values.distinct,
+      filled: this.filled,
+      distinct: this.values.distinct,
       index,
       min: kind.reads === 'number' ? min : Number.NaN,
       max,
-      wholeNumbers: this.#fractions[style] === 0,
+      wholeNumbers: this.fractions[style] === 0,
     });
     const quantity = role === 'measure' || role === 'rate' || role === 'level' || role === 'unclear';
     const reads = kind.reads === 'number' && !quantity ? 'text' : kind.reads;
-    if (reads === 'number' && this.#ambiguous > 0 && this.leaning === null)
+    if (reads === 'number' && this.ambiguous > 0 && this.leaning === null)
       warnings.push(`Column ${name}: numbers like 1,234 or 1.234 could mean two things; the ${style} is read as the decimal mark.`);
-    if (reads === 'date' && stamp === null) this.#warnOfDates(name, order, warnings);
-    const zoned = this.#offsets.size > 1;
+    if (reads === 'date' && stamp === null) this.warnOfDates(name, order, warnings);
+    const zoned = this.offsets.size > 1;
     const readDate = stamp ?? (zoned ? (cell: Cell) => inUtc(readInOrder(cell, order)) : (cell: Cell) => readInOrder(cell, order));
     const orderOfRange = order.kind === 'month_first' ? 'month_first' : 'day_first';
     return {
@@ -173,104 +173,104 @@ export class ColumnEvidence {
       role,
       reads,
       style,
-      filled: this.#filled,
-      values: this.#values,
-      unlike: this.#filled - kind.like,
-      examples: kind.type === 'mixed' ? this.#unlikeExamples(reads) : [],
-      leftOut: reads === 'number' || reads === 'date' ? this.#left(kind.type) : [],
+      filled: this.filled,
+      values: this.values,
+      unlike: this.filled - kind.like,
+      examples: kind.type === 'mixed' ? this.unlikeExamples(reads) : [],
+      leftOut: reads === 'number' || reads === 'date' ? this.left(kind.type) : [],
       unit,
       units,
-      dateForms: this.#forms,
-      offsets: this.#offsets,
-      timed: stamp !== null ? stamp !== readCompact : this.#timed,
+      dateForms: this.forms,
+      offsets: this.offsets,
+      timed: stamp !== null ? stamp !== readCompact : this.timed,
       dateDoubt: reads === 'date' && stamp === null && order.kind === 'unknown',
       readDate,
-      range: reads === 'date' ? (stamp !== null ? stampRange(stamp, min, max) : zoned ? this.#utcRange : this.#ranges[orderOfRange]) : null,
+      range: reads === 'date' ? (stamp !== null ? stampRange(stamp, min, max) : zoned ? this.utcRange : this.ranges[orderOfRange]) : null,
       min,
       max,
-      codes: this.#codes > 0,
-      formulas: this.#formulas,
+      codes: this.codes > 0,
+      formulas: this.formulas,
       styles: { dot: this.dots, comma: this.commas },
-      meanChars: this.#filled === 0 ? 0 : this.#chars / this.#filled,
+      meanChars: this.filled === 0 ? 0 : this.chars / this.filled,
     };
   }
 
-  #kind(fractions: boolean): Kind {
-    const filled = this.#filled;
+  private kind(fractions: boolean): Kind {
+    const filled = this.filled;
     // "12A" is a flat among flats, and amperes only where all of the column is numbers.
-    const numbers = this.#numbers === filled ? filled : this.#numbers - this.#letterUnits;
-    const dates = this.#orderedDates + this.#dates;
-    if (dates > 0 && this.#monthNumbers > 0 && dates + this.#monthNumbers === filled) return { type: 'date', reads: 'date', like: filled };
+    const numbers = this.numbers === filled ? filled : this.numbers - this.letterUnits;
+    const dates = this.orderedDates + this.dates;
+    if (dates > 0 && this.monthNumbers > 0 && dates + this.monthNumbers === filled) return { type: 'date', reads: 'date', like: filled };
     if (filled === 0) return { type: 'empty', reads: 'text', like: 0 };
-    if (this.#codes > 0 && this.#codes + this.#plainIntegers === filled) return { type: 'text', reads: 'text', like: filled };
+    if (this.codes > 0 && this.codes + this.plainIntegers === filled) return { type: 'text', reads: 'text', like: filled };
     if (numbers === filled) return { type: fractions ? 'number' : 'integer', reads: 'number', like: filled };
     if (dates === filled) return { type: 'date', reads: 'date', like: filled };
-    if (this.#booleans === filled) return { type: 'boolean', reads: 'boolean', like: filled };
-    if (numbers > filled * mixedShare && this.#codes <= filled * 0.02) return { type: 'mixed', reads: 'number', like: numbers };
-    if (dates + this.#compact > filled * mixedShare) return { type: 'mixed', reads: 'date', like: dates };
+    if (this.booleans === filled) return { type: 'boolean', reads: 'boolean', like: filled };
+    if (numbers > filled * mixedShare && this.codes <= filled * 0.02) return { type: 'mixed', reads: 'number', like: numbers };
+    if (dates + this.compact > filled * mixedShare) return { type: 'mixed', reads: 'date', like: dates };
     return { type: 'text', reads: 'text', like: filled };
   }
 
   /** Seconds or milliseconds since 1970, or 20240305, in a column that is named after time. */
-  #stampOf(name: string, min: number, max: number): ((cell: Cell) => ParsedDate | null) | null {
-    if (!has(nameTokens(name), timeWords) || this.#codes > 0) return null;
-    if (this.#compact === this.#filled) return readCompact;
+  private stampOf(name: string, min: number, max: number): ((cell: Cell) => ParsedDate | null) | null {
+    if (!has(nameTokens(name), timeWords) || this.codes > 0) return null;
+    if (this.compact === this.filled) return readCompact;
     if (min >= 9e8 && max < 2.3e9) return readStamp(1000);
     return min >= 9e11 && max < 2.3e12 ? readStamp(1) : null;
   }
 
-  #unitCounts({ reads, like }: Kind): Map<string, number> {
-    if (reads !== 'number' || this.#units.size === 0) return new Map();
-    const bare = like - [...this.#units.values()].reduce((sum, count) => sum + count, 0);
-    const [only] = this.#units.keys();
-    if (bare > 0 && this.#units.size === 1 && only !== '%') {
-      this.#bare = bare;
+  private unitCounts({ reads, like }: Kind): Map<string, number> {
+    if (reads !== 'number' || this.units.size === 0) return new Map();
+    const bare = like - [...this.units.values()].reduce((sum, count) => sum + count, 0);
+    const [only] = this.units.keys();
+    if (bare > 0 && this.units.size === 1 && only !== '%') {
+      this.bare = bare;
       return new Map([[only!, like]]);
     }
-    return bare > 0 ? new Map([...this.#units, ['', bare]]) : new Map(this.#units);
+    return bare > 0 ? new Map([...this.units, ['', bare]]) : new Map(this.units);
   }
 
-  #left(type: ColumnType): { value: string; count: number }[] {
+  private left(type: ColumnType): { value: string; count: number }[] {
     if (type === 'integer' || type === 'number' || type === 'date' || type === 'mixed')
-      return [...this.#leftOut].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
+      return [...this.leftOut].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
     return [];
   }
 
-  #unlikeExamples(reads: ColumnPlan['reads']): string[] {
-    const { other, number, date } = this.#examples;
+  private unlikeExamples(reads: ColumnPlan['reads']): string[] {
+    const { other, number, date } = this.examples;
     return [...other, ...(reads === 'date' ? number : date)].slice(0, examplesKept);
   }
 
-  #order(fileStyle: NumberStyle): Order {
-    if (this.#dayFirst > 0 && this.#monthFirst > 0) return { kind: 'mixed' };
-    if (this.#dayFirst > 0) return { kind: 'day_first' };
-    if (this.#monthFirst > 0 || this.#twofold === 0) return { kind: 'month_first' };
-    const { day_first: day, month_first: month } = this.#ranges;
+  private order(fileStyle: NumberStyle): Order {
+    if (this.dayFirst > 0 && this.monthFirst > 0) return { kind: 'mixed' };
+    if (this.dayFirst > 0) return { kind: 'day_first' };
+    if (this.monthFirst > 0 || this.twofold === 0) return { kind: 'month_first' };
+    const { day_first: day, month_first: month } = this.ranges;
     const dayOrdered = day.falls === 0 || day.rises === 0;
     const monthOrdered = month.falls === 0 || month.rises === 0;
-    if (this.#twofold >= 4 && dayOrdered !== monthOrdered) return { kind: dayOrdered ? 'day_first' : 'month_first', because: 'order' };
+    if (this.twofold >= 4 && dayOrdered !== monthOrdered) return { kind: dayOrdered ? 'day_first' : 'month_first', because: 'order' };
     if (fileStyle === 'comma') return { kind: 'day_first', because: 'style' };
     // A log of a few days read the other way round would be spread over months, on a few days of each.
     const [daySpan, monthSpan] = [day.lastMs - day.firstMs, month.lastMs - month.firstMs];
-    if (this.#timed && this.#twofold >= 8 && Math.min(daySpan, monthSpan) < Math.max(daySpan, monthSpan) * 0.2)
+    if (this.timed && this.twofold >= 8 && Math.min(daySpan, monthSpan) < Math.max(daySpan, monthSpan) * 0.2)
       return { kind: daySpan < monthSpan ? 'day_first' : 'month_first', because: 'span' };
     return { kind: 'unknown' };
   }
 
-  #warnOfDates(name: string, order: Order, warnings: string[]): void {
+  private warnOfDates(name: string, order: Order, warnings: string[]): void {
     if (order.kind === 'mixed') {
-      const left = this.#twofold > 0 ? ` ${this.#twofold} dates like 03/04/2024 could mean two days and are left out of periods.` : '';
+      const left = this.twofold > 0 ? ` ${this.twofold} dates like 03/04/2024 could mean two days and are left out of periods.` : '';
       warnings.push(
-        `Column ${name}: ${this.#dayFirst} dates can only have the day first and ${this.#monthFirst} only the month first, so two ways of writing are mixed.${left}`,
+        `Column ${name}: ${this.dayFirst} dates can only have the day first and ${this.monthFirst} only the month first, so two ways of writing are mixed.${left}`,
       );
-    } else if (order.kind === 'unknown' && this.#twofold > 0) {
+    } else if (order.kind === 'unknown' && this.twofold > 0) {
       warnings.push(
         `Column ${name}: dates like 03/04/2024 could mean two things (3 April or March 4), and nothing in the column says which; figures by month or day are not given.`,
       );
-    } else if (order.because === undefined && this.#twofold > 0) {
-      const [first, proofs] = order.kind === 'day_first' ? ['the day', this.#dayFirst] : ['the month', this.#monthFirst];
+    } else if (order.because === undefined && this.twofold > 0) {
+      const [first, proofs] = order.kind === 'day_first' ? ['the day', this.dayFirst] : ['the month', this.monthFirst];
       warnings.push(
-        `Column ${name}: ${this.#twofold} dates like 03/04/2024 could mean two things; ${first} is read first, because ${proofs} others can only be read so.`,
+        `Column ${name}: ${this.twofold} dates like 03/04/2024 could mean two things; ${first} is read first, because ${proofs} others can only be read so.`,
       );
     } else if (order.because !== undefined) {
       const first = order.kind === 'day_first' ? 'the day' : 'the month';
@@ -284,7 +284,7 @@ export class ColumnEvidence {
   }
 
   /** Cheap look before the expensive one. */
-  #looksNumeric(cell: Cell): boolean {
+  private looksNumeric(cell: Cell): boolean {
     if (typeof cell !== 'string') return typeof cell === 'number';
     for (let i = 0; i < Math.min(cell.length, 10); i++) {
       const code = cell.charCodeAt(i);
@@ -293,70 +293,70 @@ export class ColumnEvidence {
     return false;
   }
 
-  #addNumber(cell: Cell): boolean {
+  private addNumber(cell: Cell): boolean {
     const dot = parseNumber(cell, 'dot');
     // Digits alone mean the same in both styles.
     const plain = typeof cell === 'number' || (dot !== null && !cellHasMark(cell as string));
     const comma = plain ? dot : parseNumber(cell, 'comma');
     const parsed = dot ?? comma;
     if (parsed === null) return false;
-    this.#numbers++;
+    this.numbers++;
     if (plain && parsed.decimals === 0 && parsed.unit === '') {
-      this.#plainIntegers++;
-      if (readCompact(cell) !== null) this.#compact++;
+      this.plainIntegers++;
+      if (readCompact(cell) !== null) this.compact++;
     }
-    if (dot !== null && dot.decimals > 0) this.#fractions.dot++;
-    if (comma !== null && comma.decimals > 0) this.#fractions.comma++;
-    if (dot === null && comma !== null && comma.decimals > 0) this.#fractions.dot++;
-    if (comma === null && dot !== null && dot.decimals > 0) this.#fractions.comma++;
-    widenBounds(this.#bounds.dot, dot ?? comma);
-    widenBounds(this.#bounds.comma, comma ?? dot);
+    if (dot !== null && dot.decimals > 0) this.fractions.dot++;
+    if (comma !== null && comma.decimals > 0) this.fractions.comma++;
+    if (dot === null && comma !== null && comma.decimals > 0) this.fractions.dot++;
+    if (comma === null && dot !== null && dot.decimals > 0) this.fractions.comma++;
+    widenBounds(this.bounds.dot, dot ?? comma);
+    widenBounds(this.bounds.comma, comma ?? dot);
     if (comma === null) this.dots++;
     else if (dot === null) this.commas++;
     else if (dot.value !== comma.value) {
-      this.#ambiguous++;
-      this.#twoWays[String(cell).includes('.') ? 'dot' : 'comma']++;
-    } else if (!cellHasMark(String(cell))) this.#unmarkedMax = Math.max(this.#unmarkedMax, dot.value);
+      this.ambiguous++;
+      this.twoWays[String(cell).includes('.') ? 'dot' : 'comma']++;
+    } else if (!cellHasMark(String(cell))) this.unmarkedMax = Math.max(this.unmarkedMax, dot.value);
     const { unit } = parsed;
-    if (unit.length === 1 && /[A-Za-z]/.test(unit)) this.#letterUnits++;
-    if (unit !== '' && (this.#units.has(unit) || this.#units.size < unitsKept)) this.#units.set(unit, (this.#units.get(unit) ?? 0) + 1);
+    if (unit.length === 1 && /[A-Za-z]/.test(unit)) this.letterUnits++;
+    if (unit !== '' && (this.units.has(unit) || this.units.size < unitsKept)) this.units.set(unit, (this.units.get(unit) ?? 0) + 1);
     return true;
   }
 
-  #addDate(cell: Cell): boolean {
+  private addDate(cell: Cell): boolean {
     const monthFirst = parseDate(cell, 'month_first');
     const dayFirst = monthFirst?.ordered === true ? monthFirst : parseDate(cell, 'day_first');
     const parsed = monthFirst ?? dayFirst;
     if (parsed === null) return false;
-    if (this.#forms.has(parsed.form) || this.#forms.size < unitsKept) this.#forms.set(parsed.form, (this.#forms.get(parsed.form) ?? 0) + 1);
-    this.#timed ||= parsed.hasTime;
+    if (this.forms.has(parsed.form) || this.forms.size < unitsKept) this.forms.set(parsed.form, (this.forms.get(parsed.form) ?? 0) + 1);
+    this.timed ||= parsed.hasTime;
     if (parsed.hasTime && parsed.offset !== undefined)
-      if (this.#offsets.has(parsed.offset) || this.#offsets.size < unitsKept)
-        this.#offsets.set(parsed.offset, (this.#offsets.get(parsed.offset) ?? 0) + 1);
-    widen(this.#utcRange, inUtc(parsed)!.ms);
-    if (parsed.ordered) this.#orderedDates++;
-    else this.#dates++;
-    if (monthFirst !== null) widen(this.#ranges.month_first, monthFirst.ms);
-    if (dayFirst !== null) widen(this.#ranges.day_first, dayFirst.ms);
-    if (monthFirst === null) this.#dayFirst++;
-    else if (dayFirst === null) this.#monthFirst++;
-    else if (monthFirst.ms !== dayFirst.ms) this.#twofold++;
+      if (this.offsets.has(parsed.offset) || this.offsets.size < unitsKept)
+        this.offsets.set(parsed.offset, (this.offsets.get(parsed.offset) ?? 0) + 1);
+    widen(this.utcRange, inUtc(parsed)!.ms);
+    if (parsed.ordered) this.orderedDates++;
+    else this.dates++;
+    if (monthFirst !== null) widen(this.ranges.month_first, monthFirst.ms);
+    if (dayFirst !== null) widen(this.ranges.day_first, dayFirst.ms);
+    if (monthFirst === null) this.dayFirst++;
+    else if (dayFirst === null) this.monthFirst++;
+    else if (monthFirst.ms !== dayFirst.ms) this.twofold++;
     return true;
   }
 
   /** 10.2024 is a number too, among months written so. */
-  #addMonthNumber(cell: Cell): void {
+  private addMonthNumber(cell: Cell): void {
     if (typeof cell !== 'string' || cell.length > 8 || !/^\s?(?:0?[1-9]|1[0-2])[./](?:19|20)\d\d\s?$/.test(cell)) return;
     const parsed = parseDate(cell, 'month_first');
     if (parsed === null) return;
-    this.#monthNumbers++;
-    this.#forms.set(parsed.form, (this.#forms.get(parsed.form) ?? 0) + 1);
-    for (const range of [this.#ranges.month_first, this.#ranges.day_first, this.#utcRange]) widen(range, parsed.ms);
+    this.monthNumbers++;
+    this.forms.set(parsed.form, (this.forms.get(parsed.form) ?? 0) + 1);
+    for (const range of [this.ranges.month_first, this.ranges.day_first, this.utcRange]) widen(range, parsed.ms);
   }
 
-  #leaveOut(cell: Cell): void {
+  private leaveOut(cell: Cell): void {
     const text = cellText(cell, 30);
-    if (this.#leftOut.has(text) || this.#leftOut.size < leftOutKept) this.#leftOut.set(text, (this.#leftOut.get(text) ?? 0) + 1);
+    if (this.leftOut.has(text) || this.leftOut.size < leftOutKept) this.leftOut.set(text, (this.leftOut.get(text) ?? 0) + 1);
   }
 }
 

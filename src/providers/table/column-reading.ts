@@ -17,25 +17,25 @@ type UnitTally = { count: number; sum: ExactSum; min: number; max: number };
 export class ColumnReading {
   readonly plan: ColumnPlan;
   readonly derived: boolean;
-  readonly #numbers: NumberColumn | null;
+  private readonly numbers: NumberColumn | null;
   /** Candidates for the most frequent values, counted exactly; null where the survey's counts are exact already. */
-  readonly #recount: Map<string, number> | null;
+  private readonly recount: Map<string, number> | null;
   /** Figures of each unit, where they are mixed; null elsewhere. */
-  readonly #byUnit: Map<string, UnitTally> | null;
-  #dates = { firstMs: Infinity, lastMs: -Infinity, count: 0, hasTime: false, coarse: true };
+  private readonly byUnit: Map<string, UnitTally> | null;
+  private dates = { firstMs: Infinity, lastMs: -Infinity, count: 0, hasTime: false, coarse: true };
 
   /** @param mixed whether its units or currencies are mixed, so that no figure goes over all of them */
   constructor(plan: ColumnPlan, room: number, mixed: boolean, derived = false) {
     this.plan = plan;
     this.derived = derived;
-    this.#byUnit = mixed ? new Map() : null;
-    this.#numbers = plan.reads === 'number' ? new NumberColumn(plan.filled - plan.unlike, room) : null;
+    this.byUnit = mixed ? new Map() : null;
+    this.numbers = plan.reads === 'number' ? new NumberColumn(plan.filled - plan.unlike, room) : null;
     const listed = plan.reads === 'text' || plan.reads === 'boolean';
-    this.#recount = listed && !plan.values.exact ? new Map(plan.values.top(frequentCandidates).map(({ key }) => [key, 0])) : null;
+    this.recount = listed && !plan.values.exact ? new Map(plan.values.top(frequentCandidates).map(({ key }) => [key, 0])) : null;
   }
 
   get mixed(): boolean {
-    return this.#byUnit !== null;
+    return this.byUnit !== null;
   }
 
   /** @param otherUnit what another column says of the unit; null where none does */
@@ -47,13 +47,13 @@ export class ColumnReading {
   ): { value: number; decimals: number } | null {
     const parsed = readNumber(this.plan, cell);
     if (parsed === null) return null;
-    if (this.#byUnit !== null) this.#addTo(this.#byUnit, otherUnit ?? parsed.unit, parsed.value, parsed.decimals);
+    if (this.byUnit !== null) this.addTo(this.byUnit, otherUnit ?? parsed.unit, parsed.value, parsed.decimals);
     this.addValue(parsed.value, parsed.decimals, row, context);
     return parsed;
   }
 
   addValue(value: number, decimals: number, row: number, context: () => Record<string, string>): void {
-    this.#numbers!.add(value, decimals, row, context);
+    this.numbers!.add(value, decimals, row, context);
   }
 
   add(cell: Cell): void {
@@ -61,16 +61,16 @@ export class ColumnReading {
     if (this.plan.reads === 'date') {
       const date = this.plan.readDate(cell);
       if (date === null) return;
-      const dates = this.#dates;
+      const dates = this.dates;
       dates.count++;
       if (date.ms < dates.firstMs) dates.firstMs = date.ms;
       if (date.ms > dates.lastMs) dates.lastMs = date.ms;
       dates.hasTime ||= date.hasTime;
       dates.coarse &&= date.coarse;
-    } else if (this.#recount !== null) {
+    } else if (this.recount !== null) {
       const key = countKey(cell);
-      const count = this.#recount.get(key);
-      if (count !== undefined) this.#recount.set(key, count + 1);
+      const count = this.recount.get(key);
+      if (count !== undefined) this.recount.set(key, count + 1);
     }
   }
 
@@ -85,29 +85,29 @@ export class ColumnReading {
       distinct_estimated: !values.exact,
     };
     if (unit !== '') profile.unit = unit;
-    const numbers = this.#numbers?.profile();
+    const numbers = this.numbers?.profile();
     if (this.derived) {
       profile.derived = true;
       profile.missing = rows - (numbers?.count ?? 0);
     }
-    if (this.#byUnit !== null)
-      profile.by_unit = [...this.#byUnit]
+    if (this.byUnit !== null)
+      profile.by_unit = [...this.byUnit]
         .map(([each, tally]) => ({ unit: each, count: tally.count, sum: tally.sum.total(), min: tally.min, max: tally.max }))
         .sort((a, b) => b.count - a.count);
     else if (numbers) profile.numbers = numbers;
     if (type === 'integer' && reads === 'text' && filled > 0) profile.range = { min, max };
-    if (this.#dates.count > 0) {
-      const { firstMs, lastMs, count, hasTime, coarse } = this.#dates;
+    if (this.dates.count > 0) {
+      const { firstMs, lastMs, count, hasTime, coarse } = this.dates;
       const text = (ms: number) => (coarse ? dateText(ms, false).slice(0, 7) : dateText(ms, hasTime));
       profile.dates = { first: text(firstMs), last: text(lastMs), count };
     }
-    if (reads === 'text' || reads === 'boolean') profile.frequent = this.#frequent();
+    if (reads === 'text' || reads === 'boolean') profile.frequent = this.frequent();
     if (type === 'mixed') profile.unlike = { count: unlike, examples };
     if (leftOut.length > 0) profile.left_out = leftOut.slice(0, leftOutShown);
     return profile;
   }
 
-  #addTo(tallies: Map<string, UnitTally>, unit: string, value: number, decimals: number): void {
+  private addTo(tallies: Map<string, UnitTally>, unit: string, value: number, decimals: number): void {
     let tally = tallies.get(unit);
     if (tally === undefined) {
       if (tallies.size === mostUnits) return;
@@ -119,11 +119,11 @@ export class ColumnReading {
     if (value > tally.max) tally.max = value;
   }
 
-  #frequent(): { value: string; count: number }[] {
+  private frequent(): { value: string; count: number }[] {
     const counted =
-      this.#recount === null
+      this.recount === null
         ? this.plan.values.top(frequentShown)
-        : [...this.#recount]
+        : [...this.recount]
             .map(([key, count]) => ({ key, count }))
             .sort((a, b) => b.count - a.count)
             .slice(0, frequentShown);

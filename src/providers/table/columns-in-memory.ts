@@ -10,42 +10,42 @@ export class ColumnsInMemory {
   readonly plans: readonly ColumnPlan[];
   readonly rows: Rows;
   readonly count: number;
-  readonly #textsByColumn = new Map<number, string[]>();
-  readonly #numbersByColumn = new Map<number, Float64Array>();
-  readonly #datesByColumn = new Map<number, Float64Array>();
-  readonly #labelColumn: ColumnPlan | undefined;
+  private readonly textsByColumn = new Map<number, string[]>();
+  private readonly numbersByColumn = new Map<number, Float64Array>();
+  private readonly datesByColumn = new Map<number, Float64Array>();
+  private readonly labelColumn: ColumnPlan | undefined;
 
   constructor(rows: Rows, plans: readonly ColumnPlan[]) {
     this.rows = rows;
     this.plans = plans;
     this.count = rows.cells.length;
-    this.#labelColumn = this.#chooseLabel();
+    this.labelColumn = this.chooseLabel();
   }
 
   /** Trimmed; '' where the cell is missing. */
   texts({ index }: ColumnPlan): string[] {
-    let texts = this.#textsByColumn.get(index);
+    let texts = this.textsByColumn.get(index);
     if (texts === undefined) {
       texts = this.rows.cells.map((cells) => (isMissing(cells[index] ?? null) ? '' : cellText(cells[index]!, longestText)));
-      this.#textsByColumn.set(index, texts);
+      this.textsByColumn.set(index, texts);
     }
     return texts;
   }
 
   numbers(plan: ColumnPlan): Float64Array {
-    let numbers = this.#numbersByColumn.get(plan.index);
+    let numbers = this.numbersByColumn.get(plan.index);
     if (numbers === undefined) {
       numbers = Float64Array.from(this.rows.cells, (cells) => readNumber(plan, cells[plan.index] ?? null)?.value ?? Number.NaN);
-      this.#numbersByColumn.set(plan.index, numbers);
+      this.numbersByColumn.set(plan.index, numbers);
     }
     return numbers;
   }
 
   dates(plan: ColumnPlan): Float64Array {
-    let dates = this.#datesByColumn.get(plan.index);
+    let dates = this.datesByColumn.get(plan.index);
     if (dates === undefined) {
       dates = Float64Array.from(this.rows.cells, (cells) => plan.readDate(cells[plan.index] ?? null)?.ms ?? Number.NaN);
-      this.#datesByColumn.set(plan.index, dates);
+      this.datesByColumn.set(plan.index, dates);
     }
     return dates;
   }
@@ -66,7 +66,7 @@ export class ColumnsInMemory {
 
   /** "row 5 (INV-17)", and where nothing names the rows, by date and group: "row 5 (2024-03-01, Berg)". */
   rowInWords(at: number): string {
-    if (this.#labelColumn !== undefined) return this.rowName(at);
+    if (this.labelColumn !== undefined) return this.rowName(at);
     const date = this.plans.find(({ reads }) => reads === 'date');
     const group = this.plans.find(({ reads, type, values }) => reads === 'text' && type === 'text' && values.distinct > 1);
     const parts = [date, group].flatMap((plan) => (plan === undefined ? [] : [cellText(this.texts(plan)[at]!, shownChars)]));
@@ -76,21 +76,21 @@ export class ColumnsInMemory {
 
   /** What tells the row from the others best: its name, else its date, else its number. */
   periodOrRow(at: number): string {
-    const date = this.#labelColumn === undefined ? this.plans.find(({ reads }) => reads === 'date') : undefined;
+    const date = this.labelColumn === undefined ? this.plans.find(({ reads }) => reads === 'date') : undefined;
     const text = date === undefined ? '' : this.texts(date)[at]!;
     return text === '' ? this.rowName(at) : `${text} (row ${this.row(at)})`;
   }
 
   label(at: number): string {
-    return this.#labelColumn === undefined ? '' : cellText(this.texts(this.#labelColumn)[at]!, shownChars);
+    return this.labelColumn === undefined ? '' : cellText(this.texts(this.labelColumn)[at]!, shownChars);
   }
 
   get labelPlan(): ColumnPlan | undefined {
-    return this.#labelColumn;
+    return this.labelColumn;
   }
 
   /** The column that names the rows: nearly all different, short, and no date. */
-  #chooseLabel(): ColumnPlan | undefined {
+  private chooseLabel(): ColumnPlan | undefined {
     const naming = this.plans.filter(
       ({ reads, filled, values, meanChars, type }) =>
         reads === 'text' &&

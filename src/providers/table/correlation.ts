@@ -7,20 +7,20 @@ const pairsShown = 12;
 type Pair = { a: number; b: number; rows: number; meanA: number; meanB: number; squaresA: number; squaresB: number; products: number };
 
 export class Correlations {
-  readonly #columns: readonly string[];
-  readonly #pairs: Pair[] = [];
+  private readonly columns: readonly string[];
+  private readonly pairs: Pair[] = [];
 
   constructor(columns: readonly string[]) {
-    this.#columns = columns;
+    this.columns = columns;
     for (let a = 0; a < columns.length; a++) {
       for (let b = a + 1; b < columns.length; b++)
-        this.#pairs.push({ a, b, rows: 0, meanA: 0, meanB: 0, squaresA: 0, squaresB: 0, products: 0 });
+        this.pairs.push({ a, b, rows: 0, meanA: 0, meanB: 0, squaresA: 0, squaresB: 0, products: 0 });
     }
   }
 
   /** @param values one row; NaN where the cell is missing */
   add(values: Float64Array): void {
-    for (const pair of this.#pairs) {
+    for (const pair of this.pairs) {
       const x = values[pair.a]!;
       const y = values[pair.b]!;
       if (Number.isNaN(x) || Number.isNaN(y)) continue;
@@ -37,11 +37,11 @@ export class Correlations {
 
   /** Strongest first. Pairs with fewer than five rows, or a column that never changes, have none. */
   strongest(): TableProfile['correlations'] {
-    return this.#pairs
+    return this.pairs
       .filter(({ rows, squaresA, squaresB }) => rows >= fewestRows && squaresA > 0 && squaresB > 0)
       .map(({ a, b, rows, squaresA, squaresB, products }) => {
         const r = Math.max(-1, Math.min(1, products / Math.sqrt(squaresA) / Math.sqrt(squaresB)));
-        return { columns: [this.#columns[a]!, this.#columns[b]!] as [string, string], r: Number(r.toFixed(4)), rows };
+        return { columns: [this.columns[a]!, this.columns[b]!] as [string, string], r: Number(r.toFixed(4)), rows };
       })
       .filter(({ r }) => Number.isFinite(r))
       .sort((x, y) => Math.abs(y.r) - Math.abs(x.r))

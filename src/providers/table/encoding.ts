@@ -98,27 +98,27 @@ export function notATable(name: string, what: string): ToolError {
 /** Tells UTF-8 with a few damaged characters from a single-byte encoding, by which kind of non-ASCII byte is more common. */
 class Utf8Check {
   broken = 0;
-  #good = 0;
-  readonly #decoder = new TextDecoder('utf-8');
-  #pending = false;
+  private good = 0;
+  private readonly decoder = new TextDecoder('utf-8');
+  private pending = false;
 
   add(chunk: Buffer): void {
-    if (!this.#pending && isAscii(chunk)) return;
-    const text = this.#decoder.decode(chunk, { stream: true });
-    this.#pending = chunk[chunk.length - 1]! > 0x7f;
+    if (!this.pending && isAscii(chunk)) return;
+    const text = this.decoder.decode(chunk, { stream: true });
+    this.pending = chunk[chunk.length - 1]! > 0x7f;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
       if (code === 0xfffd) this.broken++;
-      else if (code > 0x7f) this.#good++;
+      else if (code > 0x7f) this.good++;
     }
   }
 
   verdict(): Encoding {
     // A file cut in the middle of a character is still UTF-8.
-    const tail = this.#decoder.decode();
-    if (tail.length > 0 && this.#good > 0) this.broken++;
+    const tail = this.decoder.decode();
+    if (tail.length > 0 && this.good > 0) this.broken++;
     else if (tail.length > 0) return 'windows-1252';
-    return this.broken * 10 <= this.#good ? 'utf-8' : 'windows-1252';
+    return this.broken * 10 <= this.good ? 'utf-8' : 'windows-1252';
   }
 }
 

@@ -8,43 +8,43 @@ const mostDecimals = 12;
 
 export class ExactSum {
   /** One integer sum per number of decimals; `#high` takes over what would outgrow exact doubles. */
-  #low: number[] = [];
-  #high: bigint[] = [];
-  #rest = 0;
-  #compensation = 0;
-  #hasRest = false;
+  private low: number[] = [];
+  private high: bigint[] = [];
+  private rest = 0;
+  private compensation = 0;
+  private hasRest = false;
 
   /** @param decimals how many decimals `value` was written with */
   add(value: number, decimals: number): void {
     if (decimals <= mostDecimals) {
       const scaled = decimals === 0 ? value : Math.round(value * 10 ** decimals);
       if (Math.abs(scaled) <= largestExact && Number.isInteger(scaled)) {
-        const sum = (this.#low[decimals] ?? 0) + scaled;
+        const sum = (this.low[decimals] ?? 0) + scaled;
         if (Math.abs(sum) <= largestExact) {
-          this.#low[decimals] = sum;
+          this.low[decimals] = sum;
         } else {
-          this.#high[decimals] = (this.#high[decimals] ?? 0n) + BigInt(sum);
-          this.#low[decimals] = 0;
+          this.high[decimals] = (this.high[decimals] ?? 0n) + BigInt(sum);
+          this.low[decimals] = 0;
         }
         return;
       }
     }
-    this.#hasRest = true;
-    const next = this.#rest + value;
-    this.#compensation += Math.abs(this.#rest) >= Math.abs(value) ? this.#rest - next + value : value - next + this.#rest;
-    this.#rest = next;
+    this.hasRest = true;
+    const next = this.rest + value;
+    this.compensation += Math.abs(this.rest) >= Math.abs(value) ? this.rest - next + value : value - next + this.rest;
+    this.rest = next;
   }
 
   /** The number nearest to the true sum. */
   total(): number {
-    const places = this.#low.length - 1;
+    const places = this.low.length - 1;
     let units = 0n;
     for (let decimals = 0; decimals <= places; decimals++) {
-      const sum = (this.#high[decimals] ?? 0n) + BigInt(this.#low[decimals] ?? 0);
+      const sum = (this.high[decimals] ?? 0n) + BigInt(this.low[decimals] ?? 0);
       units += sum * 10n ** BigInt(places - decimals);
     }
     // Text to number rounds once, correctly; a division would round twice.
     const exact = Number(`${units}e-${Math.max(places, 0)}`);
-    return this.#hasRest ? exact + (this.#rest + this.#compensation) : exact;
+    return this.hasRest ? exact + (this.rest + this.compensation) : exact;
   }
 }

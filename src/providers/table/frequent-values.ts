@@ -9,49 +9,49 @@ const registers = 4096;
 const longestKey = 80;
 
 export class FrequentValues {
-  readonly #limit: number;
-  #counts = new Map<string, number>();
-  #overflowed = false;
-  #ranks: Uint8Array | undefined;
+  private readonly limit: number;
+  private counts = new Map<string, number>();
+  private overflowed = false;
+  private ranks: Uint8Array | undefined;
 
   constructor(limit: number) {
-    this.#limit = limit;
+    this.limit = limit;
   }
 
   /** False once there were more different values than the limit: counts are then lower bounds and `distinct` an estimate. */
   get exact(): boolean {
-    return !this.#overflowed;
+    return !this.overflowed;
   }
 
   add(key: string): void {
-    const count = this.#counts.get(key);
-    if (count !== undefined) this.#counts.set(key, count + 1);
-    else if (this.#counts.size < this.#limit) this.#counts.set(key, 1);
-    else this.#makeRoom();
-    if (this.#ranks !== undefined) record(this.#ranks, key);
+    const count = this.counts.get(key);
+    if (count !== undefined) this.counts.set(key, count + 1);
+    else if (this.counts.size < this.limit) this.counts.set(key, 1);
+    else this.makeRoom();
+    if (this.ranks !== undefined) record(this.ranks, key);
   }
 
   get distinct(): number {
-    return this.#ranks === undefined ? this.#counts.size : estimate(this.#ranks);
+    return this.ranks === undefined ? this.counts.size : estimate(this.ranks);
   }
 
   /** The most frequent first; equals in alphabetical order. */
   top(count: number): { key: string; count: number }[] {
-    return [...this.#counts]
+    return [...this.counts]
       .map(([key, times]) => ({ key, count: times }))
       .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
       .slice(0, count);
   }
 
-  #makeRoom(): void {
-    if (this.#ranks === undefined) {
-      this.#ranks = new Uint8Array(registers);
-      for (const key of this.#counts.keys()) record(this.#ranks, key);
+  private makeRoom(): void {
+    if (this.ranks === undefined) {
+      this.ranks = new Uint8Array(registers);
+      for (const key of this.counts.keys()) record(this.ranks, key);
     }
-    this.#overflowed = true;
-    for (const [key, count] of this.#counts) {
-      if (count === 1) this.#counts.delete(key);
-      else this.#counts.set(key, count - 1);
+    this.overflowed = true;
+    for (const [key, count] of this.counts) {
+      if (count === 1) this.counts.delete(key);
+      else this.counts.set(key, count - 1);
     }
   }
 }

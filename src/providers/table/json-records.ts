@@ -128,109 +128,107 @@ function isShallow(text: string): boolean {
 
 /** Follows strings and brackets; knows nothing else of JSON. Each cut piece goes through JSON.parse, which judges it. */
 class RecordCutter {
-  readonly #onRecord: (record: unknown) => void;
-  readonly #shape: JsonShape;
+  private readonly onRecord: (record: unknown) => void;
+  private readonly shape: JsonShape;
   /** Depth at which records begin; for a nested array this holds once the array has been found. */
-  #base: number;
-  #depth = 0;
+  private base: number;
+  private depth = 0;
   /** The brackets that are open, outermost first. */
-  #open: number[] = [];
-  #inString = false;
-  #escaped = false;
+  private open: number[] = [];
+  private inString = false;
+  private escaped = false;
   /** Whether the list of records has begun, or is over. */
-  #entered: 'searching' | 'inside' | 'left';
-  #kept = '';
-  #recording = false;
-  #count = 0;
-  #sawText = false;
+  private entered: 'searching' | 'inside' | 'left';
+  private kept = '';
+  private recording = false;
+  private count = 0;
+  private sawText = false;
 
   constructor(shape: JsonShape, onRecord: (record: unknown) => void) {
-    this.#shape = shape;
-    this.#onRecord = onRecord;
-    this.#base = shape === 'lines' ? 0 : shape === 'array' ? 1 : 2;
-    this.#entered = shape === 'lines' ? 'inside' : 'searching';
+    this.shape = shape;
+    this.onRecord = onRecord;
+    this.base = shape === 'lines' ? 0 : shape === 'array' ? 1 : 2;
+    this.entered = shape === 'lines' ? 'inside' : 'searching';
   }
 
   add(text: string): void {
     let from = 0;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
-      if (this.#inString) {
-        if (this.#escaped) this.#escaped = false;
-        else if (code === 92) this.#escaped = true;
-        else if (code === 34) this.#inString = false;
+      if (this.inString) {
+        if (this.escaped) this.escaped = false;
+        else if (code === 92) this.escaped = true;
+        else if (code === 34) this.inString = false;
         continue;
       }
       if (code === 32 || code === 10 || code === 13 || code === 9 || code === 0xfeff) {
         // A scalar or a broken object of JSON lines ends at the line's end.
-        if (this.#shape === 'lines' && code === 10 && this.#recording && this.#depth === 0) {
-          this.#finish(text.slice(from, i));
+        if (this.shape === 'lines' && code === 10 && this.recording && this.depth === 0) {
+          this.finish(text.slice(from, i));
         }
         continue;
       }
-      if (this.#entered === 'left' && this.#depth === 0) throw this.#broken('there is text after its end');
-      this.#sawText = true;
-      const atBase = this.#depth === this.#base && this.#entered === 'inside';
-      if (atBase && !this.#recording && code !== 44 && code !== 93 && code !== 125) {
-        if (this.#shape === 'nested_array' && this.#count === 0 && code !== 123 && code !== 91) {
+      if (this.entered === 'left' && this.depth === 0) throw this.broken('there is text after its end');
+      this.sawText = true;
+      const atBase = this.depth === this.base && this.entered === 'inside';
+      if (atBase && !this.recording && code !== 44 && code !== 93 && code !== 125) {
+        if (this.shape === 'nested_array' && this.count === 0 && code !== 123 && code !== 91) {
           // A list of plain values beside the list of records: go on looking.
-          this.#entered = 'searching';
+          this.entered = 'searching';
         } else {
-          this.#recording = true;
+          this.recording = true;
           from = i;
         }
       }
-      if (atBase && code === 44 && this.#recording && this.#shape !== 'lines') {
-        this.#finish(text.slice(from, i));
+      if (atBase && code === 44 && this.recording && this.shape !== 'lines') {
+        this.finish(text.slice(from, i));
         continue;
       }
-      if (code === 34) this.#inString = true;
+      if (code === 34) this.inString = true;
       else if (code === 123 || code === 91) {
-        this.#depth = this.#open.push(code);
-        if (this.#depth > deepestNesting) throw this.#broken(`it is nested more than ${deepestNesting} levels deep`);
-        if (code === 91 && this.#entered === 'searching' && this.#depth === this.#base) this.#entered = 'inside';
+        this.depth = this.open.push(code);
+        if (this.depth > deepestNesting) throw this.broken(`it is nested more than ${deepestNesting} levels deep`);
+        if (code === 91 && this.entered === 'searching' && this.depth === this.base) this.entered = 'inside';
       } else if (code === 125 || code === 93) {
-        if (atBase && this.#recording && this.#shape !== 'lines') this.#finish(text.slice(from, i));
+        if (atBase && this.recording && this.shape !== 'lines') this.finish(text.slice(from, i));
         // In ASCII each closing bracket comes two after its opening one.
-        if (this.#open.pop() !== code - 2) throw this.#broken('a bracket closes that was not opened');
-        this.#depth = this.#open.length;
-        if (this.#depth === this.#base && this.#recording && this.#shape === 'lines') {
-          this.#finish(text.slice(from, i + 1));
+        if (this.open.pop() !== code - 2) throw this.broken('a bracket closes that was not opened');
+        this.depth = this.open.length;
+        if (this.depth === this.base && this.recording && this.shape === 'lines') {
+          this.finish(text.slice(from, i + 1));
           from = i + 1;
         }
-        if (this.#depth < this.#base && this.#entered === 'inside' && this.#shape !== 'lines') this.#entered = 'left';
+        if (this.depth < this.base && this.entered === 'inside' && this.shape !== 'lines') this.entered = 'left';
       }
     }
-    if (this.#recording) {
-      this.#kept += text.slice(from);
-      if (this.#kept.length > longestRecordChars)
-        throw new ToolError(
-          `Record ${this.#count + 1} is longer than ${longestRecordChars} characters; this is no table that can be read.`,
-        );
+    if (this.recording) {
+      this.kept += text.slice(from);
+      if (this.kept.length > longestRecordChars)
+        throw new ToolError(`Record ${this.count + 1} is longer than ${longestRecordChars} characters; this is no table that can be read.`);
     }
   }
 
   end(): void {
-    if (this.#recording && this.#shape === 'lines') this.#finish('');
-    if (this.#inString || this.#depth !== 0) throw this.#broken('it ends in the middle of a value');
-    if (this.#sawText && this.#entered === 'searching') throw new ToolError('The JSON holds no list of records to profile.');
+    if (this.recording && this.shape === 'lines') this.finish('');
+    if (this.inString || this.depth !== 0) throw this.broken('it ends in the middle of a value');
+    if (this.sawText && this.entered === 'searching') throw new ToolError('The JSON holds no list of records to profile.');
   }
 
-  #finish(rest: string): void {
-    const text = this.#kept + rest;
-    this.#kept = '';
-    this.#recording = false;
+  private finish(rest: string): void {
+    const text = this.kept + rest;
+    this.kept = '';
+    this.recording = false;
     let record: unknown;
     try {
       record = JSON.parse(text);
     } catch {
-      throw this.#broken(`"${text.trim().slice(0, 60)}" cannot be read`);
+      throw this.broken(`"${text.trim().slice(0, 60)}" cannot be read`);
     }
-    this.#count++;
-    this.#onRecord(record);
+    this.count++;
+    this.onRecord(record);
   }
 
-  #broken(why: string): ToolError {
-    return new ToolError(`The file is not valid JSON at record ${this.#count + 1}: ${why}.`);
+  private broken(why: string): ToolError {
+    return new ToolError(`The file is not valid JSON at record ${this.count + 1}: ${why}.`);
   }
 }

@@ -179,28 +179,28 @@ async function trusting<T>(source: TableSource, read: () => Promise<T>): Promise
 
 /** The second reading. */
 class Reading {
-  readonly #survey: Survey;
-  readonly #columns: ColumnReading[];
-  readonly #groupings: { plan: ColumnPlan; breakdown: Breakdown; names: Map<string, string> }[];
-  readonly #trend: { plan: ColumnPlan; period: TrendProfile['period']; breakdown: Breakdown } | null;
-  readonly #correlations: Correlations;
-  readonly #correlated: Float64Array;
-  readonly #row: RowNumbers;
-  readonly #units: Map<number, ColumnPlan>;
-  readonly #product: { column: ColumnReading; quantity: ColumnPlan; price: ColumnPlan } | null;
-  readonly #broken: Set<ColumnReading>;
+  private readonly survey: Survey;
+  private readonly columns: ColumnReading[];
+  private readonly groupings: { plan: ColumnPlan; breakdown: Breakdown; names: Map<string, string> }[];
+  private readonly trend: { plan: ColumnPlan; period: TrendProfile['period']; breakdown: Breakdown } | null;
+  private readonly correlations: Correlations;
+  private readonly correlated: Float64Array;
+  private readonly row: RowNumbers;
+  private readonly units: Map<number, ColumnPlan>;
+  private readonly product: { column: ColumnReading; quantity: ColumnPlan; price: ColumnPlan } | null;
+  private readonly broken: Set<ColumnReading>;
   /** The row in hand, for the context of extremes. */
-  #cells: readonly Cell[] = [];
+  private cells: readonly Cell[] = [];
 
   constructor(survey: Survey) {
-    this.#survey = survey;
-    this.#units = unitColumns(survey);
-    const isMixed = (plan: ColumnPlan) => plan.units.size > 1 || this.#units.has(plan.index);
+    this.survey = survey;
+    this.units = unitColumns(survey);
+    const isMixed = (plan: ColumnPlan) => plan.units.size > 1 || this.units.has(plan.index);
     const numeric = survey.columns.filter((plan) => plan.reads === 'number').length;
     const room = Math.floor(valueBudget / Math.max(numeric, 1));
-    this.#columns = survey.columns.map((plan) => new ColumnReading(plan, room, plan.reads === 'number' && isMixed(plan)));
+    this.columns = survey.columns.map((plan) => new ColumnReading(plan, room, plan.reads === 'number' && isMixed(plan)));
     const product = productPlans(survey, isMixed);
-    if (product === null) this.#product = null;
+    if (product === null) this.product = null;
     else {
       const { name, quantity, price } = product;
       const plan: ColumnPlan = {
@@ -213,95 +213,93 @@ class Reading {
         unlike: 0,
         leftOut: [],
       };
-      this.#product = { column: new ColumnReading(plan, room, false, true), quantity, price };
+      this.product = { column: new ColumnReading(plan, room, false, true), quantity, price };
     }
-    const numbers = this.#columns.filter(({ plan, mixed }) => plan.reads === 'number' && !mixed);
-    const broken = [...(this.#product === null ? [] : [this.#product.column]), ...numbers].slice(0, mostBrokenDown);
-    this.#broken = new Set(broken);
+    const numbers = this.columns.filter(({ plan, mixed }) => plan.reads === 'number' && !mixed);
+    const broken = [...(this.product === null ? [] : [this.product.column]), ...numbers].slice(0, mostBrokenDown);
+    this.broken = new Set(broken);
     const names = broken.map(({ plan }) => plan.name);
     const keepValues = survey.rows <= medianRows;
-    this.#groupings = groupingPlans(survey).map((plan) => ({
+    this.groupings = groupingPlans(survey).map((plan) => ({
       plan,
       breakdown: new Breakdown(names, mostGroups, keepValues),
       names: spellingsOf(plan),
     }));
     const trend = trendPlan(survey);
-    this.#trend = trend === null ? null : { ...trend, breakdown: new Breakdown(names, mostPeriods, false) };
-    this.#correlations = new Correlations(numbers.slice(0, correlated).map(({ plan }) => plan.name));
-    this.#correlated = new Float64Array(Math.min(numbers.length, correlated));
-    this.#row = { values: new Float64Array(names.length), decimals: new Uint8Array(names.length) };
+    this.trend = trend === null ? null : { ...trend, breakdown: new Breakdown(names, mostPeriods, false) };
+    this.correlations = new Correlations(numbers.slice(0, correlated).map(({ plan }) => plan.name));
+    this.correlated = new Float64Array(Math.min(numbers.length, correlated));
+    this.row = { values: new Float64Array(names.length), decimals: new Uint8Array(names.length) };
   }
 
   add(cells: readonly Cell[], row: number): void {
-    this.#cells = cells;
+    this.cells = cells;
     let correlated = 0;
     let broken = 0;
     const keep = (value: { value: number; decimals: number } | null) => {
-      this.#row.values[broken] = value?.value ?? Number.NaN;
-      this.#row.decimals[broken++] = value?.decimals ?? 0;
+      this.row.values[broken] = value?.value ?? Number.NaN;
+      this.row.decimals[broken++] = value?.decimals ?? 0;
     };
-    if (this.#product !== null) keep(this.#addProduct(cells, row));
-    for (const column of this.#columns) {
+    if (this.product !== null) keep(this.addProduct(cells, row));
+    for (const column of this.columns) {
       const cell = cells[column.plan.index] ?? null;
       if (column.plan.reads !== 'number') {
         column.add(cell);
         continue;
       }
-      const unitOf = this.#units.get(column.plan.index);
+      const unitOf = this.units.get(column.plan.index);
       const unit = unitOf === undefined ? null : cellText(cells[unitOf.index] ?? null, 20);
-      const parsed = column.addNumber(cell, row, this.#context, unit);
+      const parsed = column.addNumber(cell, row, this.context, unit);
       if (column.mixed) continue;
-      if (correlated < this.#correlated.length) this.#correlated[correlated++] = parsed?.value ?? Number.NaN;
-      if (this.#broken.has(column)) keep(parsed);
+      if (correlated < this.correlated.length) this.correlated[correlated++] = parsed?.value ?? Number.NaN;
+      if (this.broken.has(column)) keep(parsed);
     }
-    this.#correlations.add(this.#correlated);
-    for (const { plan, breakdown, names } of this.#groupings) {
+    this.correlations.add(this.correlated);
+    for (const { plan, breakdown, names } of this.groupings) {
       const cell = cells[plan.index] ?? null;
       if (isMissing(cell)) continue;
       const key = countKey(cell);
-      breakdown.add(names.get(key) ?? key, this.#row);
+      breakdown.add(names.get(key) ?? key, this.row);
     }
-    if (this.#trend !== null) {
-      const { plan, period, breakdown } = this.#trend;
+    if (this.trend !== null) {
+      const { plan, period, breakdown } = this.trend;
       const date = plan.readDate(cells[plan.index] ?? null);
-      if (date !== null) breakdown.add(periodKey(date.ms, period), this.#row);
+      if (date !== null) breakdown.add(periodKey(date.ms, period), this.row);
     }
   }
 
   result(): Pick<TableProfile, 'columns' | 'groups' | 'trend' | 'correlations'> {
-    const { rows } = this.#survey;
+    const { rows } = this.survey;
     return {
-      columns: [...this.#columns, ...(this.#product === null ? [] : [this.#product.column])].map((column) => column.profile(rows)),
-      groups: this.#groupings.map(({ plan, breakdown }) => ({
+      columns: [...this.columns, ...(this.product === null ? [] : [this.product.column])].map((column) => column.profile(rows)),
+      groups: this.groupings.map(({ plan, breakdown }) => ({
         by: plan.name,
         values: breakdown
           .entries()
           .map(({ key, rows: count, figures }) => ({ value: shownKey(key), rows: count, figures }))
           .sort((a, b) => b.rows - a.rows || (a.value < b.value ? -1 : 1)),
       })),
-      trend: this.#trendResult(),
-      correlations: this.#correlations.strongest(),
+      trend: this.trendResult(),
+      correlations: this.correlations.strongest(),
     };
   }
 
-  #addProduct(cells: readonly Cell[], row: number): { value: number; decimals: number } | null {
-    const { column, quantity, price } = this.#product!;
+  private addProduct(cells: readonly Cell[], row: number): { value: number; decimals: number } | null {
+    const { column, quantity, price } = this.product!;
     const product = multiplied(quantity, price, cells);
-    if (product !== null) column.addValue(product.value, product.decimals, row, this.#context);
+    if (product !== null) column.addValue(product.value, product.decimals, row, this.context);
     return product;
   }
 
-  #trendResult(): TrendProfile | null {
-    if (this.#trend === null) return null;
-    const { plan, period, breakdown } = this.#trend;
+  private trendResult(): TrendProfile | null {
+    if (this.trend === null) return null;
+    const { plan, period, breakdown } = this.trend;
     const points = breakdown.entries().map(({ key, rows, figures }) => ({ period: key, rows, figures }));
     return { date_column: plan.name, period, points: points.sort((a, b) => (a.period < b.period ? -1 : 1)) };
   }
 
-  #context = (): Record<string, string> =>
-    Object.fromEntries(
-      this.#survey.columns.slice(0, contextCells).map((plan) => [plan.name, cellText(this.#cells[plan.index] ?? null, 40)]),
-    );
+  private context = (): Record<string, string> =>
+    Object.fromEntries(this.survey.columns.slice(0, contextCells).map((plan) => [plan.name, cellText(this.cells[plan.index] ?? null, 40)]));
 }
 
 /** The product of two cells, exact to the decimals that both were written with; null where one of them is no number. */

@@ -30,37 +30,37 @@ export async function surveyTable(source: TableSource, signal?: AbortSignal): Pr
 
 /** Looks at rows one after the other; they may come from a file or from memory. */
 export class Surveying {
-  readonly #source: Pick<TableSource, 'names' | 'format' | 'delimiter'>;
-  readonly #columns: ColumnEvidence[] = [];
-  readonly #ragged: Survey['ragged'] = { count: 0, first: [] };
-  #rows = 0;
+  private readonly source: Pick<TableSource, 'names' | 'format' | 'delimiter'>;
+  private readonly columns: ColumnEvidence[] = [];
+  private readonly ragged: Survey['ragged'] = { count: 0, first: [] };
+  private rows = 0;
 
   constructor(source: Pick<TableSource, 'names' | 'format' | 'delimiter'>) {
-    this.#source = source;
+    this.source = source;
   }
 
   add(cells: readonly Cell[], row: number): void {
-    this.#rows++;
-    const known = this.#source.names.length;
-    if (this.#source.format === 'csv' && cells.length !== known) {
-      this.#ragged.count++;
-      if (this.#ragged.first.length < raggedShown) this.#ragged.first.push({ row, cells: cells.length });
+    this.rows++;
+    const known = this.source.names.length;
+    if (this.source.format === 'csv' && cells.length !== known) {
+      this.ragged.count++;
+      if (this.ragged.first.length < raggedShown) this.ragged.first.push({ row, cells: cells.length });
     }
     const width = Math.min(cells.length, known, mostProfiledColumns);
-    while (this.#columns.length < width) this.#columns.push(new ColumnEvidence(distinctLimit(known)));
-    for (let i = 0; i < width; i++) this.#columns[i]!.add(cells[i] ?? null);
+    while (this.columns.length < width) this.columns.push(new ColumnEvidence(distinctLimit(known)));
+    for (let i = 0; i < width; i++) this.columns[i]!.add(cells[i] ?? null);
   }
 
   result(): Survey {
-    const { names, delimiter } = this.#source;
-    const columns = this.#columns;
+    const { names, delimiter } = this.source;
+    const columns = this.columns;
     while (columns.length < Math.min(names.length, mostProfiledColumns)) columns.push(new ColumnEvidence(1));
     const fileStyle = majorityStyle(columns, delimiter);
     const warnings: string[] = [];
     const plans = asAmounts(columns.map((column, index) => column.decide(names[index]!, index, fileStyle, warnings)));
     if (names.length > mostProfiledColumns)
       warnings.push(`The table has ${names.length} columns; only the first ${mostProfiledColumns} are profiled.`);
-    return { rows: this.#rows, columnCount: names.length, ragged: this.#ragged, columns: plans, warnings };
+    return { rows: this.rows, columnCount: names.length, ragged: this.ragged, columns: plans, warnings };
   }
 }
 

@@ -21,45 +21,45 @@ const recentMs = 60_000;
 const fullEveryMs = 30_000;
 
 export class OverrideWatch {
-  readonly #parts: OverrideWatchParts;
-  #lookedAtAllMs = -Infinity;
-  #failing = false;
-  #timer: NodeJS.Timeout | null = null;
-  #stopped = false;
+  private readonly parts: OverrideWatchParts;
+  private lookedAtAllMs = -Infinity;
+  private failing = false;
+  private timer: NodeJS.Timeout | null = null;
+  private stopped = false;
 
   constructor(parts: OverrideWatchParts) {
-    this.#parts = parts;
+    this.parts = parts;
   }
 
   start(): void {
     void this.poll().finally(() => {
-      if (this.#stopped) return;
-      this.#timer = setTimeout(() => this.start(), everyMs);
-      this.#timer.unref();
+      if (this.stopped) return;
+      this.timer = setTimeout(() => this.start(), everyMs);
+      this.timer.unref();
     });
   }
 
   stop(): void {
-    this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
   }
 
   /** Looks now; resolves when the accounts of this node's shards know. Failures are logged, never thrown: the next look finds what is left. */
   async poll(): Promise<void> {
-    const { database, actors, placement, log } = this.#parts;
+    const { database, actors, placement, log } = this.parts;
     const beganAtMs = performance.now();
-    const all = beganAtMs - this.#lookedAtAllMs >= fullEveryMs;
+    const all = beganAtMs - this.lookedAtAllMs >= fullEveryMs;
     try {
       const changes = await readOverrideChanges(database, all ? null : recentMs);
       const ours = changes.filter(({ accountId }) => placement.epochOf(shardOf(account.kind, accountId)) !== null);
       await Promise.all(
         ours.map(({ accountId, overrides, changedAtMs }) => actors.ask(account, accountId, 'limitsChanged', { overrides, changedAtMs })),
       );
-      if (all) this.#lookedAtAllMs = beganAtMs;
-      this.#failing = false;
+      if (all) this.lookedAtAllMs = beganAtMs;
+      this.failing = false;
     } catch (error) {
-      if (!this.#failing && !this.#stopped) log.warn({ err: error }, 'changed account overrides could not be delivered; retrying');
-      this.#failing = true;
+      if (!this.failing && !this.stopped) log.warn({ err: error }, 'changed account overrides could not be delivered; retrying');
+      this.failing = true;
     }
   }
 }

@@ -30,16 +30,16 @@ const knownForMs = 24 * 3_600_000;
 const full = 'Too many sign-ins at once; try again shortly';
 
 export class HashQueues {
-  readonly #options: Required<HashQueuesOptions>;
-  readonly #all: FairGate;
-  readonly #queues = new Map<HashQueue, FairGate>();
+  private readonly options: Required<HashQueuesOptions>;
+  private readonly all: FairGate;
+  private readonly queues = new Map<HashQueue, FairGate>();
   /** Of a queue and a network, while something of it runs or waits. */
-  readonly #networks = new Map<string, FairGate>();
+  private readonly networks = new Map<string, FairGate>();
   /** Networks that a right password came from. */
-  readonly #known = new LRUCache<string, true>({ max: maxKnown, ttl: knownForMs });
+  private readonly known = new LRUCache<string, true>({ max: maxKnown, ttl: knownForMs });
 
   constructor(options: HashQueuesOptions = {}) {
-    this.#options = {
+    this.options = {
       maxRunning: 2,
       maxWaitingOfAddress: 100,
       maxWaitingOfNetwork: 100,
@@ -47,14 +47,14 @@ export class HashQueues {
       maxWaitMs: 10_000,
       ...options,
     };
-    this.#all = new FairGate({ maxRunning: this.#options.maxRunning, full });
+    this.all = new FairGate({ maxRunning: this.options.maxRunning, full });
   }
 
   /** The requester of a client. @param address the client's */
   requesterOf(address: string, queue: 'login' | 'register'): HashRequester {
     const network = networkOf(address);
     const requester = { network, address: addressGroup(address, 64) };
-    return { queue: queue === 'login' && this.#known.has(network) ? 'known' : queue, ...requester };
+    return { queue: queue === 'login' && this.known.has(network) ? 'known' : queue, ...requester };
   }
 
   /** The requester of somebody who has proven who they are. */
@@ -64,32 +64,32 @@ export class HashQueues {
 
   /** A right password came from this client. */
   noteRight(address: string): void {
-    this.#known.set(networkOf(address), true);
+    this.known.set(networkOf(address), true);
   }
 
   /** Runs `work` when it is its turn. Rejects with what it rejects with, and `overloaded` where too many wait. */
   async pass<T>({ queue, network, address }: HashRequester, work: () => Promise<T>): Promise<T> {
     const name = `${queue} ${network}`;
-    const ofNetwork = this.#networkGate(name);
+    const ofNetwork = this.networkGate(name);
     try {
-      return await ofNetwork.pass(address, () => this.#queueGate(queue).pass(network, () => this.#all.pass(queue, work)));
+      return await ofNetwork.pass(address, () => this.queueGate(queue).pass(network, () => this.all.pass(queue, work)));
     } finally {
       const { running, waiting } = ofNetwork.size;
-      if (running === 0 && waiting === 0) this.#networks.delete(name);
+      if (running === 0 && waiting === 0) this.networks.delete(name);
     }
   }
 
-  #queueGate(queue: HashQueue): FairGate {
-    let gate = this.#queues.get(queue);
-    const { maxRunning, maxWaitingOfQueue: maxWaiting } = this.#options;
-    if (gate === undefined) this.#queues.set(queue, (gate = new FairGate({ maxRunning, maxWaiting, full })));
+  private queueGate(queue: HashQueue): FairGate {
+    let gate = this.queues.get(queue);
+    const { maxRunning, maxWaitingOfQueue: maxWaiting } = this.options;
+    if (gate === undefined) this.queues.set(queue, (gate = new FairGate({ maxRunning, maxWaiting, full })));
     return gate;
   }
 
-  #networkGate(name: string): FairGate {
-    let gate = this.#networks.get(name);
-    const { maxRunning, maxWaitingOfNetwork: maxWaiting, maxWaitingOfAddress: maxWaitingEach, maxWaitMs } = this.#options;
-    if (gate === undefined) this.#networks.set(name, (gate = new FairGate({ maxRunning, maxWaiting, maxWaitingEach, maxWaitMs, full })));
+  private networkGate(name: string): FairGate {
+    let gate = this.networks.get(name);
+    const { maxRunning, maxWaitingOfNetwork: maxWaiting, maxWaitingOfAddress: maxWaitingEach, maxWaitMs } = this.options;
+    if (gate === undefined) this.networks.set(name, (gate = new FairGate({ maxRunning, maxWaiting, maxWaitingEach, maxWaitMs, full })));
     return gate;
   }
 }

@@ -85,48 +85,48 @@ export async function pageText(html: string, baseUrl: string): Promise<PageText>
 
 /** Collects the text three times over: all of it, without the sides, and of the main element alone. */
 class PageReader {
-  readonly #base: string;
-  readonly #all = new TextFlow();
-  readonly #body = new TextFlow();
-  readonly #main = new TextFlow();
-  readonly #depth = new Map<string, number>();
-  #hidden = 0;
-  #side = 0;
-  #inMain = 0;
-  #pre = 0;
-  #title = '';
-  #description = '';
-  #link: { url: string; text: string } | null = null;
-  readonly #links = new Map<string, string>();
+  private readonly base: string;
+  private readonly all = new TextFlow();
+  private readonly body = new TextFlow();
+  private readonly main = new TextFlow();
+  private readonly depth = new Map<string, number>();
+  private hidden = 0;
+  private side = 0;
+  private inMain = 0;
+  private pre = 0;
+  private title = '';
+  private description = '';
+  private link: { url: string; text: string } | null = null;
+  private readonly links = new Map<string, string>();
 
   constructor(baseUrl: string) {
-    this.#base = baseUrl;
+    this.base = baseUrl;
   }
 
   text(raw: string): void {
-    if (this.#hidden > 0) return;
-    if (this.#link && this.#link.text.length < 400) this.#link.text += raw.slice(0, 400);
-    for (const flow of this.#flows()) flow.add(raw, this.#pre > 0);
+    if (this.hidden > 0) return;
+    if (this.link && this.link.text.length < 400) this.link.text += raw.slice(0, 400);
+    for (const flow of this.flows()) flow.add(raw, this.pre > 0);
   }
 
   raw(name: string, content: string): void {
-    if (name === 'title' && !this.#title) this.#title = content;
+    if (name === 'title' && !this.title) this.title = content;
     if (name === 'xmp' || name === 'textarea') this.text(content);
   }
 
   open(name: string, tag: string): void {
-    if (name === 'meta' && /\bname\s*=\s*["']?description\b/i.test(tag)) this.#description ||= attribute(tag, 'content');
-    if (tag.endsWith('/>')) return this.#mark(name);
-    this.#count(name, 1);
-    if (name === 'a' && this.#hidden === 0) this.#startLink(attribute(tag, 'href'));
-    this.#mark(name);
+    if (name === 'meta' && /\bname\s*=\s*["']?description\b/i.test(tag)) this.description ||= attribute(tag, 'content');
+    if (tag.endsWith('/>')) return this.mark(name);
+    this.count(name, 1);
+    if (name === 'a' && this.hidden === 0) this.startLink(attribute(tag, 'href'));
+    this.mark(name);
   }
 
   close(name: string): void {
-    if (name === 'a') this.#endLink();
-    if ((this.#depth.get(name) ?? 0) > 0) this.#count(name, -1);
-    if (this.#hidden > 0) return;
-    for (const flow of this.#flows()) {
+    if (name === 'a') this.endLink();
+    if ((this.depth.get(name) ?? 0) > 0) this.count(name, -1);
+    if (this.hidden > 0) return;
+    for (const flow of this.flows()) {
       if (name === 'td' || name === 'th') flow.add(' | ', false);
       else if (/^h[1-6]$/.test(name)) flow.lineBreaks(2);
       else if (blockElements.has(name)) flow.lineBreaks(1);
@@ -134,39 +134,39 @@ class PageReader {
   }
 
   result(): PageText {
-    this.#endLink();
-    const all = this.#all.toString();
-    const body = this.#body.toString();
-    const main = this.#main.toString();
+    this.endLink();
+    const all = this.all.toString();
+    const body = this.body.toString();
+    const main = this.main.toString();
     const text = main.length >= enoughChars ? main : body.length >= enoughChars || body.length * 2 > all.length ? body : all;
-    const links = [...this.#links].map(([url, words]) => ({ text: words, url }));
+    const links = [...this.links].map(([url, words]) => ({ text: words, url }));
     return {
-      title: oneLine(this.#title, 300),
-      description: oneLine(this.#description, 500),
+      title: oneLine(this.title, 300),
+      description: oneLine(this.description, 500),
       text: decode(text).replaceAll('\u00a0', ' ').trim(),
       links,
     };
   }
 
-  #flows(): TextFlow[] {
-    if (this.#side > 0) return [this.#all];
-    return this.#inMain > 0 ? [this.#all, this.#body, this.#main] : [this.#all, this.#body];
+  private flows(): TextFlow[] {
+    if (this.side > 0) return [this.all];
+    return this.inMain > 0 ? [this.all, this.body, this.main] : [this.all, this.body];
   }
 
-  #count(name: string, by: 1 | -1): void {
+  private count(name: string, by: 1 | -1): void {
     const interesting = hiddenElements.has(name) || sideElements.has(name) || mainElements.has(name) || name === 'pre';
     if (!interesting) return;
-    this.#depth.set(name, (this.#depth.get(name) ?? 0) + by);
-    if (hiddenElements.has(name)) this.#hidden += by;
-    else if (sideElements.has(name)) this.#side += by;
-    else if (mainElements.has(name)) this.#inMain += by;
-    else this.#pre += by;
+    this.depth.set(name, (this.depth.get(name) ?? 0) + by);
+    if (hiddenElements.has(name)) this.hidden += by;
+    else if (sideElements.has(name)) this.side += by;
+    else if (mainElements.has(name)) this.inMain += by;
+    else this.pre += by;
   }
 
   /** What an opening tag leaves in the text. */
-  #mark(name: string): void {
-    if (this.#hidden > 0) return;
-    for (const flow of this.#flows()) {
+  private mark(name: string): void {
+    if (this.hidden > 0) return;
+    for (const flow of this.flows()) {
       const heading = /^h([1-6])$/.exec(name);
       if (heading) flow.lineBreaks(2).add(`${'#'.repeat(Number(heading[1]))} `, false);
       else if (name === 'li') flow.lineBreaks(1).add('- ', false);
@@ -176,50 +176,50 @@ class PageReader {
     }
   }
 
-  #startLink(href: string): void {
-    this.#endLink();
+  private startLink(href: string): void {
+    this.endLink();
     const url = decode(href).trim();
-    if (!url || url.startsWith('#') || !URL.canParse(url, this.#base)) return;
-    const target = new URL(url, this.#base);
-    if (target.protocol === 'http:' || target.protocol === 'https:') this.#link = { url: target.href, text: '' };
+    if (!url || url.startsWith('#') || !URL.canParse(url, this.base)) return;
+    const target = new URL(url, this.base);
+    if (target.protocol === 'http:' || target.protocol === 'https:') this.link = { url: target.href, text: '' };
   }
 
-  #endLink(): void {
-    const link = this.#link;
-    this.#link = null;
+  private endLink(): void {
+    const link = this.link;
+    this.link = null;
     const words = link ? oneLine(link.text, 200) : '';
-    if (link && words && link.url.length <= 2000 && this.#links.size < maxLinks && !this.#links.has(link.url))
-      this.#links.set(link.url, words);
+    if (link && words && link.url.length <= 2000 && this.links.size < maxLinks && !this.links.has(link.url))
+      this.links.set(link.url, words);
   }
 }
 
 /** Text with collapsed white space and counted line breaks. */
 class TextFlow {
-  readonly #parts: string[] = [];
-  #breaks = 2;
-  #space = false;
+  private readonly parts: string[] = [];
+  private breaks = 2;
+  private space = false;
 
   add(raw: string, preformatted: boolean): void {
     const text = preformatted ? raw : raw.replace(/\s+/g, ' ');
     const startsWithSpace = !preformatted && text.startsWith(' ');
     const words = preformatted ? text : text.trim();
-    this.#space ||= startsWithSpace;
+    this.space ||= startsWithSpace;
     if (words === '') return;
-    if (this.#breaks > 0 && this.#parts.length > 0) this.#parts.push('\n'.repeat(this.#breaks));
-    else if (this.#space && this.#parts.length > 0) this.#parts.push(' ');
-    this.#parts.push(words);
-    this.#breaks = 0;
-    this.#space = !preformatted && text.length > 1 && text.endsWith(' ');
+    if (this.breaks > 0 && this.parts.length > 0) this.parts.push('\n'.repeat(this.breaks));
+    else if (this.space && this.parts.length > 0) this.parts.push(' ');
+    this.parts.push(words);
+    this.breaks = 0;
+    this.space = !preformatted && text.length > 1 && text.endsWith(' ');
   }
 
   lineBreaks(count: number): this {
-    this.#breaks = Math.max(this.#breaks, count);
-    this.#space = false;
+    this.breaks = Math.max(this.breaks, count);
+    this.space = false;
     return this;
   }
 
   toString(): string {
-    return this.#parts.join('');
+    return this.parts.join('');
   }
 }
 

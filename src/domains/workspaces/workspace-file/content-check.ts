@@ -13,11 +13,11 @@ export interface ContentCheck {
 
 /** Passes bytes through; fails with `unsupported_media_type`. */
 export class CheckedContent extends Transform {
-  readonly #check: ContentCheck;
+  private readonly check: ContentCheck;
 
   constructor(kind: FileKind) {
     super();
-    this.#check = checkOf(kind.content);
+    this.check = checkOf(kind.content);
   }
 
   /** `content`, checked on its way. The failure of either is the failure of both. */
@@ -29,12 +29,12 @@ export class CheckedContent extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    if (this.#check.take(chunk)) done(null, chunk);
+    if (this.check.take(chunk)) done(null, chunk);
     else done(wrongKind());
   }
 
   override _flush(done: TransformCallback): void {
-    done(this.#check.end() ? null : wrongKind());
+    done(this.check.end() ? null : wrongKind());
   }
 }
 
@@ -65,88 +65,88 @@ const binarySignatures = ['%PDF-', 'PK\x03\x04', '\x89PNG', '\xff\xd8\xff', 'GIF
 );
 
 class Both implements ContentCheck {
-  readonly #checks: [ContentCheck, ContentCheck];
+  private readonly checks: [ContentCheck, ContentCheck];
 
   constructor(first: ContentCheck, second: ContentCheck) {
-    this.#checks = [first, second];
+    this.checks = [first, second];
   }
   take(chunk: Buffer): boolean {
-    return this.#checks[0].take(chunk) && this.#checks[1].take(chunk);
+    return this.checks[0].take(chunk) && this.checks[1].take(chunk);
   }
   end(): boolean {
-    return this.#checks[0].end() && this.#checks[1].end();
+    return this.checks[0].end() && this.checks[1].end();
   }
 }
 
 /** Judges by the first bytes, as soon as there are enough of them, or by all of a shorter file. */
 class HeadCheck implements ContentCheck {
-  readonly #headBytes: number;
-  readonly #isRight: (head: Buffer) => boolean;
-  #head: Buffer | null = Buffer.alloc(0);
+  private readonly headBytes: number;
+  private readonly isRight: (head: Buffer) => boolean;
+  private head: Buffer | null = Buffer.alloc(0);
 
   constructor(headBytes: number, isRight: (head: Buffer) => boolean) {
-    this.#headBytes = headBytes;
-    this.#isRight = isRight;
+    this.headBytes = headBytes;
+    this.isRight = isRight;
   }
 
   take(chunk: Buffer): boolean {
-    if (this.#head === null) return true;
-    this.#head = Buffer.concat([this.#head, chunk.subarray(0, this.#headBytes - this.#head.length)]);
-    return this.#head.length < this.#headBytes || this.#judge(this.#head);
+    if (this.head === null) return true;
+    this.head = Buffer.concat([this.head, chunk.subarray(0, this.headBytes - this.head.length)]);
+    return this.head.length < this.headBytes || this.judge(this.head);
   }
 
   end(): boolean {
-    return this.#head === null || this.#judge(this.#head);
+    return this.head === null || this.judge(this.head);
   }
 
-  #judge(head: Buffer): boolean {
-    this.#head = null;
-    return this.#isRight(head);
+  private judge(head: Buffer): boolean {
+    this.head = null;
+    return this.isRight(head);
   }
 }
 
 /** Text in UTF-16 with a byte order mark, or in any encoding that has no NUL bytes; with `onlyUnicode` the latter is UTF-8. */
 class TextCheck implements ContentCheck {
-  readonly #onlyUnicode: boolean;
-  #head: Buffer | null = Buffer.alloc(0);
-  #decoder: TextDecoder | null = null;
-  #nulIsText = false;
+  private readonly onlyUnicode: boolean;
+  private head: Buffer | null = Buffer.alloc(0);
+  private decoder: TextDecoder | null = null;
+  private nulIsText = false;
 
   constructor(onlyUnicode: boolean) {
-    this.#onlyUnicode = onlyUnicode;
+    this.onlyUnicode = onlyUnicode;
   }
 
   take(chunk: Buffer): boolean {
-    if (this.#head === null) return this.#isText(chunk);
-    const start = Buffer.concat([this.#head, chunk]);
+    if (this.head === null) return this.isText(chunk);
+    const start = Buffer.concat([this.head, chunk]);
     if (start.length < 8) {
-      this.#head = start;
+      this.head = start;
       return true;
     }
-    return this.#begin(start);
+    return this.begin(start);
   }
 
   end(): boolean {
-    if (this.#head !== null && !this.#begin(this.#head)) return false;
-    return this.#decodes(Buffer.alloc(0), false);
+    if (this.head !== null && !this.begin(this.head)) return false;
+    return this.decodes(Buffer.alloc(0), false);
   }
 
-  #begin(start: Buffer): boolean {
-    this.#head = null;
+  private begin(start: Buffer): boolean {
+    this.head = null;
     if (binarySignatures.some((signature) => start.subarray(0, signature.length).equals(signature))) return false;
     const utf16 = utf16Encoding(start);
-    this.#nulIsText = utf16 !== null;
-    if (utf16 !== null || this.#onlyUnicode) this.#decoder = new TextDecoder(utf16 ?? 'utf-8', { fatal: true });
-    return this.#isText(start);
+    this.nulIsText = utf16 !== null;
+    if (utf16 !== null || this.onlyUnicode) this.decoder = new TextDecoder(utf16 ?? 'utf-8', { fatal: true });
+    return this.isText(start);
   }
 
-  #isText(chunk: Buffer): boolean {
-    return (this.#nulIsText || !chunk.includes(0)) && this.#decodes(chunk, true);
+  private isText(chunk: Buffer): boolean {
+    return (this.nulIsText || !chunk.includes(0)) && this.decodes(chunk, true);
   }
 
-  #decodes(chunk: Buffer, more: boolean): boolean {
+  private decodes(chunk: Buffer, more: boolean): boolean {
     try {
-      this.#decoder?.decode(chunk, { stream: more });
+      this.decoder?.decode(chunk, { stream: more });
       return true;
     } catch {
       return false;

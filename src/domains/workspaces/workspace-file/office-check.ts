@@ -10,30 +10,30 @@ const directoryEnd = Buffer.from('PK\x05\x06', 'latin1');
 const directoryEndBytes = 22;
 
 export class OfficeCheck implements ContentCheck {
-  readonly #folder: string;
-  #head = Buffer.alloc(0);
-  #tail: Buffer[] = [];
-  #tailBytes = 0;
+  private readonly folder: string;
+  private head = Buffer.alloc(0);
+  private tail: Buffer[] = [];
+  private tailBytes = 0;
 
   /** @param folder where the document itself lies in the archive: `word/` or `xl/` */
   constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   take(chunk: Buffer): boolean {
-    if (this.#head.length < localEntry.length) {
-      this.#head = Buffer.concat([this.#head, chunk.subarray(0, localEntry.length - this.#head.length)]);
-      if (!localEntry.subarray(0, this.#head.length).equals(this.#head)) return false;
+    if (this.head.length < localEntry.length) {
+      this.head = Buffer.concat([this.head, chunk.subarray(0, localEntry.length - this.head.length)]);
+      if (!localEntry.subarray(0, this.head.length).equals(this.head)) return false;
     }
-    this.#tail.push(chunk);
-    this.#tailBytes += chunk.length;
-    while (this.#tailBytes - this.#tail[0]!.length >= tailBytesMax) this.#tailBytes -= this.#tail.shift()!.length;
+    this.tail.push(chunk);
+    this.tailBytes += chunk.length;
+    while (this.tailBytes - this.tail[0]!.length >= tailBytesMax) this.tailBytes -= this.tail.shift()!.length;
     return true;
   }
 
   end(): boolean {
-    const names = directoryNames(Buffer.concat(this.#tail));
-    return names.includes('[Content_Types].xml') && names.some((name) => name.startsWith(this.#folder));
+    const names = directoryNames(Buffer.concat(this.tail));
+    return names.includes('[Content_Types].xml') && names.some((name) => name.startsWith(this.folder));
   }
 }
 

@@ -25,18 +25,18 @@ export type OrphanContentOptions = {
 export class OrphanContent implements HousekeepingJob {
   readonly name = 'orphaned contents';
   readonly everyMs = walkEveryMs;
-  readonly #options: OrphanContentOptions;
-  #walk: AsyncIterator<StoredContent> | null = null;
+  private readonly options: OrphanContentOptions;
+  private walk: AsyncIterator<StoredContent> | null = null;
 
   constructor(options: OrphanContentOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Looks at the next `limit` contents. Answers how many it looked at and how many of them it removed; fewer than asked: the walk is at its end. */
   async doSome(limit: number): Promise<{ seen: number; removed: number }> {
-    const { database, files, clock } = this.#options;
+    const { database, files, clock } = this.options;
     const oldest = clock.nowMs() - minAgeMs;
-    const page = await this.#nextPage(limit);
+    const page = await this.nextPage(limit);
     const unneeded = await unneededContents(
       database,
       page.filter((content) => content.modifiedAtMs < oldest).map((content) => content.key),
@@ -47,25 +47,25 @@ export class OrphanContent implements HousekeepingJob {
 
   /** Lets go of the directory or listing that a walk holds open. */
   async close(): Promise<void> {
-    const walk = this.#walk;
-    this.#walk = null;
+    const walk = this.walk;
+    this.walk = null;
     await walk?.return?.();
   }
 
-  async #nextPage(pageSize: number): Promise<StoredContent[]> {
-    const walk = (this.#walk ??= this.#options.files.contents()[Symbol.asyncIterator]());
+  private async nextPage(pageSize: number): Promise<StoredContent[]> {
+    const walk = (this.walk ??= this.options.files.contents()[Symbol.asyncIterator]());
     const page: StoredContent[] = [];
     try {
       while (page.length < pageSize) {
         const { done, value } = await walk.next();
         if (done === true) {
-          this.#walk = null;
+          this.walk = null;
           break;
         }
         page.push(value);
       }
     } catch (error) {
-      this.#walk = null;
+      this.walk = null;
       throw error;
     }
     return page;

@@ -114,19 +114,19 @@ export function squeeze(text: string): string {
 
 /** Positions of single characters, each found once: asking again for an earlier place does not scan again. */
 class NextPositions {
-  readonly #text: string;
-  readonly #next = new Map<string, number>();
+  private readonly text: string;
+  private readonly next = new Map<string, number>();
 
   constructor(text: string) {
-    this.#text = text;
+    this.text = text;
   }
 
   /** The first place of `mark` at or after `from`, which must not go back between calls; -1 where there is none. */
   at(mark: string, from: number): number {
-    const known = this.#next.get(mark);
+    const known = this.next.get(mark);
     if (known !== undefined && (known === -1 || known >= from)) return known;
-    const found = this.#text.indexOf(mark, from);
-    this.#next.set(mark, found);
+    const found = this.text.indexOf(mark, from);
+    this.next.set(mark, found);
     return found;
   }
 }

@@ -17,7 +17,7 @@ class Customer {
   account: AccountRow;
   readonly invoices: InvoiceRow[] = [];
   readonly told: string[] = [];
-  #payments = 0;
+  private payments = 0;
 
   constructor(signedUp: string) {
     this.nowMs = Date.parse(signedUp);
@@ -46,7 +46,7 @@ class Customer {
     amountMinor = this.quote(plan, billingPeriod),
     processorId: string | null = null,
   ) {
-    const paymentId = `cs_${++this.#payments}`;
+    const paymentId = `cs_${++this.payments}`;
     return this.tell('changePlan', { plan, billingPeriod, amountMinor, paymentId, processorId });
   }
   at(moment: string): this {
