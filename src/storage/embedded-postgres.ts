@@ -104,7 +104,7 @@ export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {
   const watching = setInterval(async () => {
     if ((await processIdentity(postmaster.pid)) === identity || stopped !== null) return;
     clearInterval(watching);
-    log.error({ pid: postmaster.pid }, 'the embedded PostgreSQL ended unexpectedly');
+    log.error({ pid: postmaster.pid }, 'the embedded PostgreSQL has ended without a stop of the service');
     onLost?.();
   }, lifeCheckMs).unref();
   let stopped: Promise<void> | null = null;

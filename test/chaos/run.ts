@@ -70,7 +70,7 @@ const secondFaultChance = 0.25;
 const slowMs = 6_000;
 const slowShown = 5;
 /** Never printed by a service that works. */
-const neverLogged = /nobody listened|TypeError|ReferenceError|RangeError|deadlock detected|already consumed/;
+const neverLogged = /unhandled promise rejection|TypeError|ReferenceError|RangeError|deadlock detected|already consumed/;
 
 export async function run(options: RunOptions): Promise<Report> {
   const { seed, nodes, clustered, env, topology = plainTopology, signal } = options;

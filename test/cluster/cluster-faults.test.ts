@@ -230,7 +230,7 @@ test('H3 a node that cannot take what it is offered is offered no more, and what
   await joining;
   const held = database.hold(/troupe shards/, 'to server');
   cluster.links.heal(a.incarnation, b.incarnation);
-  await until(() => cluster.lines.some(({ message }) => message.startsWith('a node does not take')), 'a to notice');
+  await until(() => cluster.lines.some(({ message }) => message.startsWith('a node does not claim')), 'a to notice');
   await until(() => a.owned().length === 1024, 'everything to be served again');
   assert.equal(a.placement.status().shards.inMotion, 0);
   assert.equal(await a.actors.ask(probe, idOf(a), 'add', { n: 1 }), 1);

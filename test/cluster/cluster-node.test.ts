@@ -77,7 +77,7 @@ test('a node that is killed is proven dead, and its actors answer on the others'
   await cluster.settled();
   assert.deepEqual(gone, [b.incarnation]);
   assert.equal(a.placement.isAlive(b.incarnation), false);
-  assert.ok(cluster.lines.some(({ message }) => message.startsWith('a node is gone')));
+  assert.ok(cluster.lines.some(({ message }) => message.startsWith('a node has failed')));
 });
 
 /** Asks of all nodes all the time; fails at the end where any ask failed. */

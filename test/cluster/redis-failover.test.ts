@@ -47,7 +47,7 @@ for (const [what, startRedis] of Object.entries(start))
     assert.deepEqual(await cluster.sql('select sum(epoch)::text as sum from shard'), epochs, 'nothing moved');
     assert.deepEqual(await cluster.sql('select distinct value from probe'), [{ value: sum }]);
     assert.deepEqual(
-      cluster.lines.filter(({ level, message }) => level === 'error' || message.startsWith('this node was put out')),
+      cluster.lines.filter(({ level, message }) => level === 'error' || message.startsWith('this node was expelled')),
       [],
     );
     const c = await cluster.join('c');

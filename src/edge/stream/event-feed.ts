@@ -1,4 +1,4 @@
-/** The port through which a courier gets its account's committed events; live ones come from the stream between the nodes. */
+/** The port through which a webhook dispatcher gets its account's committed events; live ones come from the stream between the nodes. */
 
 export type FeedEvent = {
   id: string;
