@@ -4,7 +4,7 @@ import { monotonicMs } from '../../../src/clock.ts';
 import type { RemoteAsk } from '../../../src/cluster/placement.ts';
 import { enoughCallers } from '../../../src/cluster/transport/open-asks.ts';
 import { AppError } from '../../../src/errors.ts';
-import { connectAll, someAsk, testCluster, testNode, until } from '../../support/transports.ts';
+import { connectAll, someAsk, type TestNode, testCluster, testNode, until } from '../../support/transports.ts';
 
 test('an ask arrives as it was sent and its reply comes back', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
@@ -49,7 +49,7 @@ test('asks and news are heard in the order in which they were sent, on both side
   const asks: Promise<unknown>[] = [];
   const count = 3_000;
   for (let i = 0; i < count; i++) {
-    for (const [from, to] of [nodes, [nodes[1], nodes[0]]] as [any, any][]) {
+    for (const [from, to] of [nodes, nodes.toReversed()] as [TestNode, TestNode][]) {
       if (i % 3 === 0) assert.equal(from.transport.notify(to.member, 'number', i), true);
       else asks.push(from.transport.ask(to.member, someAsk({ input: i })));
     }
@@ -104,7 +104,7 @@ test('a deadline is the time that is left, whatever the clocks of the nodes say'
   const aheadMs = 40_000;
   const nodes = [await testNode(t, 'a'), await testNode(t, 'b', { clock: { nowMs: () => Date.now() + aheadMs } })];
   connectAll(nodes);
-  const [a, b] = nodes as [any, any];
+  const [a, b] = nodes as [TestNode, TestNode];
   await Promise.all([a.hears('up'), b.hears('up')]);
   let leftMs = 0;
   b.transport.serve(({ deadlineMs }: RemoteAsk) => void (leftMs = deadlineMs - monotonicMs()));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import test from 'node:test';
+import type { AppError } from '../../../src/errors.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 import { someAsk, type TestNode, testNode, until } from '../../support/transports.ts';
 
@@ -23,7 +24,7 @@ test('a peer that takes nothing up fills the window, then the queue; then asks a
   const held = proxy.hold(/./, 'to server');
   const asks: Promise<unknown>[] = [];
   const filler = Array.from({ length: 100 }, () => 7);
-  let refused: any = null;
+  let refused = null as AppError | null;
   // One ask a tick, so that each batch is small.
   for (let i = 0; refused === null; i++) {
     const ask = a.transport.ask(b.member, someAsk({ input: [i, ...filler] }));

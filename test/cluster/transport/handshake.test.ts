@@ -11,6 +11,8 @@ import { silentLog } from '../../../src/log.ts';
 import { clusterKey, connectAll, someAsk, type TestNode, testNode, until } from '../../support/transports.ts';
 
 const stranger = 'stranger/1';
+type Call = ConstructorParameters<typeof Wire>[0];
+
 const clock: Clock = { nowMs: () => Date.now() };
 const refused = { code: 'shard_not_owned' };
 
@@ -32,7 +34,7 @@ test('nodes without a common protocol reject each other, and both say why', asyn
   const node = (name: string, protocol: { lowest: number; highest: number }) => {
     const lines: string[] = [];
     said.set(name, lines);
-    const log = { ...silentLog, warn: (fields: object) => void lines.push((fields as any).detail), child: () => log };
+    const log = { ...silentLog, warn: (fields: { detail?: string }) => void lines.push(fields.detail!), child: () => log };
     return testNode(t, name, { protocol, log });
   };
   const [older, newer] = [await node('older', { lowest: 1, highest: 1 }), await node('newer', { lowest: 2, highest: 3 })];
@@ -151,7 +153,7 @@ test('a server that cannot prove that it knows the key is rejected, and hears no
   const heard: string[] = [];
   const server = new Server();
   server.addService(ClusterService.service, {
-    connect: async (call: any) => {
+    connect: async (call: Call) => {
       const wire = new Wire(call, () => {});
       const { from, to } = (await wire.next())!.hello!;
       wire.write({ challenge: { protocol: 1, nonce: randomBytes(32) } });
@@ -197,7 +199,7 @@ async function nodeAndStranger(t: TestContext, options = {}): Promise<{ node: Te
     const client = new ClusterService(`127.0.0.1:${node.member.port}`, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,
     });
-    const wire = new Wire(client.connect!() as any, () => client.close());
+    const wire = new Wire(client.connect!() as unknown as Call, () => client.close());
     t.after(() => wire.cut('the test is over'));
     return wire;
   };

@@ -70,7 +70,7 @@ function answerTo(wire: Wire, number: number): Promise<unknown> {
   return new Promise((resolve) =>
     wire.listen(
       ({ batch }) => {
-        const frames: any[] = batch ? JSON.parse(batch.toString()) : [];
+        const frames: [type: number, to: number, value: unknown][] = batch ? JSON.parse(batch.toString()) : [];
         for (const [type, to, value] of frames) if (type === frameType.reply && to === number) resolve(value);
       },
       () => resolve('ended'),

@@ -1,5 +1,6 @@
 /** A node in a process of its own, for tests that kill it: tells its parent who it is, is told whom to reach, and answers only what it likes. */
 import { setTimeout as after } from 'node:timers/promises';
+import type { Member } from '../../../src/cluster/member.ts';
 import { createTransport } from '../../../src/cluster/transport/transport.ts';
 import { silentLog } from '../../../src/log.ts';
 
@@ -10,6 +11,6 @@ transport.serve(async ({ name }) => {
   return process.pid;
 });
 const { port } = await transport.listen();
-process.on('message', (members: any) => transport.setMembers(members));
+process.on('message', (members: Member[]) => transport.setMembers(members));
 process.on('disconnect', () => process.exit());
 process.send!({ ...self, port, roles: [], leaving: false });
