@@ -1,6 +1,7 @@
 /** A customer of the service under measurement: an account with a key, and a task that agents have finished. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as after } from 'node:timers/promises';
+import type { Json } from '../../test/support/json.ts';
 
 const taskWithinMs = 60_000;
 const pollMs = 50;
@@ -30,11 +31,11 @@ export class Customer {
     return (await this.post('/v1/api-keys', { name: 'bench', scopes })).key;
   }
 
-  post(path: string, body: object): Promise<any> {
+  post(path: string, body: object): Promise<Json> {
     return request(this.url, 'POST', path, this.token, body);
   }
 
-  get(path: string): Promise<any> {
+  get(path: string): Promise<Json> {
     return request(this.url, 'GET', path, this.token);
   }
 
@@ -46,7 +47,7 @@ export class Customer {
   }
 
   /** A new file, or a new version of it. */
-  upload(workspaceId: string, name: string, text: string): Promise<any> {
+  upload(workspaceId: string, name: string, text: string): Promise<Json> {
     const form = new FormData();
     form.append('file', new Blob([text], { type: name.endsWith('.csv') ? 'text/csv' : 'text/plain' }), name);
     return request(this.url, 'POST', `/v1/workspaces/${workspaceId}/files`, this.token, form);
@@ -67,7 +68,7 @@ export class Customer {
   }
 }
 
-async function request(url: string, method: string, path: string, token: string | null, body?: object): Promise<any> {
+async function request(url: string, method: string, path: string, token: string | null, body?: object): Promise<Json> {
   const isForm = body instanceof FormData;
   const response = await fetch(url + path, {
     method,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 type Call = { id: number; name: string; input: unknown };
 type Answer = { id: number; value?: unknown; error?: string };
-type Served = Record<string, (input: any) => unknown>;
+type Served = Record<string, (input: never) => unknown>;
 
 const answerWithinMs = 180_000;
 
@@ -17,7 +17,7 @@ export function serveCalls(served: Served): void {
   process.on('message', async ({ id, name, input }: Call) => {
     if (name === 'end') process.exit(0);
     try {
-      process.send!({ id, value: await served[name]!(input) } satisfies Answer);
+      process.send!({ id, value: await served[name]!(input as never) } satisfies Answer);
     } catch (error) {
       process.send!({ id, error: (error as Error).stack ?? String(error) } satisfies Answer);
     }
@@ -32,9 +32,9 @@ export function tellParent(notice: object): void {
 
 export class Program {
   /** What the program says unasked. */
-  onNotice: (notice: any) => void = () => {};
+  onNotice: (notice: never) => void = () => {};
   private readonly child: ChildProcess;
-  private readonly waiting = new Map<number, { resolve(value: any): void; reject(error: Error): void; timer: NodeJS.Timeout }>();
+  private readonly waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void; timer: NodeJS.Timeout }>();
   private nextId = 1;
 
   /** @param file below bench/ */
@@ -48,7 +48,7 @@ export class Program {
     });
     if (options.cpus !== undefined) execFileSync('taskset', ['-acp', options.cpus, String(this.child.pid)]);
     this.child.on('message', (message: Answer & { notice?: unknown }) => {
-      if (message.notice !== undefined) return this.onNotice(message.notice);
+      if (message.notice !== undefined) return this.onNotice(message.notice as never);
       const call = this.waiting.get(message.id);
       if (call === undefined) return;
       this.forget(message.id);

@@ -10,7 +10,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { callTool, finish, openAiServer, plan, type Script } from '../support/openai-server.ts';
-import { Caller, type Scope, type Service, startService } from '../support/service.ts';
+import type { Scope } from '../support/scope.ts';
+import { Caller, type Service, startService } from '../support/service.ts';
 
 export type Times = { p50Ms: number; p99Ms: number };
 export type FloodReport = { what: string; alone: Times; beside: Times }[];

@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { hostilePrompts, hostileSchemas, hostileTables } from '../support/hostile-work.ts';
-import { Caller, type Scope, startService } from '../support/service.ts';
+import type { Scope } from '../support/scope.ts';
+import { Caller, startService } from '../support/service.ts';
 
 export type HostileWorkReport = { hostileTasks: number; quietTasks: number; p50Ms: number; p99Ms: number };
 

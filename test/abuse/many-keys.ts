@@ -3,7 +3,8 @@
  * neither the quiet account nor whoever signs in from the same address notices.
  */
 import assert from 'node:assert/strict';
-import { Caller, type Scope, type Service, startService } from '../support/service.ts';
+import type { Scope } from '../support/scope.ts';
+import { Caller, type Service, startService } from '../support/service.ts';
 
 /** Of the free plan. */
 const keysMax = 5;

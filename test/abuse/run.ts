@@ -8,7 +8,8 @@ import type { Operation } from '../support/described-api.ts';
 import { call, keyOf, leftBehind, openSite, pathOf, referencesIn, type Site } from '../support/described-service.ts';
 import { bentTokens, latin1 } from '../support/hostile-values.ts';
 import type { Answer } from '../support/http-client.ts';
-import { Caller, type Scope } from '../support/service.ts';
+import type { Scope } from '../support/scope.ts';
+import { Caller } from '../support/service.ts';
 import { type Attack, attacksOn, type CallerKind, foreignId, ownId, type PathPart } from './attacks.ts';
 import { gaveAway } from './judge.ts';
 

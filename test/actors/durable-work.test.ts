@@ -9,8 +9,9 @@ import { silentLog } from '../../src/log.ts';
 import { effects, hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
 import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import type { Scope } from '../support/scope.ts';
 
-async function start(t: { after(fn: () => unknown): void }, options: object = {}): Promise<TestRuntime> {
+async function start(t: Scope, options: object = {}): Promise<TestRuntime> {
   const node = await testRuntime([probeActor], { ...probeOptions, ...options });
   t.after(() => node.close());
   return node;
@@ -88,7 +89,7 @@ for (const poison of ['throw', 'overflow']) {
 }
 
 /** What the probe hears comes too early as long as this holds. */
-function tooEarly(t: { after(fn: () => unknown): void }, isEarly: (input: unknown) => boolean): void {
+function tooEarly(t: Scope, isEarly: (input: unknown) => boolean): void {
   hearing.before = (input) => {
     if (isEarly(input)) throw new NotYet('What it needs has not come');
   };

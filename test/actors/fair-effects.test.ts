@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { type TestRuntime, type TestRuntimeOptions, testRuntime, until } from '../support/runtime.ts';
+import type { Scope } from '../support/scope.ts';
 
-async function start(t: { after(end: () => unknown): void }, options: TestRuntimeOptions) {
+async function start(t: Scope, options: TestRuntimeOptions) {
   const node = await testRuntime([probeActor], { ...probeOptions, ...options });
   t.after(() => node.close());
   const begun: string[] = [];

@@ -1,9 +1,9 @@
 /** Nodes for tests of the membership: each with a connection to Redis of its own, quick leases, and a note of all it was told. */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import type { Member, View } from '../../src/cluster/member.ts';
 import { Membership, type MembershipOptions } from '../../src/cluster/membership.ts';
 import { silentLog } from '../../src/log.ts';
+import type { Scope } from '../support/scope.ts';
 
 /** Short, but the cluster's clock stands still while this process does, so a busy machine puts nobody out. */
 export const leaseMs = 320;
@@ -22,7 +22,7 @@ export type NodeChanges = {
 let started = 0;
 
 /** A node that has not joined yet; it ends with the test. */
-export function testNode(t: Pick<TestContext, 'after'>, redisUrl: string, name: string, changes: NodeChanges = {}): TestNode {
+export function testNode(t: Scope, redisUrl: string, name: string, changes: NodeChanges = {}): TestNode {
   const incarnation = `${name}/${++started}`;
   const membership = new Membership({
     redisUrl,
@@ -44,7 +44,7 @@ export function testNode(t: Pick<TestContext, 'after'>, redisUrl: string, name: 
 }
 
 /** Nodes that have joined, and all know each other. */
-export async function joinedNodes(t: Pick<TestContext, 'after'>, redisUrl: string, names: string[]): Promise<TestNode[]> {
+export async function joinedNodes(t: Scope, redisUrl: string, names: string[]): Promise<TestNode[]> {
   const nodes = names.map((name) => testNode(t, redisUrl, name));
   await Promise.all(nodes.map(({ membership }) => membership.start()));
   await agreed(nodes);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { type TestRedis, testRedis, withoutRedis } from '../support/redis.ts';
+import type { Scope } from '../support/scope.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { agreed, assertNobodyMissed, type TestNode, testNode, until } from './membership-nodes.ts';
 
@@ -32,7 +33,7 @@ test('M1 M2 M3 M6 whatever happens, the nodes that live agree in the end, and no
   );
 });
 
-async function run(t: { after(fn: any): void }, redis: TestRedis, steps: Step[], clusterId: string): Promise<void> {
+async function run(t: Scope, redis: TestRedis, steps: Step[], clusterId: string): Promise<void> {
   const live: Node[] = [];
   const ended: TestNode[] = [];
   let names = 0;

@@ -13,12 +13,13 @@ import { plainRoleDatabase } from '../support/plain-role.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { outcomeOf, testRuntime, until } from '../support/runtime.ts';
+import type { Scope } from '../support/scope.ts';
 import { Caller, startService } from '../support/service.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 
 const commits = /troupe commit/;
 
-async function proxied(t: { after(end: () => unknown): void }) {
+async function proxied(t: Scope) {
   const database = await plainRoleDatabase({ refused: true });
   let proxy!: TcpProxy;
   const via = async (url: string) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import test from 'node:test';
 import { callTool, finish } from '../support/openai-server.ts';
+import type { Scope } from '../support/scope.ts';
 import { endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import type { Caller } from '../support/service.ts';
 
@@ -54,7 +55,7 @@ test('killed while the mail server holds its answer back, the mail is not sent t
 });
 
 /** Speaks enough SMTP to take mails; `hangs` takes those of agents and never says so. Only these are counted. */
-async function mailServer(t: { after(fn: () => unknown): void }, manner: 'takes' | 'hangs') {
+async function mailServer(t: Scope, manner: 'takes' | 'hangs') {
   const first = Promise.withResolvers<void>();
   const verification = Promise.withResolvers<string>();
   let taken = 0;

@@ -19,6 +19,7 @@ import {
   silenceAfter,
   text,
 } from '../support/openai-server.ts';
+import type { Scope } from '../support/scope.ts';
 import { agentGroup, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller } from '../support/service.ts';
 
@@ -417,7 +418,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
 });
 
 /** A page that answers when it is told to. */
-async function slowPage(t: { after(fn: () => unknown): void }) {
+async function slowPage(t: Scope) {
   const asked = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();
   let answer: (body: string) => void = () => {};

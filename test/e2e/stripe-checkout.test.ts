@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Caller, startService } from '../support/service.ts';
-import { deliver, killWhenItLooks, StripeServer, signatureOf, stripeWebhookSecret } from '../support/stripe-server.ts';
+import {
+  deliver,
+  killWhenItLooks,
+  StripeServer,
+  type StripeSession,
+  type StripeSubscription,
+  signatureOf,
+  stripeWebhookSecret,
+} from '../support/stripe-server.ts';
 import { stripeSecretKey } from '../support/stripe-stand-in.ts';
 
 const stripe = await StripeServer.start({ after });
@@ -29,7 +37,8 @@ async function until(what: () => Promise<boolean>): Promise<void> {
   }
 }
 
-const completed = (session: any) => stripe.event('checkout.session.completed', { ...session, payment_intent: session.payment_intent.id });
+const completed = (session: StripeSession) =>
+  stripe.event('checkout.session.completed', { ...session, payment_intent: session.payment_intent!.id });
 
 test('who pays on the page of Stripe has the plan when Stripe tells; told again and again it changes nothing more', async () => {
   const ann = await Caller.register(service);
@@ -58,9 +67,9 @@ test('who pays on the page of Stripe has the plan when Stripe tells; told again 
   );
   await until(async () => stripe.subscriptions.size > 0);
   assert.equal(stripe.subscriptions.size, 1);
-  const [subscription] = stripe.subscriptions.values();
-  assert.equal(subscription.items.data[0].price.unit_amount, 4900);
-  assert.equal(subscription.trial_end * 1_000, Date.parse(invoices[0].period_end), 'nothing is charged before the first term has ended');
+  const subscription = [...stripe.subscriptions.values()][0]!;
+  assert.equal(subscription.items.data[0]!.price.unit_amount, 4900);
+  assert.equal(subscription.trial_end! * 1_000, Date.parse(invoices[0].period_end), 'nothing is charged before the first term has ended');
   assert.equal(stripe.refunds.length, 0);
 });
 
@@ -102,7 +111,11 @@ test('what Stripe has not signed changes nothing: another secret, an old time, a
   await until(async () => (await planOf(ann)) === 'pro');
   for (const type of ['payment_intent.succeeded', 'checkout.session.completed', 'invoice.paid', 'customer.subscription.deleted'])
     assert.equal((await deliver(service.url, stripe.event(type, { id: 'x', object: 'y', metadata: {} }))).status, 200, type);
-  const stranger = { ...event, id: 'evt_x', data: { object: { ...event.data.object, metadata: { troupe_checkout: 'cs_0' } } } };
+  const stranger = {
+    ...event,
+    id: 'evt_x',
+    data: { object: { ...(event.data.object as StripeSession), metadata: { troupe_checkout: 'cs_0' } } },
+  };
   assert.equal((await deliver(service.url, stranger)).status, 200, 'a checkout of another service');
 });
 
@@ -141,16 +154,16 @@ test('another amount than was asked for changes no plan, and is told to the oper
 test('money that takes its time is waited for, and what comes to nothing ends the checkout', async () => {
   const ann = await Caller.register(service);
   const [slow, never] = [await open(ann), await open(ann)];
-  const sessions = [slow, never].map(({ url }) => stripe.pay(url, { late: true }));
-  for (const session of sessions) assert.equal((await deliver(service.url, completed(session))).status, 200);
+  const [late, lost] = [stripe.pay(slow.url, { late: true }), stripe.pay(never.url, { late: true })];
+  for (const session of [late, lost]) assert.equal((await deliver(service.url, completed(session))).status, 200);
   assert.equal(await planOf(ann), 'free');
-  assert.match(await (await fetch(sessions[0].success_url)).text(), /Your payment is on its way/);
-  stripe.arrive(sessions[1], false);
-  assert.equal((await deliver(service.url, stripe.event('checkout.session.async_payment_failed', sessions[1]))).status, 200);
-  assert.equal((await fetch(sessions[1].success_url)).status, 410);
+  assert.match(await (await fetch(late.success_url)).text(), /Your payment is on its way/);
+  stripe.arrive(lost, false);
+  assert.equal((await deliver(service.url, stripe.event('checkout.session.async_payment_failed', lost))).status, 200);
+  assert.equal((await fetch(lost.success_url)).status, 410);
   assert.equal(await planOf(ann), 'free');
-  stripe.arrive(sessions[0], true);
-  assert.equal((await deliver(service.url, stripe.event('checkout.session.async_payment_succeeded', sessions[0]))).status, 200);
+  stripe.arrive(late, true);
+  assert.equal((await deliver(service.url, stripe.event('checkout.session.async_payment_succeeded', late))).status, 200);
   await until(async () => (await planOf(ann)) === 'pro');
 });
 
@@ -162,8 +175,8 @@ test('of two pages for one plan that are paid at once one is charged, and the ot
   await until(async () => stripe.refunds.length === 1);
   assert.equal(await planOf(ann), 'pro');
   assert.equal((await invoicesOf(ann)).length, 1);
-  const payments = sessions.map(({ payment_intent }) => payment_intent.id);
-  assert.ok(payments.includes(stripe.refunds[0].payment_intent));
+  const payments = sessions.map(({ payment_intent }) => payment_intent!.id);
+  assert.ok(payments.includes(stripe.refunds[0]!.payment_intent));
 });
 
 test('a renewal is charged by Stripe and has an invoice here; a better plan ends it, and what Stripe gives up ends the plan', async () => {
@@ -172,8 +185,8 @@ test('a renewal is charged by Stripe and has an invoice here; a better plan ends
   const renewals = () => [...stripe.subscriptions.values()].filter(({ id }) => !before.has(id));
   await deliver(service.url, completed(stripe.pay((await open(ann)).url)));
   await until(async () => renewals().length === 1);
-  const [first] = renewals();
-  const tell = (type: string, object: any) => deliver(service.url, stripe.event(type, object));
+  const first = renewals()[0]!;
+  const tell = (type: string, object: object) => deliver(service.url, stripe.event(type, object));
   const invoice = stripe.renew(first);
   await until(async () => {
     assert.equal((await tell('invoice.paid', invoice)).status, 200);
@@ -182,7 +195,7 @@ test('a renewal is charged by Stripe and has an invoice here; a better plan ends
   for (const _ of [1, 2]) await tell('invoice.paid', invoice);
   const invoices = await invoicesOf(ann);
   assert.equal(invoices.length, 2);
-  assert.equal(Date.parse(invoices[0].period_start), first.trial_end * 1_000);
+  assert.equal(Date.parse(invoices[0].period_start), first.trial_end! * 1_000);
 
   await deliver(service.url, completed(stripe.pay((await open(ann, 'power')).url)));
   await until(async () => first.status === 'canceled' && renewals().length === 2);
@@ -190,7 +203,7 @@ test('a renewal is charged by Stripe and has an invoice here; a better plan ends
   assert.equal((await tell('customer.subscription.deleted', first)).status, 200);
   assert.equal(await planOf(ann), 'power', 'the end of what was replaced ends nothing');
 
-  const second = renewals()[1];
+  const second = renewals()[1]!;
   second.status = 'canceled';
   await until(async () => {
     assert.equal((await tell('customer.subscription.deleted', second)).status, 200);
@@ -211,15 +224,15 @@ test('a lesser plan is paid from the next term on, the free one not at all; what
   };
   await choose('pro', 'annual');
   await until(async () => renewals().length === 2);
-  const [old, lesser] = renewals();
+  const [old, lesser] = renewals() as [StripeSubscription, StripeSubscription];
   assert.equal(old.status, 'canceled');
-  assert.deepEqual([lesser.status, lesser.trial_end, lesser.items.data[0].price.unit_amount], ['trialing', old.trial_end, 58_800]);
-  assert.equal(lesser.items.data[0].price.recurring.interval, 'year');
+  assert.deepEqual([lesser.status, lesser.trial_end, lesser.items.data[0]!.price.unit_amount], ['trialing', old.trial_end, 58_800]);
+  assert.equal(lesser.items.data[0]!.price.recurring.interval, 'year');
   await choose('free');
   await until(async () => lesser.status === 'canceled');
   await choose('power');
   await until(async () => renewals().length === 3);
-  assert.deepEqual([renewals()[2].status, renewals()[2].trial_end], ['trialing', old.trial_end]);
+  assert.deepEqual([renewals()[2]!.status, renewals()[2]!.trial_end], ['trialing', old.trial_end]);
   assert.equal(await planOf(ann), 'power');
   assert.equal((await invoicesOf(ann)).length, 1);
 });
@@ -277,5 +290,5 @@ test('killed between the payment and what tells of it, and between that and the 
   assert.equal((await deliver(service.url, event)).status, 200);
   await until(async () => [...stripe.subscriptions.values()].some(({ customer }) => customer === session.customer));
   assert.equal([...stripe.subscriptions.values()].filter(({ customer }) => customer === session.customer).length, 1);
-  assert.ok(!stripe.refunds.some(({ payment_intent }) => payment_intent === session.payment_intent.id));
+  assert.ok(!stripe.refunds.some(({ payment_intent }) => payment_intent === session.payment_intent!.id));
 });

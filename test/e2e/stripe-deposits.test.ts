@@ -6,7 +6,7 @@ import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts'
 import { checkLedger } from '../../src/storage/ledger-check.ts';
 import { until } from '../support/runtime.ts';
 import { Caller, startService } from '../support/service.ts';
-import { deliver, killWhenItLooks, StripeServer } from '../support/stripe-server.ts';
+import { deliver, killWhenItLooks, StripeServer, type StripeSession } from '../support/stripe-server.ts';
 import { stripeSecretKey } from '../support/stripe-stand-in.ts';
 
 const stripe = await StripeServer.start({ after });
@@ -18,7 +18,7 @@ const deposit = (caller: Caller, amount = asked.amount): Promise<any> => caller.
 const find = (caller: Caller, id: string): Promise<any> => caller.json('GET', `${path}s/${id}`);
 const balanceOf = async (caller: Caller) => (await caller.json('GET', '/v1/commerce/wallet/balance')).balance;
 const transactionsOf = async (caller: Caller) => (await caller.json('GET', '/v1/commerce/wallet/transactions')).data;
-const eventOf = (session: any, type = 'completed') =>
+const eventOf = (session: StripeSession, type = 'completed') =>
   stripe.event(`checkout.session.${type}`, { ...session, payment_intent: session.payment_intent?.id ?? null });
 
 afterEach(async () => {

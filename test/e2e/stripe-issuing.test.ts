@@ -7,7 +7,7 @@ import { checkLedger } from '../../src/storage/ledger-check.ts';
 import { onBusiness } from '../support/on-business.ts';
 import { until } from '../support/runtime.ts';
 import { Caller, type Service, startService } from '../support/service.ts';
-import { type Said, StripeIssuingServer } from '../support/stripe-issuing-server.ts';
+import { type IssuedCard, type IssuingAuthorization, type Said, StripeIssuingServer } from '../support/stripe-issuing-server.ts';
 
 const ends: (() => unknown)[] = [];
 let stripe: StripeIssuingServer;
@@ -41,7 +41,7 @@ async function customer(dollars = 1_000): Promise<Caller> {
 }
 
 /** A card of theirs, ours and Stripe's. */
-async function cardOf(caller: Caller, spendLimit = 100): Promise<{ id: string; card: any; number: string; cvv: string }> {
+async function cardOf(caller: Caller, spendLimit = 100): Promise<{ id: string; card: IssuedCard; number: string; cvv: string }> {
   const { id, number, cvv } = await caller.json('POST', cards, { ...asked, spend_limit: spendLimit });
   return { id, card: stripe.cardOf(id), number, cvv };
 }
@@ -226,7 +226,7 @@ test('what Stripe refuses, reverses or lets expire after our yes goes back once,
   yes(refused.said);
   await Promise.all(Array.from({ length: 6 }, () => stripe.tell('issuing_authorization.created', refused.authorization)));
   await proven(caller, id, { balance: 1_000, spent: 0 });
-  for (const status of ['reversed', 'expired']) {
+  for (const status of ['reversed', 'expired'] as const) {
     const { authorization } = await stripe.authorize(card, 2_000);
     await stripe.tell('issuing_authorization.created', authorization);
     await proven(caller, id, { balance: 980, spent: 20 });
@@ -261,7 +261,7 @@ test('a shop that takes less, more, or gives back: the wallet pays what was take
   await stripe.tell('issuing_transaction.created', stripe.capture(tip.authorization, 1_250));
   await proven(caller, id, { balance: 967.5, spent: 32.5 });
   await stripe.tell('issuing_transaction.created', stripe.refund(authorization, 500));
-  await stripe.tell('issuing_transaction.updated', authorization.transactions.at(-1));
+  await stripe.tell('issuing_transaction.updated', authorization.transactions.at(-1)!);
   await proven(caller, id, { balance: 972.5, spent: 27.5 });
   // More than the card may spend: it stands as uncovered, and is not tried again and again.
   const large = await stripe.authorize(card, 1_000);
@@ -277,7 +277,7 @@ test('with PostgreSQL too slow the answer is no, in time, and what is booked lat
   const { id, card } = await cardOf(caller);
   const holder = new pg.Client({ connectionString: (await runningEmbeddedPostgres(service.dataDir))! });
   await holder.connect();
-  const late: { authorization: any; said: Said }[] = [];
+  const late: { authorization: IssuingAuthorization; said: Said }[] = [];
   for (const lock of ['select * from wallet for update', 'lock table issuer_authorization in access exclusive mode']) {
     await holder.query('begin');
     await holder.query(lock);

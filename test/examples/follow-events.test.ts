@@ -8,7 +8,8 @@ import { createServer } from '../../src/edge/http/server.ts';
 import type { Connection } from '../../src/edge/http/web-socket.ts';
 import { silentLog } from '../../src/log.ts';
 import { FrontDoor } from '../support/front-door.ts';
-import { Caller, type Scope, startService } from '../support/service.ts';
+import type { Scope } from '../support/scope.ts';
+import { Caller, startService } from '../support/service.ts';
 
 type Follower = {
   /** What it printed, line by line. */

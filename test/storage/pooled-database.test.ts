@@ -12,11 +12,12 @@ import { startPgbouncer, withoutPgbouncer } from '../support/pgbouncer.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { testRuntime } from '../support/runtime.ts';
+import type { Scope } from '../support/scope.ts';
 
 const options = { skip: withoutPgbouncer, timeout: 60_000 };
 const timeouts = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`;
 
-async function migrated(t: { after(end: () => unknown): void }): Promise<TestDatabase> {
+async function migrated(t: Scope): Promise<TestDatabase> {
   const kept = await testDatabase();
   t.after(() => kept.close());
   return kept;

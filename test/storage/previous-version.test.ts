@@ -5,10 +5,11 @@ import test from 'node:test';
 import pg from 'pg';
 import { testDatabase } from '../support/database.ts';
 import { type PreviousVersion, replay } from '../support/previous-version.ts';
+import type { Scope } from '../support/scope.ts';
 
 const previous: PreviousVersion = JSON.parse(readFileSync(new URL('../fixtures/previous-version.json', import.meta.url), 'utf8'));
 
-async function connect(t: { after(end: () => unknown): void }): Promise<pg.Client> {
+async function connect(t: Scope): Promise<pg.Client> {
   const database = await testDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

@@ -4,7 +4,7 @@
  * up to the caller.
  */
 import assert from 'node:assert/strict';
-import type { EffectOutcome } from '../../src/actors/define-actor.ts';
+import type { AnyActor, EffectOutcome } from '../../src/actors/define-actor.ts';
 import { missingScope } from '../../src/authority.ts';
 import { accountActor } from '../../src/domains/accounts/account/account.ts';
 import type { AccountRow } from '../../src/domains/accounts/account/entity.ts';
@@ -15,7 +15,9 @@ import { taskActor } from '../../src/domains/tasks/task/task.ts';
 import type { Toolbox } from '../../src/domains/tasks/tools/port.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
-import { type RecordedEvent, RecordedTurn } from './turn-context.ts';
+import type { Overrides } from '../../src/storage/account-overrides.ts';
+import type { Json } from './json.ts';
+import { type InputOf, type RecordedEffect, type RecordedEvent, type RecordedMessage, RecordedTurn } from './turn-context.ts';
 
 const tools = [
   { name: 'read_file', need: null, highConsequence: false },
@@ -43,20 +45,27 @@ export const toolbox: Toolbox = {
   run: () => Promise.reject(new Error('no tool runs here')),
 };
 
-const actors: Record<string, any> = {
+const actors = {
   account: accountActor({ startedTasks: null as never }),
   task: taskActor({ plan: null as never }),
   agent: agentActor(toolbox, { model: null, tool: null, checkOutput: null } as never),
 };
 
 export type Limits = { concurrentAgents?: number; concurrentTasks?: number; tasksLimit?: number };
-type Effect = { id: string; kind: string; actorId: string; name: string; input: any };
-type Message = { from: string; kind: string; id: string; command: string; input: any };
+type Actors = typeof actors;
+type Kind = keyof Actors;
+/** Commands, and what they take. */
+export type CommandOf<K extends Kind> = keyof Actors[K]['commands'] & string;
+export type InputOfCommand<K extends Kind, C extends CommandOf<K>> = InputOf<Actors[K], C>;
+type Effect = RecordedEffect & { kind: Kind; actorId: string };
+type Message = RecordedMessage & { from: string };
+/** The actors' rows, of which each has some of the fields. */
+type AnyRow = AccountRow | TaskRow | AgentRow;
 
 export class World {
   readonly accountId = 'acct_1';
   readonly taskId = 'task_1';
-  readonly rows = new Map<string, any>();
+  readonly rows = new Map<string, AnyRow>();
   readonly events: RecordedEvent[] = [];
   readonly history = new Map<string, ModelMessage[]>();
   readonly effects: Effect[] = [];
@@ -85,13 +94,16 @@ export class World {
   }
 
   get task(): TaskRow {
-    return this.rows.get(this.taskId);
+    return this.rows.get(this.taskId) as TaskRow;
   }
   get account(): AccountRow {
-    return this.rows.get(this.accountId);
+    return this.rows.get(this.accountId) as AccountRow;
   }
   get agents(): AgentRow[] {
-    return this.task.agents.flatMap(({ id }) => this.rows.get(id) ?? []);
+    return this.task.agents.flatMap(({ id }) => this.agent(id) ?? []);
+  }
+  agent(id: string): AgentRow | undefined {
+    return this.rows.get(id) as AgentRow | undefined;
   }
   get isQuiet(): boolean {
     return this.messages.length === 0;
@@ -99,17 +111,23 @@ export class World {
 
   /** What is left out is unlimited. */
   setLimits(limits: Limits): void {
-    const overrides = { plan: 'business', tasksLimit: -1, concurrentTasks: -1, concurrentAgents: -1, ...limits };
+    const overrides = { plan: 'business', tasksLimit: -1, concurrentTasks: -1, concurrentAgents: -1, ...limits } as Overrides;
     this.act('account', this.accountId, 'limitsChanged', { overrides, changedAtMs: this.nowMs });
   }
 
   /** A command from outside. Returns its reply, or the code of its refusal. */
-  act(kind: string, id: string, command: string, input: any): any {
+  act<K extends Kind, C extends CommandOf<K>>(kind: K, id: string, command: C, input: InputOfCommand<K, C>): Json {
+    return this.take(kind, id, command, input);
+  }
+
+  /** A command by its name, as messages and outcomes have it. */
+  private take(kind: Kind, id: string, command: string, input: Json): Json {
     const before = this.rows.get(id) ?? null;
     const ctx = new RecordedTurn(id, ++this.nowMs);
-    let turn: { state: any; reply: any };
+    const { commands } = actors[kind] as AnyActor;
+    let turn: ReturnType<(typeof commands)[string]>;
     try {
-      turn = actors[kind].commands[command](before, structuredClone(input), ctx);
+      turn = commands[command]!(before, structuredClone(input), ctx);
     } catch (error) {
       if (error instanceof AppError) return error.code;
       throw error;
@@ -128,25 +146,26 @@ export class World {
     );
     const message = first.at(choice % first.length)!;
     this.messages.splice(this.messages.indexOf(message), 1);
-    if (actors[message.kind] === undefined) return;
-    const refusal = this.act(message.kind, message.id, message.command, message.input);
+    if (!isKind(message.kind)) return;
+    const refusal = this.take(message.kind, message.id, message.command, message.input);
     assert.notEqual(typeof refusal, 'string', `message ${message.command} was refused: ${refusal}`);
   }
 
-  complete(effect: Effect, given: EffectOutcome<any>): void {
+  complete(effect: Effect, given: EffectOutcome): void {
     const started = ['planning', 'running', 'paused'].includes(this.task.status) ? [this.taskId] : [];
     const outcome = effect.name === 'startedTasks' ? { kind: 'done' as const, value: { ids: started, areAll: true } } : given;
     this.effects.splice(this.effects.indexOf(effect), 1);
     if (effect.name === 'model' && outcome.kind === 'done') {
       this.lastTurnTokens = (outcome.value as ModelReply).inputTokens + (outcome.value as ModelReply).outputTokens;
     }
-    this.act(effect.kind, effect.actorId, outcomes[effect.name]!, { effectId: effect.id, outcome, tookMs: 10 });
+    this.take(effect.kind, effect.actorId, outcomes[effect.name]!, { effectId: effect.id, outcome, tookMs: 10 });
   }
 
-  private commit(kind: string, id: string, command: string, before: any, after: any, ctx: RecordedTurn): void {
+  private commit(kind: Kind, id: string, command: string, before: AnyRow | null, after: AnyRow | null, ctx: RecordedTurn): void {
     for (const effectId of ctx.cancelled) {
       const at = this.effects.findIndex((one) => one.id === effectId);
-      assert.ok(at >= 0 || before?.effectId === effectId || before?.planEffectId === effectId, 'only an effect of its own is cancelled');
+      const { effectId: own, planEffectId } = (before ?? {}) as Partial<AgentRow & TaskRow>;
+      assert.ok(at >= 0 || own === effectId || planEffectId === effectId, 'only an effect of its own is cancelled');
       if (at >= 0) this.effects.splice(at, 1);
     }
     if (after !== null) this.rows.set(id, deepFreeze(after));
@@ -160,8 +179,8 @@ export class World {
         history.push(row.entry);
       }
       this.history.set(id, history);
-      this.lookAtAgent(command, before, after, ctx);
-    } else if (kind === 'task') this.lookAtTask(before, after);
+      this.lookAtAgent(command, before as AgentRow | null, after as AgentRow, ctx);
+    } else if (kind === 'task') this.lookAtTask(before as TaskRow | null, after as TaskRow);
     this.lookAtPlaces();
   }
 
@@ -286,7 +305,7 @@ export class World {
   assertShownTruly(): void {
     if (!this.isQuiet || ended.has(this.task.status)) return;
     for (const shown of this.task.agents) {
-      const agent = this.rows.get(shown.id) as AgentRow;
+      const agent = this.agent(shown.id)!;
       const pick = ({ status, currentTool, progress, result, error, tokensUsed }: typeof shown | AgentRow) => ({
         status,
         currentTool,
@@ -307,6 +326,10 @@ export const ended = new Set(['complete', 'failed', 'cancelled']);
 /** What spends is an effect of a name of its own. */
 export function isToolCall({ name }: { name: string }): boolean {
   return name === 'tool' || name === 'purchase';
+}
+
+function isKind(kind: string): kind is Kind {
+  return kind in actors;
 }
 
 const outcomes: Record<string, string> = {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export type Certificate = { ca: string; cert: string; key: string };
@@ -16,7 +16,7 @@ export type Authority = {
 export const withoutOpenssl: string | false = hasOpenssl() ? false : 'openssl, which makes the certificates, is not on the PATH';
 
 /** An authority of its own, and the certificates that it signs. */
-export async function authority(t: Pick<TestContext, 'after'>): Promise<Authority> {
+export async function authority(t: Scope): Promise<Authority> {
   const folder = await temporaryFolder('troupe-tls-');
   t.after(() => folder.remove());
   const at = (name: string): string => join(folder.path, name);

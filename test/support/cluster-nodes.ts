@@ -1,6 +1,5 @@
 /** A cluster in one process for tests: real PostgreSQL, real Redis, each node with a runtime of its own, and links that can be harmed. */
 import { randomUUID } from 'node:crypto';
-import type { TestContext } from 'node:test';
 import pg from 'pg';
 import type { ActorSystem } from '../../src/actors/actor-system.ts';
 import type { AnyActor } from '../../src/actors/define-actor.ts';
@@ -16,10 +15,12 @@ import { createTransport, type Transport } from '../../src/cluster/transport/tra
 import type { Log } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import type { Json } from './json.ts';
 import { MemoryLinks, type MemoryPeers } from './memory-links.ts';
 import { probeActor, probeOptions } from './probe-actor.ts';
 import { type TestRedis, testRedis } from './redis.ts';
 import { until } from './runtime.ts';
+import type { Scope } from './scope.ts';
 import { clusterKey } from './transports.ts';
 
 export type TestNode = {
@@ -69,8 +70,8 @@ export type TestCluster = {
   links: MemoryLinks;
   nodes: TestNode[];
   /** Lines that nodes logged as warnings or errors. */
-  lines: { level: string; node: string; message: string; fields: any }[];
-  sql(text: string, values?: unknown[]): Promise<any[]>;
+  lines: { level: string; node: string; message: string; fields: Json }[];
+  sql(text: string, values?: unknown[]): Promise<Json[]>;
   /** A node that has joined. */
   join(name: string, options?: JoinOptions): Promise<TestNode>;
   /** Resolves when every shard is served as planned, by the node that the database says, and nothing moves. */
@@ -79,11 +80,11 @@ export type TestCluster = {
   shares(): Promise<Record<string, number>>;
 };
 
-export async function testCluster(t: Pick<TestContext, 'after'>, clusterOptions: TestClusterOptions = {}): Promise<TestCluster> {
+export async function testCluster(t: Scope, clusterOptions: TestClusterOptions = {}): Promise<TestCluster> {
   const ends: (() => unknown)[] = [];
   const redis =
     clusterOptions.redisUrl === undefined
-      ? await testRedis({ after: (end: any) => void ends.push(end) })
+      ? await testRedis({ after: (end) => void ends.push(end) })
       : ({ url: clusterOptions.redisUrl } as TestRedis);
   const kept = clusterOptions.database ?? (await testDatabase());
   const direct = new pg.Pool({ connectionString: kept.url, max: 4, application_name: 'test' });

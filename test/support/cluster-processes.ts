@@ -14,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { testDatabase } from './database.ts';
 import { settableClock } from './faketime.ts';
+import type { Json } from './json.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { type Heal, Link, type Way } from './link.ts';
 import { NodeProcess, ownProgram } from './node-process.ts';
@@ -274,7 +275,7 @@ export class ClusterProcesses {
   }
 
   /** Asks the database itself. */
-  async sql(text: string): Promise<any[]> {
+  async sql(text: string): Promise<Json[]> {
     const client = new pg.Client({ connectionString: this.databaseUrl() });
     await client.connect();
     try {

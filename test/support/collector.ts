@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { Scope } from './scope.ts';
 
 export type ReceivedSpan = {
   traceId: string;
@@ -27,7 +27,7 @@ export type Collector = {
   answers: (number | null)[];
 };
 
-export async function startCollector(t: Pick<TestContext, 'after'>): Promise<Collector> {
+export async function startCollector(t: Scope): Promise<Collector> {
   const collector: Collector = { url: '', spans: [], requests: [], answers: [] };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -48,14 +48,19 @@ export async function startCollector(t: Pick<TestContext, 'after'>): Promise<Col
   return collector;
 }
 
-function read(body: any): ReceivedSpan[] {
-  return body.resourceSpans.flatMap(({ resource, scopeSpans }: any) =>
-    scopeSpans.flatMap(({ spans }: any) =>
-      spans.map((span: any) => ({ ...span, attributes: plain(span.attributes), resource: plain(resource.attributes) })),
+/** OTLP's JSON, as far as it is read here. */
+type Exported = { resourceSpans: { resource: { attributes: Attributes }; scopeSpans: { spans: ExportedSpan[] }[] }[] };
+type ExportedSpan = Omit<ReceivedSpan, 'attributes' | 'resource'> & { attributes: Attributes };
+type Attributes = { key: string; value: Record<string, unknown> }[];
+
+function read(body: Exported): ReceivedSpan[] {
+  return body.resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) =>
+      spans.map((span) => ({ ...span, attributes: plain(span.attributes), resource: plain(resource.attributes) })),
     ),
   );
 }
 
-function plain(attributes: { key: string; value: Record<string, unknown> }[]): Record<string, unknown> {
+function plain(attributes: Attributes): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

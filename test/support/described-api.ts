@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import Schema from 'typebox/schema';
 import type { Answer } from './http-client.ts';
+import type { Json } from './json.ts';
 
 export type JsonSchema = {
   type?: string | string[];
@@ -45,20 +46,30 @@ export type Operation = {
   responses: Record<string, Described>;
 };
 
+/** An operation as the document has it, its references resolved. */
+type DescribedOperation = {
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema?: JsonSchema; example?: unknown }> };
+  responses: Record<string, Described>;
+  security?: unknown[];
+  'x-session'?: boolean;
+  'x-scopes'?: string[];
+};
+
 type Validator = { Check(value: unknown): boolean; Errors(value: unknown): [boolean, { instancePath: string; message: string }[]] };
 
 export class DescribedApi {
   readonly operations: Operation[];
   /** The successful statuses that were seen, e.g. `GET /tasks 200`. */
   readonly seen = new Set<string>();
-  readonly document: any;
+  readonly document: Json;
   private readonly byPath: { pattern: RegExp; operation: Operation }[];
   private readonly validators = new Map<object, Validator>();
 
-  constructor(document: any) {
+  constructor(document: Json) {
     this.document = document;
-    const { paths } = resolved(document);
-    this.operations = Object.entries(paths as Record<string, Record<string, any>>).flatMap(([path, methods]) =>
+    const { paths } = resolved(document) as { paths: Record<string, Record<string, DescribedOperation>> };
+    this.operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, described]) => operationOf(method.toUpperCase(), path, described)),
     );
     // Of two paths that fit, the one with fewer parameters is meant.
@@ -126,9 +137,9 @@ export class DescribedApi {
 }
 
 /** The document with whatever its references name in their places. */
-function resolved(document: any): any {
+function resolved(document: Json): unknown {
   const known = new Map<string, unknown>();
-  const resolve = (value: any): any => {
+  const resolve = (value: Json): unknown => {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map(resolve);
     if (typeof value.$ref !== 'string') return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, resolve(inner)]));
@@ -148,7 +159,7 @@ function resolved(document: any): any {
   return resolve(document);
 }
 
-function operationOf(method: string, path: string, described: any): Operation {
+function operationOf(method: string, path: string, described: DescribedOperation): Operation {
   const content = described.requestBody?.content;
   const json = content?.['application/json'];
   const parameters: Parameter[] = described.parameters ?? [];
@@ -165,7 +176,7 @@ function operationOf(method: string, path: string, described: any): Operation {
   };
 }
 
-function scopeOf(described: any): string | null {
+function scopeOf(described: DescribedOperation): string | null {
   if (described.security?.length === 0) return null;
-  return described['x-session'] === true ? 'session' : (described['x-scopes'][0] ?? 'any');
+  return described['x-session'] === true ? 'session' : (described['x-scopes']![0] ?? 'any');
 }

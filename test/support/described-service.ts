@@ -7,7 +7,8 @@ import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts'
 import { DescribedApi, type Operation } from './described-api.ts';
 import { type Answer, HttpClient, type Sent } from './http-client.ts';
 import { until } from './runtime.ts';
-import { Caller, type Scope, startService } from './service.ts';
+import type { Scope } from './scope.ts';
+import { Caller, startService } from './service.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
 /** One id of each kind of thing, by the path up to it: `/tasks/{id}/deliverables/{file_id}`. */

@@ -1,8 +1,9 @@
 /** Plain HTTP requests whose paths, headers and bodies go out as they are: `fetch` would mend half of what a hostile caller sends. */
 import { Agent, request as httpRequest } from 'node:http';
+import type { Json } from './json.ts';
 
 export type Sent = { method: string; path: string; headers?: Record<string, string>; body?: string | Uint8Array; chunked?: boolean };
-export type Answer = { status: number; headers: Record<string, string | string[] | undefined>; text: string; json: any };
+export type Answer = { status: number; headers: Record<string, string | string[] | undefined>; text: string; json: Json };
 
 export class HttpClient {
   private readonly url: () => string;

@@ -4,7 +4,7 @@ import type { DownReason, Peers } from '../../src/cluster/peers.ts';
 
 /** What becomes of one piece of news: lost on its way, refused at the sender, held until released, or delivered after so many milliseconds. */
 export type Fate = 'lost' | 'refused' | 'held' | number;
-export type News = { from: string; to: string; kind: string; payload: any };
+export type News = { from: string; to: string; kind: string; payload: unknown };
 
 type Node = {
   member: Member;

@@ -1,7 +1,10 @@
 /** Every migration with its SQL. */
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { Migration } from '@mikro-orm/migrations';
 
+/** A migration only collects its SQL: nothing of a database is asked. */
+type MigrationClass = new (driver: never, config: never) => Migration & { name: string };
 export type LoadedMigration = { name: string; statements: string[] };
 
 export async function allMigrations(): Promise<LoadedMigration[]> {
@@ -11,8 +14,8 @@ export async function allMigrations(): Promise<LoadedMigration[]> {
     files
       .toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1))
       .map(async (file) => {
-        const [Class] = Object.values(await import(new URL(file, root).href)) as [new (...args: unknown[]) => any];
-        const migration = new Class({}, {});
+        const [Class] = Object.values(await import(new URL(file, root).href)) as [MigrationClass];
+        const migration = new Class({} as never, {} as never);
         await migration.up();
         return { name: migration.name, statements: migration.getQueries().map(String) };
       }),

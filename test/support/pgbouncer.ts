@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { TestContext } from 'node:test';
 import pg from 'pg';
+import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const program = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'].map((folder) => join(folder, 'pgbouncer')).find(isProgram);
@@ -33,7 +33,7 @@ const commandTimeoutMs = 15_000;
 
 /** @param urls of the users that come: it knows their passwords. Ends with the test. */
 export async function startPgbouncer(
-  t: Pick<TestContext, 'after'>,
+  t: Scope,
   urls: readonly string[],
   settings: { pool_mode: 'session' | 'transaction' | 'statement' } & Record<string, string>,
 ): Promise<Pgbouncer> {
@@ -72,7 +72,7 @@ export async function startPgbouncer(
 }
 
 function running(
-  t: Pick<TestContext, 'after'>,
+  t: Scope,
   { child, launch, port, adminUrl }: { child: ChildProcess; launch: () => Promise<ChildProcess | null>; port: number; adminUrl: string },
 ): Pgbouncer {
   let current = child;

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { type AnyActor, actorRef, defineActor, type EffectResult, type Turn, type TurnContext } from '../../src/actors/define-actor.ts';
 import { AppError } from '../../src/errors.ts';
 import { json } from '../../src/storage/column-types.ts';
+import type { Json } from './json.ts';
 
 export const ProbeEntity = defineEntity({
   name: 'Probe',
@@ -72,8 +73,8 @@ export const probe = actorRef<ProbeContract>('probe');
 
 /** What the probe's effects do; tests put in what they need. */
 export const effects = {
-  work: async (_input: any, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
-  mail: async (_input: any, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
+  work: async (_input: Json, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
+  mail: async (_input: Json, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
 };
 
 /** Called before the probe hears something; tests make it throw. */
@@ -124,7 +125,7 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
       hearing.before(input);
       if (input === 'throw') throw new TypeError('cannot hear');
       if (input === 'refuse') throw new AppError('conflict', 'will not hear');
-      const value = input === 'overflow' || (input as any)?.overflow === true ? 2_000_000 : (state?.value ?? 0);
+      const value = input === 'overflow' || (input as { overflow?: boolean } | null)?.overflow === true ? 2_000_000 : (state?.value ?? 0);
       return { state: { ...(state ?? blank(ctx.id)), value, heard: [...(state?.heard ?? []), input] }, reply: null };
     },
     listen: (state, input, ctx) => ({

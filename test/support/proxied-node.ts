@@ -1,12 +1,13 @@
 /** A runtime with probe actors whose way to the database a test can hold, cut and slow down. */
 import { probeActor, probeOptions } from './probe-actor.ts';
 import { type TestRuntime, type TestRuntimeOptions, testRuntime } from './runtime.ts';
+import type { Scope } from './scope.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 export type ProxiedNode = { node: TestRuntime; proxy: TcpProxy };
 
 /** Closed with the test. */
-export async function proxiedNode(t: { after(fn: () => unknown): void }, options: TestRuntimeOptions = {}): Promise<ProxiedNode> {
+export async function proxiedNode(t: Scope, options: TestRuntimeOptions = {}): Promise<ProxiedNode> {
   let proxy!: TcpProxy;
   const via = async (url: string) => {
     proxy = await TcpProxy.before(url);

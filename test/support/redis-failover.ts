@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { Redis, type RedisOptions } from 'ioredis';
 import { anyPort, neededProgram, settingsOf, startServer } from './redis.ts';
+import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export type FailingRedis = {
@@ -19,7 +19,7 @@ type Server = { port: number; process: ChildProcess; client: Redis };
 const password = 'a secret: with/marks@in?it';
 
 /** A primary, a replica and three Sentinels, which have a password of their own. */
-export async function testSentinels(t: Pick<TestContext, 'after'>): Promise<FailingRedis> {
+export async function testSentinels(t: Scope): Promise<FailingRedis> {
   const secrets = ['--requirepass', password, '--masterauth', password];
   const primary = await start(t, () => secrets, password);
   const replica = await start(t, () => [...secrets, '--replicaof', '127.0.0.1', String(primary.port)], password);
@@ -64,7 +64,7 @@ export async function testSentinels(t: Pick<TestContext, 'after'>): Promise<Fail
 }
 
 /** Three primaries, and a replica of the one that holds this key. */
-export async function testRedisCluster(t: Pick<TestContext, 'after'>, key: string): Promise<FailingRedis> {
+export async function testRedisCluster(t: Scope, key: string): Promise<FailingRedis> {
   const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--requirepass', password, '--masterauth', password];
   const servers: Server[] = [];
   for (let n = 0; n < 4; n++) servers.push(await start(t, (port) => [...args, '--cluster-config-file', `nodes-${port}.conf`], password));
@@ -96,7 +96,7 @@ export async function testRedisCluster(t: Pick<TestContext, 'after'>, key: strin
  * @param tls files that any user may read
  */
 export async function testTlsRedis(
-  t: Pick<TestContext, 'after'>,
+  t: Scope,
   tls: { caFile: string; certFile: string; keyFile: string },
 ): Promise<{ sentinels: string; cluster: string }> {
   const common = (port: number) => [
@@ -129,7 +129,7 @@ export async function testTlsRedis(
 type Arguments = readonly string[] | { file: string; args: readonly string[] };
 
 async function start(
-  t: Pick<TestContext, 'after'>,
+  t: Scope,
   more: (port: number, folder: string) => Arguments | Promise<Arguments>,
   secret: string,
   options: RedisOptions = {},

@@ -7,8 +7,8 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { Redis } from 'ioredis';
+import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export type TestRedis = {
@@ -37,7 +37,7 @@ export const withoutRedis: string | false = redisProgram !== undefined || proces
 if (withoutRedis) console.error(`SKIPPED: tests of the cluster, because ${withoutRedis}`);
 
 /** Starts a Redis that ends with the test, however the test ends. */
-export async function testRedis(t: Pick<TestContext, 'after'>): Promise<TestRedis> {
+export async function testRedis(t: Scope): Promise<TestRedis> {
   const program = neededProgram();
   const folder = await temporaryFolder('troupe-redis-');
   let server: ChildProcess | null = null;

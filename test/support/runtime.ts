@@ -1,5 +1,4 @@
 /** An actor runtime for tests: a real database, one node, the runtime on both, and a look at what it told. */
-import type { EntitySchema } from '@mikro-orm/core';
 import pg from 'pg';
 import type { ActorSystem } from '../../src/actors/actor-system.ts';
 import type { AnyActor } from '../../src/actors/define-actor.ts';
@@ -9,11 +8,12 @@ import type { Log } from '../../src/log.ts';
 import type { EventDraft } from '../../src/storage/commit-unit.ts';
 import { Database } from '../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import type { Json } from './json.ts';
 import { productSchemaWith } from './product-schema.ts';
 
 export type TestRuntimeOptions = Partial<Omit<RuntimeOptions, 'database' | 'placement'>> & {
   /** Entities of the tested actors that the service itself does not have, and the SQL that makes their tables. */
-  entities?: EntitySchema<any>[];
+  entities?: Parameters<typeof productSchemaWith>[0][number][];
   tables?: string[];
   /** Makes an address that leads to the same database by another way, e.g. a proxy. The node's lock goes the straight way. */
   via?: (url: string) => Promise<string>;
@@ -34,7 +34,7 @@ export type TestRuntime = {
   events: (EventDraft & { seq: number })[];
   /** Lines logged as errors. */
   errors: { fields: object; message: string }[];
-  sql(text: string, values?: unknown[]): Promise<any[]>;
+  sql(text: string, values?: unknown[]): Promise<Json[]>;
   /** Ends this runtime without finishing anything and starts another on the same database. */
   crashAndRestart(): Promise<void>;
   /** Ends it as SIGTERM would and starts another. */

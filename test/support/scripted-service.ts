@@ -1,5 +1,6 @@
 /** The whole service with a model that says what each case of a test tells it to: a task whose prompt names a case is answered by that case. */
 import type { TestContext } from 'node:test';
+import type { Json } from './json.ts';
 import { type Behaviour, type ChatMessage, type ChatRequest, finish, openAiServer, plan } from './openai-server.ts';
 import { Caller, type Service, startService } from './service.ts';
 
@@ -15,9 +16,9 @@ export type ScriptedService = {
   /** Resolves with request `n` of a case as soon as it is there. */
   request(name: string, n: number): Promise<ChatRequest>;
   /** Creates a task that plays this case. */
-  begin(name: string, play: Case, config?: object, by?: Caller, workspaceId?: string): Promise<any>;
+  begin(name: string, play: Case, config?: object, by?: Caller, workspaceId?: string): Promise<Json>;
   /** Creates it and waits for its end, or for it to pause. */
-  play(name: string, play: Case, config?: object, by?: Caller): Promise<any>;
+  play(name: string, play: Case, config?: object, by?: Caller): Promise<Json>;
 };
 
 export const endStatuses = ['complete', 'failed', 'cancelled'];

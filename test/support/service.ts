@@ -7,13 +7,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi } from './described-api.ts';
+import type { Json } from './json.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { nodeEnv } from './node-env.ts';
 import { copyPreparedPostgres } from './prepared-postgres.ts';
+import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-
-/** What lives as long as a test, or whatever else says when it ends. */
-export type Scope = { after(end: () => unknown): void };
 
 export type Service = {
   readonly url: string;
@@ -186,7 +185,7 @@ export class Caller {
   }
 
   /** The JSON answer of a request that must succeed. */
-  async json(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<any> {
+  async json(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Json> {
     const response = await this.fetch(method, path, body, headers);
     const text = await response.text();
     if (!response.ok) throw new NotOk(response.status, `${method} ${path}: ${response.status} ${text}`);
@@ -198,7 +197,7 @@ export class Caller {
   }
 
   /** The JSON answer of a command that must succeed in the end: asked again with one key while a lost node makes its outcome unknown. */
-  async insist(method: string, path: string, body: unknown, withinMs = 60_000): Promise<any> {
+  async insist(method: string, path: string, body: unknown, withinMs = 60_000): Promise<Json> {
     const key = { 'idempotency-key': randomUUID() };
     const until = Date.now() + withinMs;
     for (let isRepeat = false; ; isRepeat = true) {
@@ -213,14 +212,14 @@ export class Caller {
     }
   }
 
-  async upload(workspaceId: string, name: string, content: string | Uint8Array): Promise<any> {
+  async upload(workspaceId: string, name: string, content: string | Uint8Array): Promise<Json> {
     const form = new FormData();
     form.set('file', new Blob([content as never]), name);
     return this.insist('POST', `/v1/workspaces/${workspaceId}/files`, form);
   }
 
   /** Polls until the task has one of the statuses. */
-  async untilTask(id: string, statuses: string[], withinMs = 60_000): Promise<any> {
+  async untilTask(id: string, statuses: string[], withinMs = 60_000): Promise<Json> {
     const until = Date.now() + withinMs;
     for (;;) {
       const task = await this.json('GET', `/v1/tasks/${id}`);
@@ -231,9 +230,9 @@ export class Caller {
   }
 
   /** All events of the account from `after` on, over the stream: connects, replays, leaves. */
-  async events(after = 0): Promise<any[]> {
+  async events(after = 0): Promise<Json[]> {
     const socket = new WebSocket(`${this.service.url.replace('http', 'ws')}/v1/ws`);
-    const events: any[] = [];
+    const events: Json[] = [];
     return new Promise((resolve, reject) => {
       socket.onopen = () => socket.send(JSON.stringify({ type: 'auth', token: this.token, resume_from: after }));
       socket.onerror = () => reject(new Error('the stream could not be opened'));

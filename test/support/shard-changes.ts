@@ -1,7 +1,8 @@
 /** How often each shard's row has been changed, whatever epochs it was given. */
 import { shardCount } from '../../src/cluster/address.ts';
+import type { Json } from './json.ts';
 
-type Sql = (text: string) => Promise<readonly any[]>;
+type Sql = (text: string) => Promise<readonly Json[]>;
 
 /** Counts from now on. Returns what reads the counts, by shard. */
 export async function countShardChanges(sql: Sql): Promise<() => Promise<number[]>> {

@@ -1,7 +1,7 @@
 /** A way to a server that takes its time: every byte waits in both directions, in order, as with a slow or far server. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { Scope } from './scope.ts';
 
 export type SlowLink = {
   /** The server's address by way of this link. */
@@ -11,7 +11,7 @@ export type SlowLink = {
 };
 
 /** A link to the server at `target` that is there as long as the test. */
-export async function slowLink(t: Pick<TestContext, 'after'>, target: string): Promise<SlowLink> {
+export async function slowLink(t: Scope, target: string): Promise<SlowLink> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const link: SlowLink = { url: '', delayMs: 0 };

@@ -5,10 +5,12 @@ import { formOf, type RecordedStatement } from './previous-version.ts';
 
 const file = process.env.RECORD_STATEMENTS;
 const seen = new Set<string>();
-const { query } = pg.Client.prototype as any;
+type Query = (this: { connectionParameters?: { application_name?: string } }, ...of: unknown[]) => unknown;
+const prototype = pg.Client.prototype as unknown as { query: Query };
+const { query } = prototype;
 
 if (file !== undefined) {
-  (pg.Client.prototype as any).query = function (this: any, first: unknown, second: unknown, ...rest: unknown[]) {
+  prototype.query = function (first, second, ...rest) {
     const statement = statementOf(first, second);
     const name = String(this.connectionParameters?.application_name ?? '');
     if (statement !== null && name.startsWith('troupe ') && name !== 'troupe migrations') record(file, statement);

@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Json } from './json.ts';
 
 /** What a compressed message ends with, and leaves out (RFC 7692). */
 const deflateTail = Buffer.from([0, 0, 0xff, 0xff]);
 
 export class StreamClient {
   /** Every JSON message so far. */
-  readonly messages: any[] = [];
+  readonly messages: Json[] = [];
   closeCode: number | null = null;
   closeReason = '';
   /** What the server answered to the offer of compression; empty: nothing. */
@@ -45,7 +46,7 @@ export class StreamClient {
     return client;
   }
 
-  get events(): any[] {
+  get events(): Json[] {
     return this.messages.filter((message) => message.type === 'event');
   }
 
@@ -81,7 +82,7 @@ export class StreamClient {
     }
   }
 
-  async untilMessage(type: string): Promise<any> {
+  async untilMessage(type: string): Promise<Json> {
     await this.until(() => this.messages.some((message) => message.type === type));
     return this.messages.find((message) => message.type === type);
   }

@@ -6,15 +6,58 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkDigit } from '../../src/domains/commerce/issuing/embedded.ts';
+import type { Json } from './json.ts';
 import { signatureOf } from './stripe-server.ts';
-import { newId, nowS, refused, StripeStandIn, stripeSecretKey } from './stripe-stand-in.ts';
+import { newId, nowS, refused, type StripeEvent, StripeStandIn, stripeSecretKey } from './stripe-stand-in.ts';
 
 export type IssuingRequest = { method: string; path: string; params: URLSearchParams; idempotencyKey: string | null };
 /** `answer is lost`: it is done, and the connection breaks. */
 type Failure = 'reset' | 'answer is lost' | 'hang';
 type Answer = { status: number; body: object };
+type Cardholder = { id: string; object: 'issuing.cardholder'; name: string | null; metadata: Record<string, string> };
+export type IssuedCard = {
+  id: string;
+  object: 'issuing.card';
+  brand: string;
+  type: string | null;
+  currency: string | null;
+  status: string | null;
+  number: string;
+  cvc: string;
+  last4: string;
+  exp_month: number;
+  exp_year: number;
+  cardholder: Cardholder;
+  metadata: Record<string, string>;
+};
+type Merchant = { name: string; category: string };
+type IssuingTransaction = {
+  id: string;
+  object: 'issuing.transaction';
+  type: string;
+  amount: number;
+  currency: string;
+  authorization: string;
+  card: string;
+  merchant_data: Merchant;
+};
+export type IssuingAuthorization = {
+  id: string;
+  object: 'issuing.authorization';
+  amount: number;
+  approved: boolean;
+  currency: string;
+  status: 'pending' | 'closed' | 'reversed' | 'expired';
+  card: Omit<IssuedCard, 'number' | 'cvc'>;
+  merchant_data: Merchant;
+  created: number;
+  pending_request: { amount: number; currency: string; amount_details?: null; is_amount_controllable?: boolean } | null;
+  request_history: { amount?: number; currency?: string; approved: boolean; reason: string }[];
+  transactions: IssuingTransaction[];
+  metadata: Record<string, string>;
+};
 /** What a service said to a request for authorization; null: nothing in time. */
-export type Said = { status: number; version: string | null; body: any; afterMs: number } | null;
+export type Said = { status: number; version: string | null; body: Json; afterMs: number } | null;
 
 export const issuingSecret = 'whsec_IssuingTestsOnly0123456789';
 const version = '2026-10-28.endive';
@@ -22,9 +65,9 @@ const answerWithinMs = 2_000;
 
 /** Paths that are waited for are met with their method before them. */
 export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
-  readonly cardholders = new Map<string, any>();
-  readonly cards = new Map<string, any>();
-  readonly authorizations = new Map<string, any>();
+  readonly cardholders = new Map<string, Cardholder>();
+  readonly cards = new Map<string, IssuedCard>();
+  readonly authorizations = new Map<string, IssuingAuthorization>();
   /** What the next requests for such a path meet. */
   failures: { path: RegExp; failure: Failure; times: number }[] = [];
   /** Where it asks; its service may move. */
@@ -45,16 +88,21 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
   }
 
   /** The card of ours that it has made. */
-  cardOf(cardId: string): any {
-    return [...this.cards.values()].find(({ metadata }) => metadata.card_id === cardId);
+  cardOf(cardId: string): IssuedCard {
+    return [...this.cards.values()].find(({ metadata }) => metadata.card_id === cardId)!;
   }
 
   /** A shop asks for money. With an authorization: for so much more. `stands`: it was decided there, whatever the service says. */
   async authorize(
-    card: any,
+    card: IssuedCard,
     amount: number,
-    { on, currency = 'usd', merchant = 'Rocket Rides', stands }: { on?: any; currency?: string; merchant?: string; stands?: boolean } = {},
-  ): Promise<{ authorization: any; said: Said }> {
+    {
+      on,
+      currency = 'usd',
+      merchant = 'Rocket Rides',
+      stands,
+    }: { on?: IssuingAuthorization; currency?: string; merchant?: string; stands?: boolean } = {},
+  ): Promise<{ authorization: IssuingAuthorization; said: Said }> {
     const authorization = on ?? this.newAuthorization(card, currency, merchant);
     authorization.pending_request = { amount, currency, amount_details: null, is_amount_controllable: false };
     const said = await this.ask(authorization);
@@ -69,7 +117,7 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
   }
 
   /** A request for authorization, as it stands. */
-  async ask(authorization: any, { secret, body }: { secret?: string; body?: string } = {}): Promise<Said> {
+  async ask(authorization: IssuingAuthorization, { secret, body }: { secret?: string; body?: string } = {}): Promise<Said> {
     const begunAtMs = performance.now();
     const signal = AbortSignal.timeout(answerWithinMs);
     try {
@@ -84,27 +132,27 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
   }
 
   /** A shop takes what was authorized, or something else. */
-  capture(authorization: any, amount: number): any {
+  capture(authorization: IssuingAuthorization, amount: number): IssuingTransaction {
     authorization.status = 'closed';
     return this.move(authorization, 'capture', -amount);
   }
 
-  refund(authorization: any, amount: number): any {
+  refund(authorization: IssuingAuthorization, amount: number): IssuingTransaction {
     return this.move(authorization, 'refund', amount);
   }
 
   /** Tells of it, as often as it takes. */
-  async tell(type: string, object: any): Promise<void> {
+  async tell(type: string, object: object): Promise<void> {
     const answer = await this.send(this.event(type, object));
     assert.equal(answer.status, 200, await answer.text());
   }
 
-  event(type: string, object: any): any {
+  event(type: string, object: unknown): StripeEvent & Record<string, unknown> {
     return { id: newId('evt'), object: 'event', api_version: version, created: nowS(), type, livemode: false, data: { object } };
   }
 
   send(
-    event: any,
+    event: object,
     { secret = issuingSecret, atS = nowS(), body, signal }: { secret?: string; atS?: number; body?: string; signal?: AbortSignal } = {},
   ): Promise<Response> {
     const signed = JSON.stringify(event, null, 2);
@@ -112,19 +160,19 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
     return fetch(`${this.serviceUrl()}/v1/stripe/issuing`, { method: 'POST', headers, body: body ?? signed, signal });
   }
 
-  newAuthorization(card: any, currency = 'usd', merchant = 'Rocket Rides'): any {
-    const authorization = {
+  newAuthorization(card: IssuedCard, currency = 'usd', merchant = 'Rocket Rides'): IssuingAuthorization {
+    const authorization: IssuingAuthorization = {
       ...{ id: newId('iauth'), object: 'issuing.authorization', amount: 0, approved: false, currency, status: 'pending' },
       ...{ card: withoutSecrets(card), merchant_data: { name: merchant, category: 'taxicabs_limousines' }, created: nowS() },
-      ...{ pending_request: null as any, request_history: [] as any[], transactions: [] as any[], metadata: {} },
+      ...{ pending_request: null, request_history: [], transactions: [], metadata: {} },
     };
     this.authorizations.set(authorization.id, authorization);
     return authorization;
   }
 
-  private move(authorization: any, type: string, amount: number): any {
+  private move(authorization: IssuingAuthorization, type: string, amount: number): IssuingTransaction {
     const { id, card, merchant_data, currency } = authorization;
-    const transaction = {
+    const transaction: IssuingTransaction = {
       ...{ id: newId('ipi'), object: 'issuing.transaction', type, amount, currency, authorization: id, card: card.id, merchant_data },
     };
     authorization.transactions.push(transaction);
@@ -164,12 +212,17 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
 
   private answer({ method, path, params }: IssuingRequest): Answer {
     const [, , , kind, id = ''] = path.split('/');
-    const done = (body: any): Answer => (body === undefined ? refused(404, 'resource_missing') : { status: 200, body });
+    const done = (body: object | undefined): Answer => (body === undefined ? refused(404, 'resource_missing') : { status: 200, body });
     switch (`${method} ${kind}${id === '' ? '' : '/{id}'}`) {
       case 'GET cardholders':
         return { status: 200, body: { object: 'list', data: [...this.cardholders.values()], has_more: false } };
       case 'POST cardholders': {
-        const cardholder = { id: newId('ich'), object: 'issuing.cardholder', name: params.get('name'), metadata: metadataOf(params) };
+        const cardholder: Cardholder = {
+          id: newId('ich'),
+          object: 'issuing.cardholder',
+          name: params.get('name'),
+          metadata: metadataOf(params),
+        };
         if (params.get('billing[address][postal_code]') === null) return refused(400, 'parameter_missing');
         this.cardholders.set(cardholder.id, cardholder);
         return done(cardholder);
@@ -201,17 +254,17 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
     if (!this.cardholders.has(params.get('cardholder') ?? '')) return refused(400, 'resource_missing');
     const body = `400000${String(randomInt(1e9)).padStart(9, '0')}`;
     const number = body + checkDigit(body);
-    const card = {
+    const card: IssuedCard = {
       ...{ id: newId('ic'), object: 'issuing.card', brand: 'Visa', type: params.get('type'), currency: params.get('currency') },
       ...{ status: params.get('status') ?? 'inactive', number, cvc: String(randomInt(1_000)).padStart(3, '0'), last4: number.slice(-4) },
-      ...{ exp_month: 8, exp_year: 2031, cardholder: this.cardholders.get(params.get('cardholder')!), metadata: metadataOf(params) },
+      ...{ exp_month: 8, exp_year: 2031, cardholder: this.cardholders.get(params.get('cardholder')!)!, metadata: metadataOf(params) },
     };
     this.cards.set(card.id, card);
     return { status: 200, body: withoutSecrets(card) };
   }
 }
 
-function withoutSecrets({ number: _number, cvc: _cvc, ...card }: any): any {
+function withoutSecrets({ number: _number, cvc: _cvc, ...card }: IssuedCard): Omit<IssuedCard, 'number' | 'cvc'> {
   return card;
 }
 

@@ -4,9 +4,50 @@
  */
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { newId, nowS, refused, StripeStandIn, stripeSecretKey } from './stripe-stand-in.ts';
+import type { Json } from './json.ts';
+import { newId, nowS, refused, type StripeEvent, StripeStandIn, stripeSecretKey } from './stripe-stand-in.ts';
 
-export type StripeRequest = { method: string; path: string; params: any; idempotencyKey: string | null; version: string | null };
+export type StripeRequest = { method: string; path: string; params: Form; idempotencyKey: string | null; version: string | null };
+/** A form's fields; nested by the brackets of their names. */
+type Form = Json;
+export type StripeSession = {
+  id: string;
+  object: 'checkout.session';
+  url: string;
+  status: 'open' | 'complete' | 'expired';
+  payment_status: 'unpaid' | 'paid';
+  mode: string;
+  amount_total: number;
+  currency: string;
+  client_reference_id: string;
+  metadata: Record<string, string>;
+  customer: string | null;
+  payment_intent: { id: string; object: 'payment_intent'; status: string; payment_method: string } | null;
+  expires_at: number;
+  success_url: string;
+  cancel_url: string;
+};
+export type StripeSubscription = {
+  id: string;
+  object: 'subscription';
+  customer: string;
+  default_payment_method: string;
+  status: 'active' | 'trialing' | 'canceled' | 'past_due';
+  trial_end: number | null;
+  created: number;
+  metadata: Record<string, string>;
+  items: { object: 'list'; data: { id: string; price: { unit_amount: number; recurring: { interval: string } } }[] };
+};
+export type StripeInvoice = {
+  id: string;
+  object: 'invoice';
+  status: string;
+  amount_paid: number;
+  currency: string;
+  parent: { type: 'subscription_details'; subscription_details: { subscription: string; metadata: Record<string, string> } };
+  lines: { object: 'list'; has_more: boolean; data: { id: string; amount: number; period: { start: number; end: number } }[] };
+};
+type StripeRefund = { id: string; object: 'refund'; payment_intent: string; status: string };
 type Answer = { status: number; body: object; headers?: Record<string, string> };
 type Failure = Answer | 'hang' | 'reset' | 'answer is lost';
 
@@ -14,10 +55,10 @@ export const stripeWebhookSecret = 'whsec_TroupeTestsOnly0123456789';
 const monthS = 30 * 86_400;
 
 export class StripeServer extends StripeStandIn<StripeRequest> {
-  readonly sessions = new Map<string, any>();
-  readonly refunds: any[] = [];
-  readonly subscriptions = new Map<string, any>();
-  readonly invoices: any[] = [];
+  readonly sessions = new Map<string, StripeSession>();
+  readonly refunds: StripeRefund[] = [];
+  readonly subscriptions = new Map<string, StripeSubscription>();
+  readonly invoices: StripeInvoice[] = [];
   /** What the next requests meet, in order; null: nothing. It stays with the last where `always`. */
   failures: (Failure | null)[] = [];
   always: Failure | null = null;
@@ -30,12 +71,12 @@ export class StripeServer extends StripeStandIn<StripeRequest> {
   }
 
   /** The session behind a page's address. */
-  sessionOf(pageUrl: string): any {
+  sessionOf(pageUrl: string): StripeSession {
     return [...this.sessions.values()].find(({ url }) => url === pageUrl)!;
   }
 
   /** Somebody pays on the page. `late`: by a means that takes its time. */
-  pay(pageUrl: string, { late = false, paidMinor }: { late?: boolean; paidMinor?: number } = {}): any {
+  pay(pageUrl: string, { late = false, paidMinor }: { late?: boolean; paidMinor?: number } = {}): StripeSession {
     const session = this.sessionOf(pageUrl);
     if (session.status !== 'open') throw new Error(`the page is ${session.status}`);
     session.status = 'complete';
@@ -52,22 +93,22 @@ export class StripeServer extends StripeStandIn<StripeRequest> {
   }
 
   /** What took its time has arrived, or come to nothing. */
-  arrive(session: any, paid: boolean): void {
+  arrive(session: StripeSession, paid: boolean): void {
     if (paid) session.payment_status = 'paid';
-    session.payment_intent.status = paid ? 'succeeded' : 'requires_payment_method';
+    session.payment_intent!.status = paid ? 'succeeded' : 'requires_payment_method';
   }
 
   /** The next term of a subscription is charged. */
-  renew(subscription: any, termS = monthS): any {
+  renew(subscription: StripeSubscription, termS = monthS): StripeInvoice {
     const start = subscription.trial_end ?? subscription.created;
     const last = this.invoices.filter((invoice) => invoice.parent.subscription_details.subscription === subscription.id).at(-1);
-    const from = last?.lines.data[0].period.end ?? start;
+    const from = last?.lines.data[0]?.period.end ?? start;
     subscription.status = 'active';
-    return this.invoice(subscription, subscription.items.data[0].price.unit_amount, { start: from, end: from + termS });
+    return this.invoice(subscription, subscription.items.data[0]!.price.unit_amount, { start: from, end: from + termS });
   }
 
   /** An event as Stripe sends it. */
-  event(type: string, object: any): any {
+  event(type: string, object: object): StripeEvent & Record<string, unknown> {
     return {
       id: newId('evt'),
       object: 'event',
@@ -140,7 +181,7 @@ export class StripeServer extends StripeStandIn<StripeRequest> {
       case 'POST refunds': {
         if (this.refunds.some(({ payment_intent }) => payment_intent === params.payment_intent))
           return refused(400, 'charge_already_refunded');
-        const refund = { id: newId('re'), object: 'refund', payment_intent: params.payment_intent, status: 'succeeded' };
+        const refund: StripeRefund = { id: newId('re'), object: 'refund', payment_intent: params.payment_intent, status: 'succeeded' };
         this.refunds.push(refund);
         return { status: 200, body: refund };
       }
@@ -169,14 +210,14 @@ export class StripeServer extends StripeStandIn<StripeRequest> {
     }
   }
 
-  private openSession(params: any): Answer {
+  private openSession(params: Form): Answer {
     const item = params.line_items[0];
     const expiresAt = Number(params.expires_at);
     if (expiresAt < nowS() + 1_800 || expiresAt > nowS() + 86_400) return refused(400, 'parameter_invalid_integer', 'expires_at');
     const amount = Number(item.price_data.unit_amount) * Number(item.quantity);
     if (amount < 50) return refused(400, 'amount_too_small', 'line_items[0][price_data][unit_amount]');
     const id = newId('cs_test');
-    const session = {
+    const session: StripeSession = {
       id,
       object: 'checkout.session',
       url: `https://checkout.stripe.test/c/pay/${id}`,
@@ -197,9 +238,9 @@ export class StripeServer extends StripeStandIn<StripeRequest> {
     return { status: 200, body: { ...session } };
   }
 
-  private subscribe(params: any): any {
+  private subscribe(params: Form): StripeSubscription {
     const { price_data: price } = params.items[0];
-    const subscription = {
+    const subscription: StripeSubscription = {
       id: newId('sub'),
       object: 'subscription',
       customer: params.customer,
@@ -217,8 +258,8 @@ export class StripeServer extends StripeStandIn<StripeRequest> {
     return subscription;
   }
 
-  private invoice(subscription: any, amount: number, period: { start: number; end: number }): any {
-    const invoice = {
+  private invoice(subscription: StripeSubscription, amount: number, period: { start: number; end: number }): StripeInvoice {
+    const invoice: StripeInvoice = {
       id: newId('in'),
       object: 'invoice',
       status: 'paid',
@@ -237,7 +278,7 @@ export type Delivery = { secret?: string; atS?: number; body?: string; header?: 
 /** Hands an event to a service as Stripe does: signed over the exact body. */
 export function deliver(
   serviceUrl: string,
-  event: any,
+  event: object,
   { secret = stripeWebhookSecret, atS = nowS(), body, header }: Delivery = {},
 ): Promise<Response> {
   const signed = JSON.stringify(event, null, 2);
@@ -250,8 +291,8 @@ export function deliver(
 export async function killWhenItLooks(
   stripe: StripeServer,
   service: { url: string; kill(): Promise<unknown>; restart(): Promise<unknown> },
-  event: any,
-  session: any,
+  event: object,
+  session: { id: string },
 ): Promise<void> {
   const looked = stripe.next(new RegExp(session.id));
   const told = deliver(service.url, event).catch(() => null);
@@ -266,8 +307,8 @@ export function signatureOf(body: string, secret: string, atS: number): string {
 }
 
 /** `a[b][0]=c` and the like as objects and arrays. */
-function nested(fields: URLSearchParams): any {
-  const root: any = {};
+function nested(fields: URLSearchParams): Form {
+  const root: Form = {};
   for (const [name, value] of fields) {
     const keys = name.split(/\[|\]\[|\]/).filter((key, at) => key !== '' || at === 0);
     let at = root;
@@ -280,18 +321,18 @@ function nested(fields: URLSearchParams): any {
 }
 
 /** null: refused as it stands; undefined: not found. */
-function found(object: any, of: (object: any) => any): Answer {
+function found<O>(object: O | undefined, of: (object: O) => object | null | undefined): Answer {
   const body = object === undefined ? undefined : of(object);
   if (body === undefined) return refused(404, 'resource_missing', 'id');
   return body === null ? refused(400, 'invalid_request') : { status: 200, body };
 }
 
-function shown(session: any, expanded?: string): any {
+function shown(session: StripeSession, expanded?: string): object {
   const { payment_intent: intent } = session;
   return { ...session, payment_intent: expanded === 'payment_intent' ? intent : (intent?.id ?? null) };
 }
 
-function list(data: any[]): Answer {
+function list(data: object[]): Answer {
   return { status: 200, body: { object: 'list', data, has_more: false, url: '' } };
 }
 

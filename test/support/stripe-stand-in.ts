@@ -3,6 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Scope } from './scope.ts';
+
+/** `object`: a session, subscription, card or authorization; in tests of refusals anything. */
+export type StripeEvent = { id: string; object: 'event'; type: string; created: number; data: { object: unknown } };
 
 export const stripeSecretKey = 'sk_test_51TroupeTestsOnly';
 
@@ -15,7 +19,7 @@ export abstract class StripeStandIn<R> {
     this.server = createServer((request, response) => void this.serve(request, response));
   }
 
-  static async start<S extends StripeStandIn<any>>(this: new () => S, t: { after(end: () => unknown): void }): Promise<S> {
+  static async start<S extends Pick<StripeStandIn<never>, 'listen'>>(this: new () => S, t: Scope): Promise<S> {
     const stripe = new this();
     await stripe.listen(t);
     return stripe;
@@ -38,7 +42,7 @@ export abstract class StripeStandIn<R> {
     for (const { found } of waited) found(request);
   }
 
-  private async listen(t: { after(end: () => unknown): void }): Promise<void> {
+  async listen(t: Scope): Promise<void> {
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
     t.after(() => {

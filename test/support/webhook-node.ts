@@ -1,14 +1,15 @@
 /** Webhooks on one node: a real database, the runtime, the stream's hub, dispatchers with real sockets, and a clock that a test moves by hand. */
 import type { TestContext } from 'node:test';
 import type { ActorSystem } from '../../src/actors/actor-system.ts';
-import { actorRef, defineActor, type NewEvent } from '../../src/actors/define-actor.ts';
+import { type AnyActor, actorRef, defineActor, type NewEvent } from '../../src/actors/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Placement } from '../../src/cluster/placement.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
-import { user } from '../../src/domains/identity/user/messages.ts';
+import { type UserContract, type UserProfile, user } from '../../src/domains/identity/user/messages.ts';
 import { accountWebhooksActor } from '../../src/domains/webhooks/account-webhooks/account-webhooks.ts';
 import { accountWebhooksEffects } from '../../src/domains/webhooks/account-webhooks/count.ts';
+import type { WebhookRow } from '../../src/domains/webhooks/webhook/entity.ts';
 import { type CreateWebhook, type DeliveryRecord, webhook } from '../../src/domains/webhooks/webhook/messages.ts';
 import { webhookSecrets } from '../../src/domains/webhooks/webhook/secrets.ts';
 import { keyOfSecret, newWebhookSecret } from '../../src/domains/webhooks/webhook/signature.ts';
@@ -25,6 +26,7 @@ import type { Resolve } from '../../src/providers/outbound/resolve.ts';
 import { Database } from '../../src/storage/database.ts';
 import { Canary, type CanaryRow } from '../../src/storage/entities/runtime.ts';
 import { testDatabase } from './database.ts';
+import type { Json } from './json.ts';
 import { eventCatalogue } from './product-events.ts';
 import { productSchema } from './product-schema.ts';
 import { until } from './runtime.ts';
@@ -45,13 +47,15 @@ export const crierActor = defineActor<CanaryRow, CrierContract>({
   queries: {},
 });
 
+type OwnerQueries = { [K in keyof Pick<UserContract['queries'], 'profile'>]: () => Partial<UserProfile> };
+
 /** In the place of the user who registers webhooks: has an address, and no more. */
-const ownerActor = defineActor<CanaryRow, any>({
+const ownerActor: AnyActor = {
   ref: user,
   entity: Canary,
   commands: {},
-  queries: { profile: () => ({ email: 'ann@example.com' }) },
-});
+  queries: { profile: () => ({ email: 'ann@example.com' }) } satisfies OwnerQueries,
+};
 
 export class MovedClock implements Clock {
   private aheadMs = 0;
@@ -203,7 +207,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
       part.runtime.timers.fireDue();
     },
     row: (id: string) => node.actors.query(webhook, id, 'get', null),
-    async deliveries(webhookId: string): Promise<any[]> {
+    async deliveries(webhookId: string): Promise<Json[]> {
       const { rows } = await part.database.read({
         text: `select * from webhook_delivery where webhook_id = $1 and type <> 'webhook.challenge' order by id`,
         values: [webhookId],
@@ -211,7 +215,7 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
       return rows;
     },
     /** Resolves when the webhook's committed progress is as the condition says. */
-    async untilRow(id: string, condition: (row: any) => boolean, what: string): Promise<void> {
+    async untilRow(id: string, condition: (row: WebhookRow) => boolean, what: string): Promise<void> {
       await until(async () => {
         const row = await node.row(id);
         return row !== null && condition(row);

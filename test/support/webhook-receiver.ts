@@ -2,8 +2,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Json } from './json.ts';
+import type { Scope } from './scope.ts';
 
-export type Received = { path: string; headers: IncomingHttpHeaders; body: string; event: any };
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string; event: Json };
 export type Answer = (request: Received, response: ServerResponse) => void;
 
 export type WebhookReceiver = {
@@ -23,7 +25,7 @@ export const answerWith =
   (_request, response) =>
     void response.writeHead(status, headers).end(body);
 
-export async function startReceiver(t: { after(end: () => unknown): void }): Promise<WebhookReceiver> {
+export async function startReceiver(t: Scope): Promise<WebhookReceiver> {
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk) => (body += chunk));

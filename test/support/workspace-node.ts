@@ -38,6 +38,7 @@ import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
 import { testDatabase } from './database.ts';
 import { startEdge } from './http-edge.ts';
+import type { Json } from './json.ts';
 import { productSchemaWith } from './product-schema.ts';
 import { settled } from './settled.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -149,12 +150,12 @@ export async function startWorkspaceNode(t: TestContext) {
       await runtime.stop();
       runtime = await startRuntime();
     },
-    async json(path: string, init?: RequestInit & { as?: string }): Promise<any> {
+    async json(path: string, init?: RequestInit & { as?: string }): Promise<Json> {
       const response = await call(path, init);
       assert.ok(response.ok, `${response.status} ${await response.clone().text()}`);
       return response.json();
     },
-    async createWorkspace(name: string, as = 'acct_ann'): Promise<any> {
+    async createWorkspace(name: string, as = 'acct_ann'): Promise<Json> {
       return this.json('/v1/workspaces', {
         method: 'POST',
         as,
@@ -179,7 +180,7 @@ export async function startWorkspaceNode(t: TestContext) {
       return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
     },
     settled: () => settled(database),
-    async events(): Promise<{ type: string; data: any }[]> {
+    async events(): Promise<{ type: string; data: Json }[]> {
       return (await database.pool.query('select type, data from event order by account_id, seq')).rows;
     },
   };

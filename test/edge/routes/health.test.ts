@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { type Health, healthRoutes } from '../../../src/edge/routes/health.ts';
 import { AppError } from '../../../src/errors.ts';
 import { startEdge } from '../../support/http-edge.ts';
+import type { Scope } from '../../support/scope.ts';
 
-async function startHealth(t: { after(fn: () => unknown): void }, given: Partial<Health> = {}) {
+async function startHealth(t: Scope, given: Partial<Health> = {}) {
   const state = { nowMs: 1_000_000, readiness: 'ready' };
   const nowMs = () => state.nowMs;
   const health: Health = { version: '1.2.3', node: 'a', startedAtMs: 0, nowMs, readiness: () => state.readiness, checks: {}, ...given };

@@ -6,11 +6,12 @@ import { type AgentMailParts, agentMail } from '../../../../src/domains/tasks/ag
 import { mailsPerDay } from '../../../../src/plans.ts';
 import type { Mail } from '../../../../src/providers/mail/port.ts';
 import { testRuntime } from '../../../support/runtime.ts';
+import type { Scope } from '../../../support/scope.ts';
 
 const written = { to: 'bob@example.com', subject: 'Hi', text: 'The text\n' };
 
 /** An account whose user is ann@example.com, on the free plan. */
-async function mailer(t: { after(end: () => unknown): void }, { verified = true, reachesPeople = true } = {}) {
+async function mailer(t: Scope, { verified = true, reachesPeople = true } = {}) {
   const node = await testRuntime([throttleActor] as unknown as AnyActor[]);
   t.after(() => node.close());
   const sent: { mail: Mail; id: string }[] = [];

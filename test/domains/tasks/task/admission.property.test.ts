@@ -4,10 +4,11 @@ import test from 'node:test';
 import fc from 'fast-check';
 import type { TaskConfig } from '../../../../src/domains/tasks/task/entity.ts';
 import type { ModelReply } from '../../../../src/providers/model/port.ts';
-import { ended, isToolCall, World } from '../../../support/agent-world.ts';
+import { type CommandOf, ended, type InputOfCommand, isToolCall, World } from '../../../support/agent-world.ts';
 import { somebody } from '../../../support/memory-workspace.ts';
 
 const tokensPerTurn = 700;
+const plainly = { reason: null, editedArguments: null, by: somebody };
 const numRuns = Number(process.env.RUNS ?? 400);
 
 test('whatever the order of messages, replies, outcomes and people, agents and their task keep every promise and come to an end', () => {
@@ -67,9 +68,9 @@ function step(world: World, what: number, which: number): void {
     return world.setLimits({ concurrentAgents: world.account.overrides!.concurrentAgents!, tasksLimit: which < 50 ? 0 : -1 });
   const agents = world.task.agents;
   const target = agents[which % Math.max(1, agents.length)];
-  const row = target === undefined ? undefined : world.rows.get(target.id);
+  const row = target === undefined ? undefined : world.agent(target.id);
   if (row === undefined || (what < 80 && which % 4 > 0)) return;
-  const act = (command: string, input: object) => {
+  const act = <C extends CommandOf<'agent'>>(command: C, input: InputOfCommand<'agent', C>) => {
     const reply = world.act('agent', row.id, command, input);
     if (row.phase === 'ended' && command !== 'taskEnded')
       assert.equal(reply, command === 'approve' && reply === 'not_found' ? 'not_found' : 'conflict');
@@ -84,7 +85,7 @@ function step(world: World, what: number, which: number): void {
     });
   if (what < 97) {
     const approval = row.approvals.at(-1);
-    const reply = act('approve', { approvalId: approval?.id ?? 'appr_none', approved: which % 2 === 0, reason: null });
+    const reply = act('approve', { approvalId: approval?.id ?? 'appr_none', approved: which % 2 === 0, ...plainly });
     if (approval === undefined) assert.equal(reply, 'not_found');
     else if (approval.status !== 'pending') assert.equal(reply, 'conflict');
     return;
@@ -164,7 +165,7 @@ function bringToEnd(world: World): void {
       const waiting = world.agents.find((one) => one.status === 'waiting');
       if (paused !== undefined) world.act('agent', paused.id, 'resume', {});
       else if (waiting !== undefined)
-        world.act('agent', waiting.id, 'approve', { approvalId: waiting.approvals.at(-1)!.id, approved: true, reason: null });
+        world.act('agent', waiting.id, 'approve', { approvalId: waiting.approvals.at(-1)!.id, approved: true, ...plainly });
       else break;
     }
   }

@@ -58,7 +58,7 @@ test('an event that fails is tried again at its times; behind it wait the events
   receiver.answer = failing('a1');
   await node.cry(['a1', 'b1', 'a2', 'c', 'b2'].map((n) => ({ taskId: n === 'c' ? undefined : `task_${n[0]}`, data: { n } })));
   const names = () => receiver.received.map(({ event }) => event.data.n);
-  await node.untilRow(id, ({ cursor, lanes }) => cursor === 5 && lanes.length === 1 && lanes[0].failures === 1, 'the failure');
+  await node.untilRow(id, ({ cursor, lanes }) => cursor === 5 && lanes.length === 1 && lanes[0]!.failures === 1, 'the failure');
   assert.deepEqual([...names()].sort(), ['a1', 'b1', 'b2', 'c']);
   assert.ok(names().indexOf('b1') < names().indexOf('b2'));
   const failed = (await node.deliveries(id)).find(({ status }) => status === 'failed');
@@ -328,7 +328,7 @@ test('a dead receiver of thousands of events costs a bounded row, loses none, an
   for (let page = 0; page < 10; page++) {
     await node.cry(Array.from({ length: tasks }, (_, i) => ({ taskId: `task_${i}`, data: { task: i, page } })));
   }
-  await node.untilRow(id, ({ lanes }) => lanes.length === 128 && lanes.every(({ failures }: any) => failures === 1), 'full lanes');
+  await node.untilRow(id, ({ lanes }) => lanes.length === 128 && lanes.every(({ failures }) => failures === 1), 'full lanes');
   assert.ok((await node.row(id))!.cursor < 10 * tasks);
   receiver.answer = answerWith(200);
   await node.pass(5_000);
