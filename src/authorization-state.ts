@@ -1,4 +1,4 @@
-/** What an issuer says of an authorization: as its adapter reads it, and as it is kept. Amounts are minor units of the card's currency. */
+/** The state of an authorization at its issuer: as its adapter reads it, and as it is stored. Amounts are minor units of the card's currency. */
 export type AuthorizationState = {
   status: 'pending' | 'closed' | 'reversed' | 'expired';
   approved: boolean;

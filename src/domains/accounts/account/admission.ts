@@ -1,6 +1,6 @@
 /**
- * Places at work: as many as the plan allows at once, given first come, first served. Each who enters leaves exactly once, whether a place
- * was given meanwhile or not: who does not wait any more when leaving has been given one. So holders are counted, not kept.
+ * Admission to places (concurrency slots): as many as the plan allows at once, first come, first served. Each id that enters leaves exactly once,
+ * admitted or not: an id that is not waiting when it leaves was admitted. So holders are counted, not listed.
  */
 import { unlimited } from '../../../plans.ts';
 import type { Places } from './entity.ts';
@@ -12,8 +12,8 @@ export function enter(places: Places, id: string): Places {
 }
 
 /**
- * Who has asked for a place wants none any more. One that is given meanwhile, or is asked for by a message that comes later, is given and comes
- * back: so nothing here need be remembered.
+ * Withdraws a request. A place that is given meanwhile, or requested by a message that comes later, is given and returned, so nothing need be
+ * remembered here.
  */
 export function withdraw(places: Places, id: string): Places {
   return places.waiting.includes(id) ? leave(places, id) : places;
@@ -25,7 +25,7 @@ export function leave(places: Places, id: string): Places {
   return { ...places, held: Math.max(0, places.held - 1) };
 }
 
-/** Gives what places there are to those who have waited longest, `most` at once. */
+/** Gives free places to those that have waited longest, at most `most`. */
 export function admit(places: Places, limit: number, most: number): { places: Places; admitted: string[] } {
   const room = limit === unlimited ? most : Math.min(most, Math.max(0, limit - places.held));
   const admitted = places.waiting.slice(0, room);

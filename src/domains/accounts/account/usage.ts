@@ -1,4 +1,4 @@
-/** How an account stands: what holds for it, and what it has used of it. */
+/** The usage summary of an account: its limits, and what it has used of them. */
 import { isUpgrade, limitsOf, type Plan, type PlanLimits, planLimits, unlimited } from '../../../plans.ts';
 import type { AccountRow, WaitingFor } from './entity.ts';
 import { periodAt } from './period.ts';

@@ -2,10 +2,10 @@
  * Who may have a password hashed now. A hash costs 19 MiB and some 50 ms of a core, so few run at once; whoever floods them from one network must
  * not keep others from signing in.
  *
- * H1 Three queues have their turn one after the other: whoever signs in from a network that a right password came from lately, or has proven who
- *    they are; whoever else signs in; whoever registers.
- * H2 In a queue networks have their turn one after the other (/24 of IPv4, /48 of IPv6), in a network its addresses (/64 of IPv6).
- * H3 Of an address, of a network and in a queue so many wait and no more, and nobody waits longer than `maxWaitMs` for the turn of their network.
+ * H1 Three queues are served round-robin: sign-ins from a network that sent a right password lately, or by users who have proven their identity;
+ *    other sign-ins; registrations.
+ * H2 In a queue networks are served round-robin (/24 of IPv4, /48 of IPv6), in a network its addresses (/64 of IPv6).
+ * H3 The number of waiting requests of an address, of a network and of a queue is bounded, and none waits longer than `maxWaitMs` for its network.
  *    Where a queue is full, a network with few in it finds room at the cost of one with many.
  */
 import { LRUCache } from 'lru-cache';
@@ -13,7 +13,7 @@ import { addressGroup } from '../../../edge/http/client-address.ts';
 import { FairGate } from '../../../fair-queue.ts';
 
 export type HashQueue = 'known' | 'login' | 'register';
-/** Whose hash it is: in which queue, and with whom it shares its turns. */
+/** The requester of a hash: its queue, and the network and address it shares its turns with. */
 export type HashRequester = { queue: HashQueue; network: string; address: string };
 
 export type HashQueuesOptions = {
@@ -57,7 +57,7 @@ export class HashQueues {
     return { queue: queue === 'login' && this.known.has(network) ? 'known' : queue, ...requester };
   }
 
-  /** The requester of somebody who has proven who they are. */
+  /** The requester of a user who has proven their identity. */
   requesterOfUser(userId: string): HashRequester {
     return { queue: 'known', network: userId, address: userId };
   }

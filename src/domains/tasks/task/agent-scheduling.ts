@@ -1,4 +1,4 @@
-/** The agents of a task: taken on by the plan or by delegation, begun when those they come after have ended. */
+/** Schedules the agents of a task: created by the plan or by delegation, started when their predecessors have ended. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { type Granted, grantedByBoth } from '../../../scopes.ts';

@@ -1,10 +1,10 @@
 /**
- * What agents start is granted by their task: a model turn, because only the task sees what all its agents spend, and going on with tool calls
- * after a rest. With a budget, one model turn runs at a time, so that the last one is the only one that can go over it.
+ * Admission of agents by their task: to a model turn, because only the task sees what all its agents spend, and to tool calls after a pause.
+ * With a budget, one model turn runs at a time, so that only the last one can exceed it.
  *
- * An agent at work holds a place, of which the account's plan allows so many. The task asks the account for it when nothing else is in the
- * way, and gives it back as soon as something is: who waits for a person, another agent, the budget or a limit holds none. So no place
- * is held by somebody who waits for one.
+ * An agent at work holds a place (concurrency slot), as many as the account's plan allows. The task requests it from the account when nothing else
+ * blocks the agent, and returns it as soon as something does: an agent that waits for a person, another agent, the budget or a limit holds none.
+ * So there is no deadlock by hold and wait.
  */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';

@@ -1,6 +1,6 @@
 /**
- * How many deliveries a node has on their way, over all webhooks and to one receiver, whichever accounts' webhooks go there. Webhooks whose
- * receivers fail or hang share half of the places at most, so that the others always find one.
+ * Limits the concurrent deliveries of a node, over all webhooks and to one receiver, independent of accounts. Webhooks whose receivers fail or hang
+ * share at most half of the slots, so that the others always get one.
  */
 export class DeliverySemaphore {
   taken = 0;
@@ -14,7 +14,7 @@ export class DeliverySemaphore {
     this.toOneReceiver = toOneReceiver;
   }
 
-  /** False: there is none; `onFree` is called, once, when it is worth asking again. */
+  /** False: no slot is free; `onFree` is called once when it is worth trying again. */
   take(origin: string, isTroubled: boolean, onFree: () => void): boolean {
     const hasPlace = this.taken < (isTroubled ? this.total / 2 : this.total) && (this.byOrigin.get(origin) ?? 0) < this.toOneReceiver;
     if (hasPlace) this.takeAnyway(origin);
@@ -22,7 +22,7 @@ export class DeliverySemaphore {
     return hasPlace;
   }
 
-  /** Beyond the bounds: for what a person has asked for, which is bounded by itself. */
+  /** Ignores the limit: for deliveries requested by hand, which have a bound of their own. */
   takeAnyway(origin: string): void {
     this.taken++;
     this.byOrigin.set(origin, (this.byOrigin.get(origin) ?? 0) + 1);

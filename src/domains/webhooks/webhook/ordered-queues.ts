@@ -1,9 +1,9 @@
 /**
- * What one webhook still has to deliver, in queues: the events of a task are one queue and go one after the other; an event without a task is
- * a queue of its own. Plain data and rules; sending and reading are the dispatcher's.
+ * The undelivered events of one webhook, in ordered queues: the events of a task are one queue, sent one after another; an event without a task is
+ * a queue of its own. Data and rules only; the dispatcher sends and reads.
  *
- * W1 Everything up to `cursor` is delivered, save what stands in the queues: what `saved` says at any moment loses nothing.
- * W2 In a queue nothing is sent before what is ahead of it was delivered.
+ * W1 Everything up to `cursor` is delivered, except what is in the queues: `saved` at any moment loses nothing.
+ * W2 In a queue no event is sent before the one ahead of it was delivered.
  * W3 Bounded: so many queues, so many bytes of events in memory. Behind a queue that waits, its later events stay in the database.
  */
 import type { FeedEvent } from '../../../edge/stream/event-feed.ts';
@@ -45,7 +45,7 @@ const maxBytesTogether = 64 * 1024 * 1024;
 export type QueueMemory = { bytes: number };
 
 export class OrderedQueues {
-  /** The newest event that was looked at. */
+  /** The newest event that was examined. */
   cursor: number;
   private bytes = 0;
   private readonly memory: QueueMemory;
@@ -65,7 +65,7 @@ export class OrderedQueues {
     }
   }
 
-  /** W3. Once full, there is room again when half is done. Whoever goes on taking loses nothing; it only grows. */
+  /** W3. Once full, there is room again when half is done. Events taken beyond it are not lost; memory only grows. */
   get hasRoom(): boolean {
     const share = this.isFull ? 0.5 : 1;
     const isShort = this.queues.size > 0 && this.memory.bytes >= maxBytesTogether * share;
@@ -77,7 +77,7 @@ export class OrderedQueues {
     return this.ready.size > 0;
   }
 
-  /** Looks at the next event of the account. */
+  /** Takes the next event of the account. */
   take(event: FeedEvent, isWanted: boolean): void {
     if (event.seq <= this.cursor) return;
     this.cursor = event.seq;
@@ -102,7 +102,7 @@ export class OrderedQueues {
     for (const queue of this.queues.values()) if (!queue.isBusy && queue.dueAt !== null && queue.dueAt <= nowMs) this.ready.add(queue);
   }
 
-  /** The next thing to do; its queue is busy until told how it went. null: nothing now. */
+  /** The next thing to do; its queue is busy until the result is passed in. null: nothing now. */
   next(): Work | null {
     const [queue] = this.ready;
     if (queue === undefined) return null;
@@ -142,7 +142,7 @@ export class OrderedQueues {
     this.goOn(queue);
   }
 
-  /** Its first event was not taken. Answers when it is tried again; null: never. */
+  /** Its first event was not accepted. Returns when it is retried; null: never. */
   failed(queue: OrderedQueue, nowMs: number, askedMs: number): number | null {
     queue.isBusy = false;
     queue.seq = queue.events[0]!.seq;
@@ -155,7 +155,7 @@ export class OrderedQueues {
     return dueAt;
   }
 
-  /** A person has had this event delivered: where its queue waits for it, the queue goes on. */
+  /** This event was delivered by hand: where its queue waits for it, the queue goes on. */
   deliveredByHand(seq: number): void {
     for (const queue of this.queues.values()) {
       if (queue.seq !== seq || queue.dueAt === null || queue.isBusy) continue;
@@ -177,7 +177,7 @@ export class OrderedQueues {
     return [...this.queues.values()].map(({ taskId, seq, failures, since, dueAt }) => ({ taskId, seq, failures, since, dueAt }));
   }
 
-  /** Nothing is done with them any more. */
+  /** Drops all queues. */
   drop(): void {
     for (const queue of this.queues.values()) this.letGo(queue.events.splice(0));
     this.queues.clear();

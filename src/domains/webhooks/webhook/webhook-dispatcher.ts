@@ -1,8 +1,8 @@
 /**
- * Delivers the events of one webhook, on the node where its actor lives, and tells the actor what was done, many deliveries at a time. All it
- * knows can be lost: the actor's row says where to go on, and what had not been told is delivered again, under the same message id.
+ * Delivers the events of one webhook, on the node where its actor lives, and reports deliveries to the actor in batches. Its state is soft: the
+ * actor's row says where to continue, and deliveries that were not reported are repeated under the same message id.
  *
- * C1 At most `maxUnreported` deliveries are on their way or not yet committed: no more than these can be repeated by a crash.
+ * C1 At most `maxUnreported` deliveries are in progress or not yet committed: no more can be repeated by a crash.
  * C2 A receiver that fails or hangs gets fewer requests at once, down to one, and more again with each success.
  */
 
@@ -18,9 +18,9 @@ import type { WebhookDispatchersParts } from './webhook-dispatchers.ts';
 const maxUnreported = 128;
 const mostAtOnce = 16;
 const atOnceFirst = 4;
-/** Deliveries of this time are told together. */
+/** Deliveries within this time are reported together. */
 const reportAfterMs = 50;
-/** Where nothing was delivered, so many events are passed by before that is told. */
+/** Where nothing was delivered, the cursor is reported after so many skipped events. */
 const reportEveryEvents = 1_000;
 const againMs = 1_000;
 const defaultTimeoutMs = 10_000;
@@ -41,7 +41,7 @@ export class WebhookDispatcher {
   private atOnce = atOnceFirst;
   private inProgress = 0;
   private unreported: DeliveryRecord[] = [];
-  /** The same of what a person has asked for. */
+  /** The same for deliveries that were requested by hand. */
   private readonly byHand = new Map<string, DeliveryRecord>();
   private disable: Progress['disable'] = null;
   private reportedCursor = 0;
@@ -63,12 +63,12 @@ export class WebhookDispatcher {
     this.memory = memory;
   }
 
-  /** Takes the webhook as it stands now, at first and when it has changed. Ends itself where there is nothing more to do. */
+  /** Reads the webhook, at first and when it has changed. Ends itself where there is nothing more to do. */
   async refresh(): Promise<void> {
     const look = ++this.lastRead;
     try {
       const row = await this.parts.actors.query(webhook, this.id, 'get', null);
-      // A later look sees what has changed since: only the last one may end it.
+      // A later read sees later changes: only the last one may end the dispatcher.
       if (this.state === 'ended' || look !== this.lastRead) return;
       if (row === null) return this.end();
       const before = this.row;
@@ -84,13 +84,13 @@ export class WebhookDispatcher {
     }
   }
 
-  /** What is due by the clock goes on. Called in time by itself, and by whoever has moved the clock. */
+  /** Continues what is due by the clock. Called by a timer, and by tests that move the clock. */
   wake(): void {
     this.queues.wake(this.parts.clock.nowMs());
     this.work();
   }
 
-  /** Begins nothing new; resolves when what is on its way has ended and is told. */
+  /** Begins nothing new; resolves when running deliveries have ended and are reported. */
   finish(): Promise<void> {
     if (this.state === 'working') this.state = 'finishing';
     this.feed?.close();
@@ -101,7 +101,7 @@ export class WebhookDispatcher {
     });
   }
 
-  /** Lets go of everything at once. What is on its way ends by itself, unheard. */
+  /** Stops at once. Running deliveries end by themselves; their results are ignored. */
   end(): void {
     this.state = 'ended';
     this.feed?.close();
