@@ -1,4 +1,4 @@
-/** The chapter of the API reference that accounts bring, and examples for it. */
+/** The API reference's chapters on accounts, with examples. */
 import type { ReferencePart } from '../../edge/http/reference-part.ts';
 
 export const accountsApi: ReferencePart = {

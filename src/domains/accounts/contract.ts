@@ -1,4 +1,4 @@
-/** What other domains may use of accounts: an account, its plan, its limits and settings. */
+/** What other domains may import of accounts: an account, its plan, its limits and settings. */
 
 export type { AccountRow, WaitingFor } from './account/entity.ts';
 export { Invoice, type InvoiceLine, type InvoiceRow } from './account/invoice-entity.ts';

@@ -1,2 +1,2 @@
-/** What ids of accounts begin with. */
+/** Id prefixes of accounts. */
 export const accountsIds = { account: 'acct_', invoice: 'inv_' } as const;

@@ -1,2 +1,2 @@
-/** What ids of billing begin with. */
+/** Id prefixes of billing. */
 export const billingIds = { checkout: 'cs_' } as const;

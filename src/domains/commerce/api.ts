@@ -1,4 +1,4 @@
-/** The chapter of the API reference that commerce brings, and examples for it. */
+/** The API reference's chapters on commerce, with examples. */
 import { exampleId } from '../../edge/http/examples.ts';
 import type { ReferencePart } from '../../edge/http/reference-part.ts';
 

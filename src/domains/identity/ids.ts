@@ -1,2 +1,2 @@
-/** What ids of identity begin with. */
+/** Id prefixes of identity. */
 export const identityIds = { user: 'usr_', session: 'ses_', apiKey: 'key-' } as const;

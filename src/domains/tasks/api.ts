@@ -1,4 +1,4 @@
-/** The chapters of the API reference that tasks bring, and examples for it. */
+/** The API reference's chapters on tasks, with examples. */
 import { exampleId } from '../../edge/http/examples.ts';
 import type { ReferencePart } from '../../edge/http/reference-part.ts';
 

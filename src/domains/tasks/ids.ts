@@ -1,2 +1,2 @@
-/** What ids of tasks begin with. */
+/** Id prefixes of tasks. */
 export const tasksIds = { task: 'task_', agent: 'agnt_', approval: 'appr_', deliverable: 'dlvr_' } as const;

@@ -1,2 +1,2 @@
-/** What ids of webhooks begin with. */
+/** Id prefixes of webhooks. */
 export const webhooksIds = { webhook: 'wh_', delivery: 'whd_' } as const;

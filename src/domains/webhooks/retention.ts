@@ -1,4 +1,4 @@
-/** How long webhooks keep what is of use for a time only. */
+/** How long temporary rows of webhooks are kept. */
 import type { Clock } from '../../clock.ts';
 import { deleteAgedRows } from '../../storage/aged-rows.ts';
 import type { HousekeepingJob } from '../../storage/maintenance.ts';

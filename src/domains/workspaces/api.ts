@@ -1,4 +1,4 @@
-/** The chapter of the API reference that workspaces bring, and examples for it. */
+/** The API reference's chapters on workspaces, with examples. */
 import { exampleId } from '../../edge/http/examples.ts';
 import type { ReferencePart } from '../../edge/http/reference-part.ts';
 

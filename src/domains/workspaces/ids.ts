@@ -1,2 +1,2 @@
-/** What ids of workspaces begin with. */
+/** Id prefixes of workspaces. */
 export const workspacesIds = { workspace: 'ws_', file: 'wsf_' } as const;

@@ -1,4 +1,4 @@
-/** What the people of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
+/** The settings that users of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { idInMode, modes } from '../../../mode.ts';
@@ -44,7 +44,7 @@ function timezoneHeard(
   ctx: TurnContext,
 ): Turn<AccountSettingsRow | null, void> {
   const { timezone } = settingsOf(state);
-  // A wallet is told by a change of them, so they are there.
+  // Only a change of settings notifies a wallet, so the row exists.
   if (state !== null && timezone !== heard) ctx.send(timezonePort, walletId, 'timezoneChanged', { timezone });
   return { state, reply: undefined };
 }

@@ -2,7 +2,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { json } from '../../../storage/column-types.ts';
 
-/** What the people of an account have chosen. The id is the account's. */
+/** The settings of an account. The id is the account's. */
 export const AccountSettings = defineEntity({
   name: 'AccountSettings',
   tableName: 'account_settings',

@@ -1,4 +1,4 @@
-/** The forms of what the settings of an account are sent. */
+/** Schemas of the inputs of the settings of an account. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { AccountSettingsContract } from './messages.ts';

@@ -1,4 +1,4 @@
-/** What can be asked of an account's settings. The key is the account's id. */
+/** Commands and queries of an account's settings. The key is the account's id. */
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
@@ -15,13 +15,13 @@ export const autoApproveSetting = {
 
 export type AccountSettingsContract = {
   commands: {
-    /** Changes what is given; answers all that holds now. */
+    /** Changes the fields that are given; returns all current settings. */
     change(input: Partial<Settings>): Settings;
-    /** From a wallet: the time zone it goes by from now on. Where it is not the one chosen, or not any more, it is told that. */
+    /** From a wallet: the time zone it uses from now on. Where that is not the chosen one, the chosen one is sent to it. */
     timezoneHeard(input: { walletId: string; timezone: string }): void;
   };
   queries: {
-    /** What holds now, defaults where nothing was ever chosen. */
+    /** The current settings, with defaults for what was never set. */
     get(input: null): Settings;
   };
 };

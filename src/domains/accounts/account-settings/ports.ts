@@ -2,10 +2,10 @@
 
 import { actorRef, type Contract } from '../../../actors/define-actor.ts';
 
-/** Its days begin in the time zone of the account. There is one in each mode; its id is `idInMode`. */
+/** The wallet, whose days begin in the time zone of the account. There is one in each mode; its id is `idInMode`. */
 export type TimezonePort = {
   commands: {
-    /** Answered with `timezoneHeard`, under the id of the one who answers. */
+    /** Answered with `timezoneHeard`, under the id of the sender. */
     timezoneChanged: (input: { timezone: string }) => unknown;
   };
   queries: Contract['queries'];

@@ -1,6 +1,6 @@
 /**
- * What an account stores, in bytes and files: the one place that decides whether one more fits its plan, so that uploads at the same time
- * cannot exceed the limits together. Files tell it of every change by a message of the same commit; now and then it is held against the files.
+ * What an account stores, in bytes and files: the only place that decides whether one more fits its plan, so that uploads at the same time
+ * cannot exceed the limits together. Files report every change by a message of the same commit; now and then the register is reconciled with them.
  */
 
 import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -12,7 +12,7 @@ import { mustFit } from './room.ts';
 
 type State = AccountStorageRow | null;
 
-/** Longer than any upload's last step takes; what a node that died had reserved is free again then. */
+/** Longer than the last step of any upload; then what a failed node had reserved is released. */
 const reservedForMs = 600_000;
 
 export function accountStorageActor(
@@ -36,7 +36,7 @@ function reserve(
   const row = present(state, ctx);
   if (row.reserved.some((one) => one.contentKey === contentKey)) return { state, reply: null };
   const reserved = row.reserved.filter(({ untilMs }) => untilMs > ctx.nowMs);
-  // Of several contents on their way into one file, one takes the place of what is there now.
+  // Of several contents being put into one file, only one replaces the present content.
   const isFirst = !reserved.some((one) => one.fileId === fileId);
   const bytes = isFirst ? Math.max(0, sizeBytes - (replacesBytes ?? 0)) : sizeBytes;
   const files = isFirst && replacesBytes === null ? 1 : 0;

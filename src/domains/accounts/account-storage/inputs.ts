@@ -1,4 +1,4 @@
-/** The forms of what an account's storage is sent. */
+/** Schemas of the inputs of an account's storage. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { AccountStorageContract } from './messages.ts';

@@ -1,4 +1,4 @@
-/** What can be asked of the storage of an account. Its id is the account's. */
+/** Commands and queries of the storage of an account. Its id is the account's. */
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 
 /** Files of all workspaces, each with its newest version. -1 in a limit: unlimited. */
@@ -16,19 +16,19 @@ export type Reservation = {
 
 export type AccountStorageContract = {
   commands: {
-    /** Keeps room for a content until it is put into its file, or for ten minutes. Refused with `plan_required` where the limits leave none. */
+    /** Reserves space for a content until it is put into its file, or for ten minutes. Refused with `plan_required` where it exceeds the limits. */
     reserve(input: Reservation): null;
     /** The content was not put into its file. */
     release(input: { contentKey: string }): null;
-    /** From a file: it has grown, shrunk, appeared or gone. `contentKey`: the content that was put into it; null: it was deleted. */
+    /** From a file: it has grown, shrunk, been created or deleted. `contentKey`: the content that was put into it; null: it was deleted. */
     changed(input: { contentKey: string | null; bytes: number; files: number }): null;
-    /** Something was refused for want of room: is it really used? Looks once a minute at most. */
+    /** A file was refused for lack of space: recounts what is used, once a minute at most. */
     recount(input: null): null;
-    /** From its effect: what it lacks. */
+    /** From its effect: what the register lacks. */
     counted(input: EffectResult<StorageUse>): null;
   };
   queries: {
-    /** What is used, and what is kept for contents on their way. */
+    /** What is used, and what is reserved for contents being stored. */
     used(input: null): StorageUse;
   };
   effects: {

@@ -1,12 +1,12 @@
 /**
- * An account: its plan, what it has used in the billing period, who of its tasks and agents is at work and who waits. Its tasks tell it what
- * they use and when they end; it gives places to those that wait, and tells its tasks when a limit of the plan is reached and when it is not any more.
+ * An account: its plan, what it has used in the billing period, which of its tasks and agents are at work and which wait. Its tasks report what
+ * they use and when they end; it gives places to those that wait, and notifies its tasks when a limit of the plan is reached and when it no longer is.
  *
  * P1 A task or agent that has asked for a place leaves exactly once; places are given in the order of asking, never more than the plan allows.
- * P2 While a limit is reached no place is given, and every started task hears of it: from a look at all of them, or when it has been planned.
- * P3 A task that has heard of a limit hears when it holds no longer: who has started is looked up after that is committed, and what is told
- *    is what holds when it is told.
- * P4 Each term of a plan is paid once, in the turn that begins it, and has one invoice; what is paid and not used is given back as credit.
+ * P2 While a limit is reached no place is given, and every started task is notified: by a scan of all of them, or when it has been planned.
+ * P3 A task that was notified of a limit is notified when it ends: the started tasks are read after that is committed, and the notification
+ *    says what holds when it is sent.
+ * P4 Each term of a plan is paid once, in the turn that begins it, and has one invoice; what is paid and not used is returned as credit.
  */
 
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -24,7 +24,7 @@ import { inPeriodOf, limitIsReached, limitReachedBy, limitsFor, planOf, whyTasks
 
 type State = AccountRow | null;
 
-/** Tasks that may wait for their turn; who would add one more is refused at the edge. */
+/** Tasks that may wait for their turn; the edge refuses to create one more. */
 export const maxWaitingTasks = 10_000;
 /** Given places at once; more in the next turn, so that no batch gets too large. */
 const admittedPerTurn = 500;
@@ -44,7 +44,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
 
       taskWaits(state, { taskId }, ctx) {
         const next = change(state, ctx, (account) => ({ ...account, taskPlaces: enter(account.taskPlaces, taskId) }));
-        // The last to come was not let in.
+        // The last to enter was not admitted.
         if (next.taskPlaces.waiting.at(-1) === taskId) ctx.send(taskPort, taskId, 'mustWait', { waitingFor: whyTasksWait(next) });
         return { state: next, reply: undefined };
       },
@@ -52,7 +52,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       taskEnded: changing((account, { taskId, started, places, asked = [], returnsPlaces = false }) => ({
         ...account,
         tasksUsed: account.tasksUsed + (started ? 1 : 0),
-        // One that has not begun hands its place back when it is told to begin.
+        // A task that has not begun returns its place when it is told to begin.
         taskPlaces: (started || !returnsPlaces ? leave : withdraw)(account.taskPlaces, taskId),
         agentPlaces: asked.reduce(withdraw, places.reduce(leave, account.agentPlaces)),
       })),
@@ -60,7 +60,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       beganTooLate: changing((account, { taskId }) => ({ ...account, taskPlaces: leave(account.taskPlaces, taskId) })),
 
       planned: changing((account, { taskId, tokens }, ctx) => {
-        // It was told to begin before the limit was reached, and may have begun after those that had begun were told.
+        // The task was told to begin before the limit was reached, and may have begun after the started tasks were notified.
         if (account.limitReached) ctx.send(taskPort, taskId, 'planLimit', limitOf(account));
         return { ...account, tokensUsed: account.tokensUsed + tokens };
       }),
@@ -87,7 +87,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
         }
         const next: AccountRow = { ...account, tokensUsed: account.tokensUsed + tokens, workedMs: account.workedMs + workedMs };
         if (place === null) return next;
-        // Its task must know before it grants one more turn.
+        // The task must know before it grants one more turn.
         if (limitIsReached(next)) ctx.send(taskPort, taskOfPlace(place), 'planLimit', limitOf(next));
         ctx.send(taskPort, taskOfPlace(place), 'counted', { place });
         return next;
@@ -120,9 +120,9 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
 
       subscriptionEnded(state, { processorId, paidUntilMs = 0 }, ctx) {
         if (state?.subscription?.processorId !== processorId) return { state, reply: false };
-        // Its invoice could not be written any more.
+        // The invoice could not be written any more.
         if (state.subscription.paidUntilMs < paidUntilMs) throw new NotYet('A subscription ends before its last paid term was told');
-        // One that waits and has a price would have been paid by now.
+        // A waiting plan with a price would have been paid by now.
         const ended = (account: AccountRow) => ({ ...account, plan: 'free' as const, pendingPlan: null, subscription: null });
         return { state: change(state, ctx, ended), reply: true };
       },
@@ -142,7 +142,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
         return { ...account, apiKeys: account.apiKeys + 1 };
       }),
       apiKeyMade: changing((account) => ({ ...account, apiKeys: account.apiKeys + 1 })),
-      // Below zero where it has overtaken the word of the key that was made.
+      // Below zero where it arrives before the message that the key was made.
       apiKeyEnded: changing((account) => ({ ...account, apiKeys: account.apiKeys - 1 })),
 
       tellTasks: changing((account, { outcome }, ctx) => {
@@ -177,7 +177,7 @@ function changing<I>(of: (account: AccountRow, input: I, ctx: TurnContext<Accoun
   });
 }
 
-/** Begins the period that it is by now, makes the change, and does what follows from it. */
+/** Begins the current period if it is new, makes the change, and does what follows from it. */
 function change(state: State, ctx: TurnContext<AccountContract>, of: (account: AccountRow) => AccountRow): AccountRow {
   const before = state ?? newAccount(ctx);
   const current = inPeriodOf(ctx.nowMs, before);
@@ -187,12 +187,12 @@ function change(state: State, ctx: TurnContext<AccountContract>, of: (account: A
     ctx.emit({ accountId: changed.id, type: 'plan.changed', data: { plan: planOf(changed), previous_plan: planOf(before) } });
   }
   const next = giveOut(tellOfLimit(changed, ctx), ctx);
-  // After the places were given: whom it concerns is who waits on.
+  // After the places were given: it concerns those that still wait.
   if (next.limitReached !== before.limitReached) tellWaiting(next, '', ctx);
   return next;
 }
 
-/** Tells tasks that wait to begin why they do: those that came after `after`, a page in each turn. Who has left was the first in line. */
+/** Tells tasks that wait to begin why they do: those that came after `after`, a page in each turn. A task that has left was the first in line. */
 function tellWaiting(account: AccountRow, after: string, ctx: TurnContext<AccountContract>): void {
   const { waiting } = account.taskPlaces;
   const waitingFor = whyTasksWait(account);
@@ -202,7 +202,7 @@ function tellWaiting(account: AccountRow, after: string, ctx: TurnContext<Accoun
   if (from + page.length < waiting.length) ctx.send(ref, ctx.id, 'tellWaiting', { after: page.at(-1)! });
 }
 
-/** While a limit is reached, the task is told of that. */
+/** Notifies the task while a limit is reached. */
 function tellLacking(account: AccountRow, place: string, ctx: TurnContext<AccountContract>): void {
   if (account.limitReached) return;
   ctx.send(taskPort, taskOfPlace(place), 'placeLacking', { place, allowed: limitsFor(account).concurrentAgents });
@@ -221,7 +221,7 @@ function tellOfLimit(account: AccountRow, ctx: TurnContext<AccountContract>): Ac
   return { ...account, limitReached };
 }
 
-/** Gives the places there are. */
+/** Gives the free places. */
 function giveOut(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
   if (account.limitReached) return account;
   const limits = limitsFor(account);

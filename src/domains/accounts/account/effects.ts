@@ -1,4 +1,4 @@
-/** What accounts look for between their turns: their tasks that have started. They are many, so they stand in the tasks' own rows alone. */
+/** The effect of accounts: reads their started tasks. There are many, so only the rows of the tasks list them. */
 import Type from 'typebox';
 import type { EffectsOf } from '../../../actors/define-actor.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -12,7 +12,7 @@ export function accountEffects({ database }: { database: Database }): EffectsOf<
       outcome: 'tellTasks',
       input: Type.Object({ after: Type.String() }),
       timeoutMs: 30_000,
-      // Tasks go on using until they hear.
+      // Tasks go on using the plan until they are notified.
       isBrief: true,
       repeatable: () => true,
       async run({ after }: { after: string }, { actorId }): Promise<StartedTasks> {

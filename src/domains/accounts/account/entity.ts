@@ -1,4 +1,4 @@
-/** What a customer has, uses and pays for, and what operators have set otherwise. */
+/** Accounts: what a customer has, uses and pays for, and what operators have overridden. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { BillingPeriod, Plan } from '../../../plans.ts';
 import type { Overrides } from '../../../storage/account-overrides.ts';
@@ -18,7 +18,7 @@ export type Subscription = {
   paidUntilMs: number;
   /** Of the whole term, in cents of USD. */
   priceMinor: number;
-  /** What the payment processor that renews it calls it; null: this service renews it. */
+  /** Its id at the payment processor that renews it; null: this service renews it. */
   processorId: string | null;
 };
 
@@ -27,13 +27,13 @@ export const Account = defineEntity({
   tableName: 'account',
   properties: {
     id: p.text().primary(),
-    /** The subscribed one; an operator may have set another for the time being. */
+    /** The subscribed plan; an operator may have overridden it for a time. */
     plan: p.text().$type<Plan>(),
-    /** Takes its place when what is paid ends. */
+    /** Replaces `plan` when what is paid ends. */
     pendingPlan: p.text().$type<Plan>().strictNullable(),
     /** null: nothing is paid for the plan. */
     subscription: json<Subscription>().strictNullable(),
-    /** Paid and not used, in cents of USD: the next invoices are less by it. */
+    /** Paid and not used, in cents of USD: deducted from the next invoices. */
     creditMinor: p.bigint('number'),
     createdAt: epochMs(),
     /** The billing period: from its first moment to the first of the next. */
@@ -47,11 +47,11 @@ export const Account = defineEntity({
     taskPlaces: json<Places>(),
     /** Agents at work, by the names their tasks have given their places. */
     agentPlaces: json<Places>(),
-    /** Its tasks were told that a limit of the plan is reached, and not that they may go on. */
+    /** Its tasks were notified that a limit of the plan is reached, and not yet that they may go on. */
     limitReached: p.boolean(),
     /** API keys that have not been revoked. */
     apiKeys: p.integer(),
-    /** What an operator has set, as far as it is known here; null: nothing ever. */
+    /** What an operator has set, as far as the account knows; null: nothing ever. */
     overrides: json<Overrides>().strictNullable(),
     overridesChangedAt: epochMs().strictNullable(),
   },
@@ -90,7 +90,7 @@ export const AgentUsage = defineEntity({
     periodStartsAt: epochMs().primary(),
     accountId: p.text(),
     agentName: p.text(),
-    /** In all its life until then; what it was before the period stands in the row of an earlier one. */
+    /** Since it was created; what it was before the period is in the row of an earlier one. */
     workedMs: p.bigint('number'),
   },
 });

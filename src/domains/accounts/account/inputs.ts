@@ -1,4 +1,4 @@
-/** The forms of what an account is sent and of its timers. */
+/** Schemas of the inputs of an account, and of its timers. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { AccountContract } from './messages.ts';

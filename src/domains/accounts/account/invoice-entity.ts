@@ -3,7 +3,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { BillingPeriod, Plan } from '../../../plans.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** What an amount is made of: the lines sum to it. */
+/** The lines of an amount: they sum to it. */
 export type InvoiceLine = { description: string; amountMinor: number };
 
 /** Belongs to its account. Never changed. */
@@ -13,7 +13,7 @@ export const Invoice = defineEntity({
   properties: {
     id: p.text().primary(),
     accountId: p.text(),
-    /** What was paid, once: a checkout, a period of the account, or what the payment processor calls it. */
+    /** What was paid, once: a checkout, a period of the account, or the payment processor's id. */
     paymentId: p.text(),
     plan: p.text().$type<Plan>(),
     billingPeriod: p.text().$type<BillingPeriod>(),

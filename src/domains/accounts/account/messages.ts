@@ -1,4 +1,4 @@
-/** What can be asked of an account. */
+/** Commands and queries of an account. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { BillingPeriod, Plan } from '../../../plans.ts';
@@ -7,28 +7,28 @@ import type { AccountRow } from './entity.ts';
 
 export type CreateAccount = { registrationId: string; claimedBy: string };
 
-/** What an agent and its task have used since it was last told. */
+/** What an agent and its task have used since the last report. */
 export type Usage = {
-  /** Where the agent works; answered with `counted`, so that no turn begins beyond a limit. null: nobody waits for an answer. */
+  /** The agent's task; answered with `counted`, so that no turn begins beyond a limit. null: no answer is needed. */
   place: string | null;
   tokens: number;
   workedMs: number;
-  /** `workedMs` is what it has worked in all its life; null: it has not worked. */
+  /** `workedMs` is what it has worked since it was created; null: it has not worked. */
   agent: { id: string; name: string; workedMs: number } | null;
 };
 
 /** Tasks that have started and not ended, in the order of their ids. */
 export type StartedTasks = { ids: string[]; areAll: boolean };
 
-/** Amounts are cents of USD. `processorId`: what the payment processor calls the subscription, where it has been paid and will renew it; else null. */
+/** Amounts are cents of USD. `processorId`: the subscription's id at the payment processor, where it has been paid and will renew it; else null. */
 export type ChangePlan = { plan: Plan; billingPeriod: BillingPeriod; paymentId: string; amountMinor: number; processorId: string | null };
 
 /**
- * `changed`: the better plan holds and has its invoice. `waiting`: what was asked for is no better; nothing is charged. `dearer`: more is due by now
+ * `changed`: the better plan holds and has its invoice. `waiting`: the requested plan is no better; nothing is charged. `dearer`: more is due by now
  * than was promised, and nothing is charged.
  *
  * @property before the plan subscribed to until then
- * @property replaced the processor's subscription that a better plan takes the place of, to be ended there; else null
+ * @property replaced the processor's subscription that a better plan replaces, to be ended there; else null
  */
 export type PlanChange = { kind: 'changed' | 'waiting' | 'dearer'; before: Plan; replaced: string | null };
 
@@ -45,53 +45,53 @@ export type PeriodPaid = {
 
 export type AccountContract = {
   commands: {
-    /** Sent by the e-mail address that registers it; answered with `created`. Told twice it stays as it is. */
+    /** Sent by the e-mail address that registers it; answered with `created`. Repeating it changes nothing. */
     create(input: CreateAccount): null;
     /** A new task; answered with `begin` when it is its turn, and before with `mustWait` where that is not at once. */
     taskWaits(input: { taskId: string }): void;
     /**
-     * `started`: it counts as used. `places`: those of its agents that it was given and has not given back; `asked`: those that it has only asked
-     * for. `returnsPlaces`: what it is given from now on it hands back; a task of an earlier version does not, and names all its places in `places`.
+     * `started`: it counts as used. `places`: those that its agents were given and have not returned; `asked`: those that are only requested.
+     * `returnsPlaces`: it returns what it is given from now on; a task of an earlier version does not, and names all its places in `places`.
      */
     taskEnded(input: { taskId: string; started: boolean; places: string[]; asked?: string[]; returnsPlaces?: boolean }): void;
     /** A task was told to begin when it had ended: its place is free. */
     beganTooLate(input: { taskId: string }): void;
     /** A task wants a place for one of its agents; answered with `placeGiven` when it is its turn, and before with `placeLacking` where that is not at once. `place` comes from `placeName`. */
     agentWaits(input: { place: string }): void;
-    /** A place is given back. `held` false: it was only asked for; should it be given all the same, it comes back once more. */
+    /** A place is returned. `held` false: it was only requested; if it is given all the same, it is returned once more. */
     agentRests(input: { place: string; held?: boolean }): void;
-    /** A task has been planned, which took so many tokens. */
+    /** A task has been planned, which used so many tokens. */
     planned(input: { taskId: string; tokens: number }): void;
     used(input: Usage): void;
-    /** What an operator has set, and when; what is older than what is known changes nothing. */
+    /** What an operator has set, and when; an older setting than the known one changes nothing. */
     limitsChanged(input: { overrides: Overrides; changedAtMs: number }): void;
     /**
-     * A better plan holds at once, and leaves an invoice; a lesser one, or another billing period, holds from the end of what is paid on. The plan
-     * there is withdraws what was waiting. To be asked by an id: each time it is asked it takes effect.
+     * A better plan holds at once, and has an invoice; a lesser one, or another billing period, holds from the end of what is paid. The present plan
+     * withdraws a waiting one. To be asked by an id: each time it is asked it takes effect.
      */
     changePlan(input: ChangePlan): PlanChange;
     /**
-     * A payment processor has renewed the plan: leaves an invoice, once for each term. False: it is known, or of a subscription that this account
-     * has not (any more).
+     * A payment processor has renewed the plan: writes an invoice, once for each term. False: it is known, or of a subscription that this account
+     * does not have (any more).
      */
     periodPaid(input: PeriodPaid): boolean;
-    /** A payment processor renews the plan no more: the free one holds now. Tried again until all terms paid, up to `paidUntilMs`, were told. False: it is not this account's (any more). */
+    /** A payment processor no longer renews the plan: the free one holds now. Retried until all terms paid, up to `paidUntilMs`, were reported. False: it is not this account's (any more). */
     subscriptionEnded(input: { processorId: string; paidUntilMs?: number }): boolean;
-    /** By timer; whatever comes first in a new period begins it, and pays for it. */
+    /** By timer; the first command in a new period begins it, and pays for it. */
     beginPeriod(input: Record<string, never>): void;
     /**
-     * Goes on with what was too much for one turn. `heard`: what a task goes by from now on; where it is not so, or not any more, it is told, so that
-     * the last word is the newest in whatever order it has heard them.
+     * Continues what was too much for one turn. `heard`: what a task assumes from now on; where that is wrong it is notified again, so that
+     * it ends with the newest state in whatever order notifications arrive.
      */
     goOn(input: { heard?: { taskId: string; reached: boolean } }): void;
     /** Counts one more API key, made by the account's key in the same turn; `plan_required` where the account has as many as it may have. */
     addApiKey(input: Record<string, never>): void;
-    /** One was made where it could not be counted in the same turn. */
+    /** A key was made where it could not be counted in the same turn. */
     apiKeyMade(input: Record<string, never>): void;
-    /** One was revoked. */
+    /** A key was revoked. */
     apiKeyEnded(input: Record<string, never>): void;
     tellTasks(input: EffectResult<StartedTasks>): void;
-    /** Goes on telling tasks that wait why they do. */
+    /** Continues telling waiting tasks why they wait. */
     tellWaiting(input: { after: string }): void;
     tellTasksAgain(input: Record<string, never>): void;
   };

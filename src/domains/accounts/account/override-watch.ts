@@ -1,7 +1,7 @@
 /**
- * Brings what operators set to the accounts: an actor knows its limits by its own state alone, and the `troupe` command writes a table. Each
- * node looks for changes that the accounts of its shards do not know yet, and tells them. An account that does not live in memory is woken:
- * its work may go on. The account's row says what it knows, so nothing is lost whoever dies in between, and nothing is told for ever.
+ * Delivers operators' overrides to the accounts: an actor knows its limits by its own state alone, and the `troupe` command writes a table. Each
+ * node polls for changes that the accounts of its shards do not know yet, and sends them. An account that is not in memory is activated:
+ * its work may go on. The account's row says what it knows, so no crash loses a change, and none is sent for ever.
  */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -14,9 +14,9 @@ import { account } from './messages.ts';
 
 export type OverrideWatchParts = { database: Database; actors: ActorSystem; placement: Pick<Placement, 'epochOf'>; log: Log };
 
-/** From the end of one look to the next. */
+/** From the end of one poll to the next. */
 const everyMs = 400;
-/** A look at the latest changes alone is quick; now and then all are looked at, for what was set while nobody ran or moved at the wrong time. */
+/** Polling the latest changes alone is fast; now and then all are read, for what was set while no node ran or a shard moved at the wrong time. */
 const recentMs = 60_000;
 const fullEveryMs = 30_000;
 
@@ -44,7 +44,7 @@ export class OverrideWatch {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** Looks now; resolves when the accounts of this node's shards know. Failures are logged, never thrown: the next look finds what is left. */
+  /** Polls now; resolves when the accounts of this node's shards know. Failures are logged, never thrown: the next poll finds what is left. */
   async poll(): Promise<void> {
     const { database, actors, placement, log } = this.parts;
     const beganAtMs = performance.now();

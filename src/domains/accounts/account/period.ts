@@ -1,4 +1,4 @@
-/** Billing periods: months from the day of signing up, in UTC. Who signed up on a 31st has periods that begin on the last day of shorter months. */
+/** Billing periods: months from the day of signing up, in UTC. After signing up on a 31st, periods begin on the last day of shorter months. */
 
 /** `endsAtMs` is the first moment of the next. */
 export type Period = { startsAtMs: number; endsAtMs: number };

@@ -1,7 +1,7 @@
 /**
  * The actors of other domains that an account sends messages to. Those domains use this one, so it does not import them: a port names the kind of
  * actor and the commands that are sent, no more. The actor's own reference is checked against the port where it is made (`satisfies`).
- * Commands stand as properties, not as methods: only so does the compiler refuse an actor that takes less than is sent.
+ * Commands are properties, not methods: only then does the compiler refuse an actor that accepts less than is sent.
  */
 
 import { actorRef, type Contract } from '../../../actors/define-actor.ts';
@@ -21,15 +21,15 @@ export type TaskPort = {
   commands: {
     /** It is this task's turn. */
     begin: (input: Record<string, never>) => unknown;
-    /** It cannot begin now, and why. */
+    /** The task cannot begin now, and why. */
     mustWait: (input: { waitingFor: WaitingFor }) => unknown;
-    /** A place that was asked for cannot be given now, as so many agents are at work as may be at once. */
+    /** A requested place cannot be given now: as many agents are at work as the plan allows. */
     placeLacking: (input: { place: string; allowed: number }) => unknown;
-    /** A place at work that was asked for. */
+    /** A requested place is given. */
     placeGiven: (input: { place: string }) => unknown;
-    /** What an agent used is counted. */
+    /** The usage of an agent is counted. */
     counted: (input: { place: string }) => unknown;
-    /** A limit of the plan is reached, or is not any more. Answered with `goOn`. */
+    /** A limit of the plan is reached, or no longer is. Answered with `goOn`. */
     planLimit: (input: { reached: boolean; limit: WaitingFor | null }) => unknown;
   };
   queries: Contract['queries'];

@@ -1,6 +1,6 @@
 /**
- * What is paid for a plan: terms of one or twelve billing periods, each paid when it begins. What begins later than its term is paid for the days
- * that are left, today included; what is replaced gives back its own. Pure rules; amounts are cents, and every invoice's lines sum to its amount.
+ * What is paid for a plan: terms of one or twelve billing periods, each paid when it begins. A plan that begins within a term is paid for the days
+ * that are left, today included; a replaced one is refunded likewise. Pure rules; amounts are cents, and every invoice's lines sum to its amount.
  */
 import { isoTimestamp } from '../../../clock.ts';
 import { shareMinor } from '../../../money.ts';
@@ -19,7 +19,7 @@ export type Settled = { lines: InvoiceLine[]; amountMinor: number; creditMinor: 
 
 const dayMs = 86_400_000;
 
-/** What it costs that a plan begins now, in the period that runs; null: it has no price of its own. */
+/** What a plan costs that begins now, in the current period; null: it has no fixed price. */
 export function billFor(account: AccountRow, { plan, billingPeriod }: Offer, nowMs: number): Bill | null {
   const priceMinor = planPriceMinor(plan, billingPeriod);
   if (priceMinor === null || priceMinor === 0) return null;
@@ -30,7 +30,7 @@ export function billFor(account: AccountRow, { plan, billingPeriod }: Offer, now
   return { subscription, lines: [termLine(subscription, nowMs), ...unused(account, nowMs)] };
 }
 
-/** Too much is kept as credit; too little is let off. @param paidMinor if not what is due */
+/** Overpayment is kept as credit; underpayment is waived. @param paidMinor if not what is due */
 export function settled(lines: readonly InvoiceLine[], paidMinor?: number): Settled {
   const sum = lines.reduce((total, { amountMinor }) => total + amountMinor, 0);
   const amountMinor = paidMinor ?? Math.max(0, sum);
@@ -40,7 +40,7 @@ export function settled(lines: readonly InvoiceLine[], paidMinor?: number): Sett
   return { lines: [...lines, { description, amountMinor: amountMinor - sum }], amountMinor, creditMinor };
 }
 
-/** The subscribed plan when a period begins: the one that waited for it, unless what is paid goes on. What a processor renews, it ends. */
+/** The subscribed plan when a period begins: the waiting one, unless what is paid goes on. A plan that a processor renews is ended by the processor. */
 export function planFrom(
   periodStartsAt: number,
   { plan, pendingPlan, subscription }: AccountRow,
@@ -54,7 +54,7 @@ export function isOver({ processorId, paidUntilMs }: Subscription, periodStartsA
   return processorId === null && paidUntilMs <= periodStartsAt;
 }
 
-/** What an account is given back when its plan is replaced now. */
+/** What an account is refunded when its plan is replaced now. */
 export function unused({ subscription, creditMinor }: AccountRow, nowMs: number): InvoiceLine[] {
   const unusedMinor = subscription === null ? 0 : leftMinor(subscription, nowMs);
   return [

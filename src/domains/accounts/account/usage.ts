@@ -7,7 +7,7 @@ import { billFor, type Offer, planFrom, type Settled, settled } from './subscrip
 const tokensPerCredit = 1_000;
 const msPerMinute = 60_000;
 
-/** The plan that holds: an operator's, else the subscribed one. */
+/** The plan in force: an operator's, else the subscribed one. */
 export function planOf(account: Pick<AccountRow, 'plan' | 'overrides'>): Plan {
   return account.overrides?.plan ?? account.plan;
 }
@@ -16,7 +16,7 @@ export function limitsFor(account: Pick<AccountRow, 'plan' | 'overrides'>): Plan
   return account.overrides === null ? planLimits[account.plan] : limitsOf(account.plan, account.overrides);
 }
 
-/** What of the period is used up: tasks, agent minutes or credits; null: nothing. */
+/** The limit of the period that is used up: tasks, agent minutes or credits; null: none. */
 export function limitReachedBy(account: AccountRow): WaitingFor | null {
   const { tasksLimit, agentMinutes, credits } = limitsFor(account);
   const used = [
@@ -37,7 +37,7 @@ export function whyTasksWait(account: AccountRow): WaitingFor {
   return limitReachedBy(account) ?? { kind: 'concurrency', of: 'tasks', allowed: limitsFor(account).concurrentTasks };
 }
 
-/** The account as it is in the period of `nowMs`: a new period begins with nothing used, and on the plan that was waiting for it, where nothing else is paid. */
+/** The account in the period of `nowMs`: a new period begins with nothing used, and on the plan that waited for it, where nothing else is paid. */
 export function inPeriodOf(nowMs: number, account: AccountRow): AccountRow {
   if (nowMs < account.periodEndsAt) return account;
   const { startsAtMs: periodStartsAt, endsAtMs: periodEndsAt } = periodAt(account.createdAt, nowMs);
@@ -59,7 +59,7 @@ export type UsageSummary = {
   creditsRemaining: number;
 };
 
-/** As it is shown; `unlimited` stays what it is. */
+/** For display; `unlimited` stays as it is. */
 export function usageSummaryOf(row: AccountRow, nowMs: number): UsageSummary {
   const account = inPeriodOf(nowMs, row);
   const { tasksLimit, credits } = limitsFor(account);

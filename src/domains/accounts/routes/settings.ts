@@ -1,4 +1,4 @@
-/** What the people of an account have chosen. No key changes it, or reads it. */
+/** The settings of an account. No API key reads or changes them. */
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
@@ -67,7 +67,7 @@ function view(settings: Settings): Static<typeof SettingsView> {
   };
 }
 
-/** The spending limits of test mode are changed where all of them are. */
+/** The spending limits of test mode are changed by the same endpoint. */
 function changesOf(body: Partial<Static<typeof SettingsView>>): Partial<Settings> {
   const minor = (amount: number | undefined) => (amount === undefined ? undefined : toMinor(amount));
   const changes: { [K in keyof Settings as Exclude<K, 'testAutoApproveThresholdMinor'>]: Settings[K] | undefined } = {
@@ -85,7 +85,7 @@ function isRedirectUri(text: string): boolean {
   return isWebAddress(text) && !text.includes('#');
 }
 
-/** By name: an offset such as +01:00 knows no summer. */
+/** By name: an offset such as +01:00 has no daylight saving time. */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

@@ -1,4 +1,4 @@
-/** The forms of the timers of a checkout. */
+/** Schemas of the timers of a checkout. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { CheckoutContract } from './messages.ts';

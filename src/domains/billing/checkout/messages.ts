@@ -1,4 +1,4 @@
-/** What can be asked of a checkout: somebody is about to change an account's plan, or to pay into its wallet. */
+/** Commands and queries of a checkout: somebody is about to change an account's plan, or to pay into its wallet. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { PlanChange } from '../../accounts/contract.ts';
@@ -26,7 +26,7 @@ export type Subscribed = { change: PlanChange; paidUntilMs: number | null; renew
 /** All but `open` are refused with `not_found` where there is none, and with `conflict` where it is decided or has expired. */
 export type CheckoutContract = {
   commands: {
-    /** Told twice it stays as it is. Answered when there is a page to pay on; `unavailable` where the processor gave none. */
+    /** Repeating it changes nothing. Answered when there is a page to pay on; `unavailable` where the processor gave none. */
     open(input: OpenCheckout): CheckoutRow;
     /** Told by who knows that it is paid. Answered when the plan has changed; asked again meanwhile, with the same answer. */
     pay(input: null): CheckoutRow;

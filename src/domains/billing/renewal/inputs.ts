@@ -1,4 +1,4 @@
-/** The forms of what a renewal is sent and of its timer. */
+/** Schemas of the inputs of a renewal, and of its timer. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { RenewalContract } from './messages.ts';

@@ -1,4 +1,4 @@
-/** What can be asked of a renewal: what the payment processor charges for the terms after the first. */
+/** Commands and queries of a renewal: what the payment processor charges for the terms after the first. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Payer, RenewalState } from '../payments/port.ts';
@@ -13,7 +13,7 @@ export type Arranged = { arrangement: number; standings: RenewalState[]; process
 /** Where there is none, looking changes nothing. */
 export type RenewalContract = {
   commands: {
-    /** Told twice it stays as it is. */
+    /** Repeating it changes nothing. */
     begin(input: BeginRenewal): null;
     /** The plan and billing period from the next term on. Tried again where there is none yet. */
     change(input: Pick<RenewalRow, 'plan' | 'billingPeriod'>): null;

@@ -1,4 +1,4 @@
-/** The forms of what a card is sent. */
+/** Schemas of the inputs of a card. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { CardContract } from './messages.ts';

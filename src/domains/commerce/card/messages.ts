@@ -1,4 +1,4 @@
-/** What can be asked of a card. Amounts are minor units (cents). */
+/** Commands and queries of a card. Amounts are minor units (cents). */
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import { idBeside } from '../../../cluster/address.ts';

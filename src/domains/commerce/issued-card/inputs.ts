@@ -1,4 +1,4 @@
-/** The forms of what a card's counterpart at its issuer is sent and of its timer. */
+/** Schemas of the inputs of a card's counterpart at its issuer, and of its timer. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { IssuedCardContract } from './messages.ts';

@@ -1,4 +1,4 @@
-/** What can be asked of a card's counterpart at an issuer elsewhere. The key is the card's id. */
+/** Commands and queries of a card's counterpart at an issuer elsewhere. The key is the card's id. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { CardRow } from '../card/entity.ts';

@@ -1,4 +1,4 @@
-/** The forms of the timers of an authorization at an issuer. */
+/** Schemas of the timers of an authorization at an issuer. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { IssuerAuthorizationContract } from './messages.ts';

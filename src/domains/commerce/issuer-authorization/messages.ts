@@ -1,4 +1,4 @@
-/** What can be asked of an authorization at an issuer elsewhere. The key is the issuer's id of it; amounts are minor units (cents). */
+/** Commands and queries of an authorization at an issuer elsewhere. The key is the issuer's id of it; amounts are minor units (cents). */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { AuthorizationState } from '../../../authorization-state.ts';

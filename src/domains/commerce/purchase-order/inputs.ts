@@ -1,4 +1,4 @@
-/** The forms of what a purchase order is sent. */
+/** Schemas of the inputs of a purchase order. */
 import { durableInputs } from '../../../actors/durable-input.ts';
 import { PaymentDecided } from '../wallet/inputs.ts';
 import type { PurchaseOrderContract } from './messages.ts';

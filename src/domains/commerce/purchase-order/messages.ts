@@ -1,4 +1,4 @@
-/** What can be asked of a purchase order. Amounts are minor units (cents). */
+/** Commands and queries of a purchase order. Amounts are minor units (cents). */
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
@@ -18,7 +18,7 @@ export type CreateOrder = {
 
 export type PurchaseOrderContract = {
   commands: {
-    /** Told twice it stays as it is. One that approves itself is answered when the wallet has decided: pending where a limit forbade it. */
+    /** Repeating it changes nothing. One that approves itself is answered when the wallet has decided: pending where a limit forbade it. */
     create(input: CreateOrder): PurchaseOrderRow;
     /**
      * Answered when the wallet has decided: approved, and paid where the money is there. `invalid` where a spending limit forbids it: it stays

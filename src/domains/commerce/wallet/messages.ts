@@ -1,4 +1,4 @@
-/** What can be asked of an account's wallet of one mode. Its id is `walletIdOf`; amounts are minor units (cents) of its currency. */
+/** Commands and queries of an account's wallet of one mode. Its id is `walletIdOf`; amounts are minor units (cents) of its currency. */
 
 import { type ActorRef, actorRef, type Contract } from '../../../actors/define-actor.ts';
 import { accountModeOf, idInMode } from '../../../mode.ts';

@@ -1,4 +1,4 @@
-/** What can be asked of an API key. The secret itself never gets here, only its hash. */
+/** Commands and queries of an API key. The secret itself never gets here, only its hash. */
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import { idBeside } from '../../../cluster/address.ts';
@@ -19,7 +19,7 @@ export type ApiKeyFacts = { accountId: string; mode: 'live' | 'test'; scopes: st
 
 export type ApiKeyContract = {
   commands: {
-    /** Told twice it stays as it is. Refused with `plan_required` where its account has as many keys as it may have. */
+    /** Repeating it changes nothing. Refused with `plan_required` where its account has as many keys as it may have. */
     create(input: CreateApiKey): ApiKeyFacts;
     /** Ends the key for good. Refused with `not_found` where the account has no such key, or has ended it before. */
     revoke(input: { accountId: string }): null;

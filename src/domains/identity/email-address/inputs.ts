@@ -1,4 +1,4 @@
-/** The forms of what an e-mail address is sent and of its timers. */
+/** Schemas of the inputs of an e-mail address, and of its timers. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { EmailAddressContract } from './messages.ts';

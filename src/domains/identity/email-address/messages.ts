@@ -1,4 +1,4 @@
-/** What can be asked of an e-mail address. Its key is what addresses are compared by. */
+/** Commands and queries of an e-mail address. Its key is what addresses are compared by. */
 
 import { type ActorRef, actorRef } from '../../../actors/define-actor.ts';
 import { emailKey } from '../../../email.ts';

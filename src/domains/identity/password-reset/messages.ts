@@ -1,4 +1,4 @@
-/** What can be asked of the resets of one e-mail address. */
+/** Commands and queries of the resets of one e-mail address. */
 import { actorRef } from '../../../actors/define-actor.ts';
 
 export type PasswordResetContract = {

@@ -1,4 +1,4 @@
-/** What can be asked of a session. Refresh tokens come as SHA-256 hashes. */
+/** Commands and queries of a session. Refresh tokens come as SHA-256 hashes. */
 import { actorRef } from '../../../actors/define-actor.ts';
 
 export type OpenSession = {

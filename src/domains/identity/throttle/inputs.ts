@@ -1,4 +1,4 @@
-/** The forms of what a throttle is sent. */
+/** Schemas of the inputs of a throttle. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { ThrottleContract } from './messages.ts';

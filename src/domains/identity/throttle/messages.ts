@@ -1,4 +1,4 @@
-/** What can be asked of a throttle. */
+/** Commands and queries of a throttle. */
 import { createHash } from 'node:crypto';
 import { actorRef } from '../../../actors/define-actor.ts';
 

@@ -1,4 +1,4 @@
-/** The forms of what a user is sent and of its timers. */
+/** Schemas of the inputs of a user, and of its timers. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { UserContract } from './messages.ts';

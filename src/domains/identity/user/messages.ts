@@ -1,4 +1,4 @@
-/** What can be asked of a user. Secrets come as hashes or encrypted. */
+/** Commands and queries of a user. Secrets come as hashes or encrypted. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { SecondFactor } from './entity.ts';
@@ -44,7 +44,7 @@ export type Proof = { step: number } | { recoveryHash: string };
 
 export type UserContract = {
   commands: {
-    /** Sent by the e-mail address that registers it; answered with `created`. Told twice it stays as it is. */
+    /** Sent by the e-mail address that registers it; answered with `created`. Repeating it changes nothing. */
     create(input: CreateUser): null;
     /** Changes what is given. The address may change in its case alone, which ends a change that waits: false where it is another one by now. */
     update(input: { name?: string | null; email?: string }): boolean;

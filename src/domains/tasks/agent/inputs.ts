@@ -1,4 +1,4 @@
-/** The forms of what an agent is sent. */
+/** Schemas of the inputs of an agent. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { Granted } from '../../../scopes.ts';

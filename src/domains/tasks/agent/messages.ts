@@ -1,4 +1,4 @@
-/** What can be asked of an agent. */
+/** Commands and queries of an agent. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { ModelReply } from '../../../providers/model/port.ts';

@@ -1,4 +1,4 @@
-/** The forms of what a task is sent. */
+/** Schemas of the inputs of a task. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { Granted } from '../../../scopes.ts';

@@ -1,4 +1,4 @@
-/** What can be asked of a task. */
+/** Commands and queries of a task. */
 
 import { type ActorRef, actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Granted } from '../../../scopes.ts';

@@ -1,5 +1,5 @@
 /**
- * The register of an account's webhooks: the one place that decides how many there may be, in all and to one origin, so that requests at the
+ * The register of an account's webhooks: the only place that decides how many there may be, in all and to one origin, so that requests at the
  * same time cannot exceed the bounds together. Now and then it is held against the webhooks.
  */
 

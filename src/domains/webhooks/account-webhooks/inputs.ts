@@ -1,4 +1,4 @@
-/** The forms of what the register of an account's webhooks is sent. */
+/** Schemas of the inputs of the register of an account's webhooks. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { AccountWebhooksContract } from './messages.ts';

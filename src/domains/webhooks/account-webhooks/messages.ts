@@ -1,4 +1,4 @@
-/** What can be asked of the register of an account's webhooks. Its id is the account's. */
+/** Commands and queries of the register of an account's webhooks. Its id is the account's. */
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { CreateWebhook } from '../webhook/messages.ts';
 
@@ -11,7 +11,7 @@ export type CountedWebhooks = { wrong: { id: string; origin: string }[]; gone: s
 
 export type AccountWebhooksContract = {
   commands: {
-    /** Registers the webhook and creates it. Told twice it stays as it is. Refused with `conflict` where the account has too many. */
+    /** Registers the webhook and creates it. Repeating it changes nothing. Refused with `conflict` where the account has too many. */
     add(input: { webhookId: string; create: CreateWebhook }): null;
     /** The webhook goes to this address from now on. Refused with `conflict` where too many go to its origin. */
     move(input: { webhookId: string; url: string }): null;

@@ -1,4 +1,4 @@
-/** The forms of what a webhook is sent and of its timer. */
+/** Schemas of the inputs of a webhook, and of its timer. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import { disabledInput } from './disabled-notice.ts';

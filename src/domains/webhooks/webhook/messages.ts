@@ -1,4 +1,4 @@
-/** What can be asked of a webhook. Its secret comes and goes encrypted. */
+/** Commands and queries of a webhook. Its secret comes and goes encrypted. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
@@ -54,7 +54,7 @@ export function isDelivering({ status, url, verifiedUrl }: Pick<WebhookRow, 'sta
 
 export type WebhookContract = {
   commands: {
-    /** Sends the address a challenge. Told twice it stays as it is. */
+    /** Sends the address a challenge. Repeating it changes nothing. */
     create(input: CreateWebhook): WebhookRow;
     /** Refused with `not_found` like all that follow, where there is none. */
     change(input: ChangeWebhook): WebhookRow;

@@ -1,4 +1,4 @@
-/** The forms of the timers of a file. */
+/** Schemas of the timers of a file. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { WorkspaceFileContract } from './messages.ts';

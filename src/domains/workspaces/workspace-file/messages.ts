@@ -1,4 +1,4 @@
-/** What can be asked of a file of a workspace. */
+/** Commands and queries of a file of a workspace. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import { derivedId } from '../../../ids.ts';

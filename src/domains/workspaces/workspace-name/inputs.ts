@@ -1,4 +1,4 @@
-/** The forms of what a workspace name is sent. */
+/** Schemas of the inputs of a workspace name. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { WorkspaceNameContract } from './messages.ts';

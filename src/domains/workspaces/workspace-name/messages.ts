@@ -1,4 +1,4 @@
-/** What can be asked of a workspace name. */
+/** Commands and queries of a workspace name. */
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import type { WorkspaceRow } from '../workspace/entity.ts';

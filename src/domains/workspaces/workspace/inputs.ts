@@ -1,4 +1,4 @@
-/** The forms of what a workspace is sent. */
+/** Schemas of the inputs of a workspace. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { WorkspaceContract } from './messages.ts';

@@ -1,4 +1,4 @@
-/** What can be asked of a workspace and told to it. */
+/** Commands and queries of a workspace. */
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import type { WorkspaceRow } from './entity.ts';
