@@ -4,20 +4,23 @@
  * up to the caller.
  */
 import assert from 'node:assert/strict';
-import type { AnyActor, EffectOutcome } from '../../src/actors/define-actor.ts';
+import type { EffectOutcome } from '../../src/actors/define-actor.ts';
 import { missingScope } from '../../src/authority.ts';
 import { accountActor } from '../../src/domains/accounts/account/account.ts';
 import type { AccountRow } from '../../src/domains/accounts/account/entity.ts';
+import type { AccountContract } from '../../src/domains/accounts/account/messages.ts';
 import { agentActor } from '../../src/domains/tasks/agent/agent.ts';
 import type { AgentRow } from '../../src/domains/tasks/agent/entity.ts';
+import type { AgentContract } from '../../src/domains/tasks/agent/messages.ts';
 import type { TaskConfig, TaskRow } from '../../src/domains/tasks/task/entity.ts';
+import type { TaskContract } from '../../src/domains/tasks/task/messages.ts';
 import { taskActor } from '../../src/domains/tasks/task/task.ts';
 import type { Toolbox } from '../../src/domains/tasks/tools/port.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
 import type { Overrides } from '../../src/storage/account-overrides.ts';
 import type { Json } from './json.ts';
-import { type InputOf, type RecordedEffect, type RecordedEvent, type RecordedMessage, RecordedTurn } from './turn-context.ts';
+import { type Call, play, type RecordedEffect, type RecordedEvent, type RecordedMessage, RecordedTurn } from './turn-context.ts';
 
 const tools = [
   { name: 'read_file', need: null, highConsequence: false },
@@ -52,11 +55,9 @@ const actors = {
 };
 
 export type Limits = { concurrentAgents?: number; concurrentTasks?: number; tasksLimit?: number };
-type Actors = typeof actors;
-type Kind = keyof Actors;
-/** Commands, and what they take. */
-export type CommandOf<K extends Kind> = keyof Actors[K]['commands'] & string;
-export type InputOfCommand<K extends Kind, C extends CommandOf<K>> = InputOf<Actors[K], C>;
+type Contracts = { account: AccountContract; task: TaskContract; agent: AgentContract };
+type Kind = keyof Contracts;
+type Act = { [K in Kind]: [kind: K, id: string, ...Call<Contracts[K]>] }[Kind];
 type Effect = RecordedEffect & { kind: Kind; actorId: string };
 type Message = RecordedMessage & { from: string };
 /** The actors' rows, of which each has some of the fields. */
@@ -116,7 +117,7 @@ export class World {
   }
 
   /** A command from outside. Returns its reply, or the code of its refusal. */
-  act<K extends Kind, C extends CommandOf<K>>(kind: K, id: string, command: C, input: InputOfCommand<K, C>): Json {
+  act(...[kind, id, command, input]: Act): Json {
     return this.take(kind, id, command, input);
   }
 
@@ -124,10 +125,9 @@ export class World {
   private take(kind: Kind, id: string, command: string, input: Json): Json {
     const before = this.rows.get(id) ?? null;
     const ctx = new RecordedTurn(id, ++this.nowMs);
-    const { commands } = actors[kind] as AnyActor;
-    let turn: ReturnType<(typeof commands)[string]>;
+    let turn: ReturnType<typeof play>;
     try {
-      turn = commands[command]!(before, structuredClone(input), ctx);
+      turn = play(actors[kind], command, before, structuredClone(input), ctx);
     } catch (error) {
       if (error instanceof AppError) return error.code;
       throw error;

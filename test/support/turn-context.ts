@@ -1,19 +1,22 @@
 /** A turn's context that does nothing but remember what was recorded on it: commands are plain functions, so they are tested without a runtime. */
-import type { TurnContext } from '../../src/actors/define-actor.ts';
+import type { AnyActor, Contract, Turn, TurnContext } from '../../src/actors/define-actor.ts';
 import type { Json } from './json.ts';
 
 export type RecordedMessage = { kind: string; id: string; command: string; input: Json };
 export type RecordedEffect = { id: string; name: string; input: Json };
 export type RecordedEvent = { type: string; taskId?: string; accountId: string; data: Json };
 
-/** What a command of this definition takes. */
-export type InputOf<A extends { commands: object }, C extends keyof A['commands']> = A['commands'][C] extends (
-  state: never,
-  input: infer I,
-  ctx: never,
-) => unknown
-  ? I
-  : never;
+/** A command of an actor with what it takes, e.g. `['deposit', { … }]`: a command or a field that was renamed does not compile. */
+export type Call<C extends Contract> = {
+  [K in keyof C['commands'] & string]: [command: K, input: Parameters<C['commands'][K]>[0]];
+}[keyof C['commands'] & string];
+
+/** Runs a command by its name, as the runtime does with messages, timers and outcomes. */
+export function play(actor: { commands: object }, command: string, state: unknown, input: unknown, ctx: TurnContext): Turn<Json, Json> {
+  const run = (actor as AnyActor).commands[command];
+  if (run === undefined) throw new Error(`There is no command ${command}`);
+  return run(state, input, ctx);
+}
 
 let made = 0;
 
@@ -54,8 +57,8 @@ export class RecordedTurn implements TurnContext {
   append(_entity: unknown, row: object): void {
     this.rows.push(structuredClone(row));
   }
-  schedule(): void {}
-  unschedule(): void {}
+  schedule(_name: string, _dueMs: number): void {}
+  unschedule(_name: string): void {}
   defer(): void {}
   answer(): void {}
 }

@@ -4,10 +4,12 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { checkoutActor, checkoutLifeMs } from '../../../src/domains/billing/checkout/checkout.ts';
 import type { CheckoutRow } from '../../../src/domains/billing/checkout/entity.ts';
+import type { CheckoutContract } from '../../../src/domains/billing/checkout/messages.ts';
 import { AppError } from '../../../src/errors.ts';
-import { RecordedTurn } from '../../support/turn-context.ts';
+import type { Json } from '../../support/json.ts';
+import { play, RecordedTurn } from '../../support/turn-context.ts';
 
-const commands = checkoutActor({} as never, { takesPayments: true }).commands as any;
+const actor = checkoutActor({} as never, { takesPayments: true });
 const asked = {
   accountId: 'acct_1',
   userId: 'usr_1',
@@ -24,9 +26,11 @@ const payer = { customer: 'cus_1', method: 'pm_1', payment: 'pi_1' };
 const done = (value: unknown) => ({ effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
 const failed = { effectId: 'eff_1', outcome: { kind: 'failed', message: 'away' }, tookMs: 1 };
 
+type Command = keyof CheckoutContract['commands'] & string;
+
 class Turn extends RecordedTurn {
   dueMs: number | null = null;
-  override schedule(...[, dueMs]: any[]): void {
+  override schedule(_name: string, dueMs: number): void {
     this.dueMs = dueMs;
   }
 }
@@ -36,12 +40,12 @@ class Story {
   nowMs = 0;
   turn = new Turn('cs_1');
 
-  tell(command: string, input: unknown): this {
+  tell(command: Command, input: Json): this {
     this.turn = new Turn('cs_1', this.nowMs);
-    this.state = commands[command](this.state, input, this.turn).state;
+    this.state = play(actor, command, this.state, input, this.turn).state;
     return this;
   }
-  get effects(): [string, any][] {
+  get effects(): [string, Json][] {
     return this.turn.effects.map(({ name, input }) => [name, input]);
   }
 }
@@ -56,7 +60,7 @@ test('without a word from the processor it is looked at now and then, and closed
     story.nowMs = story.turn.dueMs!;
     looks.push(story.nowMs / 60_000);
     story.tell('lookAgain', {});
-    const [[name, input]] = story.effects as [[string, any]];
+    const [name, input] = story.effects[0]!;
     assert.equal(name, 'look');
     assert.equal(input.close, story.nowMs >= checkoutLifeMs);
     if (input.close) break;
@@ -66,7 +70,7 @@ test('without a word from the processor it is looked at now and then, and closed
   story.tell('looked', failed);
   assert.ok(story.turn.dueMs! > story.nowMs, 'it is asked until it answers');
   story.nowMs = story.turn.dueMs!;
-  assert.equal((story.tell('lookAgain', {}).effects[0]![1] as any).close, true);
+  assert.equal(story.tell('lookAgain', {}).effects[0]![1].close, true);
   assert.equal(story.tell('looked', done({ kind: 'ended' })).state!.status, 'expired');
   assert.deepEqual(story.tell('look', null).effects, [], 'what is decided is looked at no more');
 });
@@ -82,7 +86,7 @@ test('what was paid in the last moment counts, whatever the clock says', () => {
 
 test('a deposit is sent to the wallet once, in the turn that finds it paid; nobody decides it on a page of this service', () => {
   const story = opened(deposit);
-  for (const command of ['pay', 'cancel', 'contact']) assert.throws(() => story.tell(command, null), { code: 'conflict' });
+  for (const command of ['pay', 'cancel', 'contact'] as const) assert.throws(() => story.tell(command, null), { code: 'conflict' });
   story
     .tell('look', null)
     .tell('look', null)
@@ -93,11 +97,11 @@ test('a deposit is sent to the wallet once, in the turn that finds it paid; nobo
   const input = { transferId: 'txn_1', amountMinor: 4_900, source: 'card' };
   assert.deepEqual(story.turn.messages, [{ kind: 'wallet', id: 'acct_1', command: 'deposit', input }]);
   for (const kind of ['paid', 'ended', 'mismatched']) assert.deepEqual(story.tell('looked', done({ kind, payer })).turn.messages, []);
-  for (const command of ['subscribeAgain', 'returnAgain', 'lookAgain']) assert.deepEqual(story.tell(command, {}).effects, []);
+  for (const command of ['subscribeAgain', 'returnAgain', 'lookAgain'] as const) assert.deepEqual(story.tell(command, {}).effects, []);
   assert.equal(story.state!.status, 'paid');
   for (const kind of ['ended', 'mismatched'])
     assert.deepEqual(opened(deposit).tell('look', null).tell('looked', done({ kind })).turn.messages, []);
-  const elsewhere = checkoutActor({} as never, { takesPayments: false }).commands as any;
+  const elsewhere = checkoutActor({} as never, { takesPayments: false }).commands;
   const { state } = elsewhere.open(null, deposit, new Turn('cs_1'));
   assert.throws(() => elsewhere.pay(state, null, new Turn('cs_1')), { code: 'conflict' });
 });
@@ -114,7 +118,7 @@ test('whatever is told, found and asked for in whatever order, the wallet hears 
       let sent = 0;
       for (const { told, laterMs } of steps) {
         const before = story.state!.status;
-        const [command, input] = told as [string, any];
+        const [command, input] = told as [Command, Json];
         story.nowMs += laterMs;
         try {
           story.tell(command, input);

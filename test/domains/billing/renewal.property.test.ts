@@ -6,10 +6,12 @@ import type { EffectOutcome } from '../../../src/actors/define-actor.ts';
 import type { PaidTerm, PaymentProcessor, RenewalOrder } from '../../../src/domains/billing/payments/port.ts';
 import { renewalEffects } from '../../../src/domains/billing/renewal/effects.ts';
 import type { RenewalRow } from '../../../src/domains/billing/renewal/entity.ts';
+import type { RenewalContract } from '../../../src/domains/billing/renewal/messages.ts';
 import { renewalActor } from '../../../src/domains/billing/renewal/renewal.ts';
 import { AppError } from '../../../src/errors.ts';
 import { silentLog } from '../../../src/log.ts';
-import { type RecordedEffect, type RecordedMessage, RecordedTurn } from '../../support/turn-context.ts';
+import type { Json } from '../../support/json.ts';
+import { type Call, play, type RecordedEffect, type RecordedMessage, RecordedTurn } from '../../support/turn-context.ts';
 
 const dayMs = 86_400_000;
 const lengthMs = { monthly: 30 * dayMs, annual: 360 * dayMs };
@@ -64,7 +66,7 @@ class Processor {
 class Turn extends RecordedTurn {
   dueMs: number | null = null;
   unscheduled = false;
-  override schedule(...[, dueMs]: any[]): void {
+  override schedule(_name: string, dueMs: number): void {
     this.dueMs = dueMs;
   }
   override unschedule(): void {
@@ -80,16 +82,16 @@ class World {
     onMismatch: assert.fail,
     log: silentLog,
   });
-  readonly commands = renewalActor(this.effects).commands as any;
+  readonly actor = renewalActor(this.effects);
   readonly pending: RecordedEffect[] = [];
   readonly told: RecordedMessage[] = [];
   state: RenewalRow | null = null;
   dueMs: number | null = null;
   nowMs = 0;
 
-  tell(command: string, input: unknown): void {
+  tell(...[command, input]: Call<RenewalContract>): void {
     const turn = new Turn('cs_1', this.nowMs);
-    this.state = this.commands[command](this.state, input, turn).state;
+    this.state = play(this.actor, command, this.state, input, turn).state;
     this.pending.push(...turn.effects);
     this.told.push(...turn.messages);
     this.dueMs = turn.dueMs ?? (turn.unscheduled ? null : this.dueMs);
@@ -117,7 +119,7 @@ class World {
     }
     this.pending.splice(this.pending.indexOf(effect), 1);
     const { outcome: command } = this.effects[effect.name as keyof typeof this.effects]!;
-    this.tell(command, { effectId: effect.id, outcome, tookMs: 1 });
+    this.tell(...([command, { effectId: effect.id, outcome, tookMs: 1 }] as Call<RenewalContract>));
   }
 
   pass(ms: number): void {
@@ -152,7 +154,7 @@ const step = fc.oneof(
 
 test('whatever is chosen, lost and repeated: nothing is charged twice for a time, and the account hears of each term once, in order', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps: any[]) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps: Json[]) => {
       const world = new World();
       const payer = { customer: 'cus_1', method: 'pm_1', payment: 'pi_1' };
       const paidUntilMs = 20 * dayMs;

@@ -38,7 +38,7 @@ test('whatever comes in whatever order, in the end what the issuer says is booke
 
 test('a request that an earlier version has recorded goes on under the id of then', () => {
   const request = (state: IssuerAuthorizationRow | null) =>
-    commands.request(state, { ...about, number: 0, amountMinor: 5 }, new RecordedTurn('iauth_1', 1_000) as any);
+    commands.request(state, { ...about, number: 0, amountMinor: 5 }, new RecordedTurn('iauth_1', 1_000));
   const fresh = request(null).state!;
   const earlier = { ...fresh, charges: fresh.charges.map((charge) => ({ ...charge, authorizationId: 'authz_earlier' })) };
   const { state, reply } = request(earlier);

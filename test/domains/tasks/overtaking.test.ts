@@ -15,9 +15,10 @@ import { agentActor } from '../../../src/domains/tasks/agent/agent.ts';
 import { taskActor } from '../../../src/domains/tasks/task/task.ts';
 import { silentLog } from '../../../src/log.ts';
 import { toolbox } from '../../support/agent-world.ts';
-import { type RecordedMessage, RecordedTurn } from '../../support/turn-context.ts';
+import type { Json } from '../../support/json.ts';
+import { play, type RecordedMessage, RecordedTurn } from '../../support/turn-context.ts';
 
-const definitions: Record<string, any> = {
+const definitions: Record<string, { commands: object }> = {
   account: accountActor({ startedTasks: null as never }),
   account_settings: accountSettingsActor,
   agent: agentActor(toolbox, {} as never),
@@ -30,13 +31,13 @@ const definitions: Record<string, any> = {
 
 /** Actors whose messages wait until somebody picks one. */
 class World {
-  readonly rows = new Map<string, any>();
+  readonly rows = new Map<string, Json>();
   waiting: RecordedMessage[] = [];
   private nowMs = 0;
 
   act(kind: string, id: string, command: string, input: unknown): unknown {
     const ctx = new RecordedTurn(id, ++this.nowMs);
-    const { state, reply } = definitions[kind].commands[command](this.rows.get(`${kind}/${id}`) ?? null, input, ctx);
+    const { state, reply } = play(definitions[kind]!, command, this.rows.get(`${kind}/${id}`) ?? null, input, ctx);
     this.rows.set(`${kind}/${id}`, state);
     this.waiting.push(...ctx.messages);
     return reply;

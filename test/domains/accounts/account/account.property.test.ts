@@ -7,12 +7,15 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
 import type { AccountRow } from '../../../../src/domains/accounts/account/entity.ts';
-import { placeName } from '../../../../src/domains/accounts/account/messages.ts';
+import { type AccountContract, placeName } from '../../../../src/domains/accounts/account/messages.ts';
 import { limitIsReached, usageSummaryOf } from '../../../../src/domains/accounts/account/usage.ts';
-import { RecordedTurn } from '../../../support/turn-context.ts';
+import type { TaskContract } from '../../../../src/domains/tasks/task/messages.ts';
+import type { Overrides } from '../../../../src/storage/account-overrides.ts';
+import { type Call, play, RecordedTurn } from '../../../support/turn-context.ts';
 
 const actor = accountActor({ startedTasks: null as never });
 const dayMs = 86_400_000;
+type ToTask = [id: string, ...Call<TaskContract>];
 
 class SimpleTask {
   status: 'pending' | 'started' | 'ended' = 'pending';
@@ -27,8 +30,8 @@ class Months {
   nowMs = Date.parse('2026-01-31T12:00:00Z');
   account: AccountRow | null = null;
   readonly tasks = new Map<string, SimpleTask>();
-  readonly toAccount: [command: string, input: any][] = [];
-  readonly toTasks: [id: string, command: string, input: any][] = [];
+  readonly toAccount: Call<AccountContract>[] = [];
+  readonly toTasks: ToTask[] = [];
   /** Ids that were read for a look at the started tasks, and are not told yet. */
   readonly looks: { ids: string[]; areAll: boolean }[] = [];
   looksAsked = 0;
@@ -39,10 +42,10 @@ class Months {
   /** What is kept of who worked: one row an agent and period. */
   readonly agentUsage = new Map<string, { agentId: string; periodStartsAt: number; workedMs: number }>();
 
-  tell(command: string, input: any): void {
+  tell(...[command, input]: Call<AccountContract>): void {
     const before = this.account;
     const ctx = new RecordedTurn('acct_1', this.nowMs);
-    const { state } = (actor.commands as any)[command](before, structuredClone(input), ctx);
+    const { state } = play(actor, command, before, structuredClone(input), ctx);
     this.account = state;
     if (before !== null && before.periodStartsAt !== state.periodStartsAt) {
       assert.ok(before.periodEndsAt <= this.nowMs, 'no period begins before its time');
@@ -52,8 +55,8 @@ class Months {
     if (command === 'taskEnded' && input.started) this.used.tasks++;
     if (command === 'used') this.used.tokens += input.tokens;
     for (const { kind, id, command: what, input: sent } of ctx.messages) {
-      if (kind === 'account') this.toAccount.push([what, sent]);
-      else this.toTasks.push([id, what, sent]);
+      if (kind === 'account') this.toAccount.push([what, sent] as Call<AccountContract>);
+      else this.toTasks.push([id, what, sent] as ToTask);
       if (what === 'begin') this.begun.push(id);
     }
     if (command === 'used' && limitIsReached(state)) {
@@ -103,7 +106,7 @@ class Months {
     this.toAccount.push(['taskWaits', { taskId: id }]);
   }
 
-  hear([id, command, input]: [string, string, any]): void {
+  hear([id, command, input]: ToTask): void {
     const task = this.tasks.get(id)!;
     if (task.status === 'ended') return;
     if (command === 'begin') {
@@ -141,7 +144,14 @@ class Months {
 
   setLimits(limit: number, tasksLimit: number): void {
     this.limit = limit === -1 ? Infinity : limit;
-    const overrides = { plan: 'pro', concurrentTasks: limit, concurrentAgents: limit, tasksLimit, credits: 1, agentMinutes: -1 };
+    const overrides = {
+      plan: 'pro',
+      concurrentTasks: limit,
+      concurrentAgents: limit,
+      tasksLimit,
+      credits: 1,
+      agentMinutes: -1,
+    } as Overrides;
     this.tell('limitsChanged', { overrides, changedAtMs: this.nowMs });
   }
 
@@ -161,7 +171,7 @@ class Months {
       const started = [...this.tasks].filter(([, task]) => task.status === 'started').map(([id]) => id);
       this.looks.push({ ids: started, areAll: true });
     } else if (this.looks.length > 0 && which % 5 === 0) {
-      const [value] = this.looks.splice(which % this.looks.length, 1);
+      const value = this.looks.splice(which % this.looks.length, 1)[0]!;
       this.tell('tellTasks', { effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
     } else if (this.toAccount.length > 0 && which % 2 === 0) this.tell(...this.toAccount.shift()!);
     else if (this.toTasks.length > 0) this.hear(this.toTasks.shift()!);
@@ -237,7 +247,7 @@ test('an upgrade holds at once, a downgrade from the next period on, however man
   const turn = (command: 'changePlan' | 'beginPeriod', input: object) => {
     const ctx = new RecordedTurn('acct_1', months.nowMs);
     const paid = { billingPeriod: 'monthly', amountMinor: 14_900, paymentId: 'cs_1', processorId: null };
-    months.account = (actor.commands as any)[command](months.account, { ...paid, ...input }, ctx).state;
+    months.account = play(actor, command, months.account, { ...paid, ...input }, ctx).state as AccountRow;
     changes.push(...ctx.events.filter(({ type }) => type === 'plan.changed').map(({ type, data }) => ({ type, ...data })));
     return months.account!;
   };

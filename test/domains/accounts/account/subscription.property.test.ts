@@ -5,9 +5,11 @@ import fc from 'fast-check';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
 import type { AccountRow } from '../../../../src/domains/accounts/account/entity.ts';
 import type { InvoiceRow } from '../../../../src/domains/accounts/account/invoice-entity.ts';
+import type { AccountContract } from '../../../../src/domains/accounts/account/messages.ts';
 import { quoteFor, usageSummaryOf } from '../../../../src/domains/accounts/account/usage.ts';
 import type { BillingPeriod, Plan } from '../../../../src/plans.ts';
-import { RecordedTurn } from '../../../support/turn-context.ts';
+import type { Json } from '../../../support/json.ts';
+import { type Call, play, RecordedTurn } from '../../../support/turn-context.ts';
 
 const actor = accountActor({ startedTasks: null as never });
 const dayMs = 86_400_000;
@@ -25,9 +27,9 @@ class Customer {
     this.wake();
   }
 
-  tell(command: string, input: object): any {
+  tell(...[command, input]: Call<AccountContract>): Json {
     const ctx = new RecordedTurn('acct_1', this.nowMs);
-    const { state, reply } = (actor.commands as any)[command](this.account, input, ctx);
+    const { state, reply } = play(actor, command, this.account, input, ctx);
     this.account = state;
     this.invoices.push(...ctx.rows);
     this.told.push(...ctx.events.map(({ type, data }) => `${type} ${data.plan}`));
@@ -176,7 +178,7 @@ test('what a payment processor renews is not renewed here: it tells of each term
     amountMinor: 4_900,
     startsAtMs: Date.parse('2026-12-01T12:00:00Z'),
     paidUntilMs: Date.parse('2027-01-01T12:00:00Z'),
-  };
+  } as const;
   assert.deepEqual([ann.tell('periodPaid', paid), ann.tell('periodPaid', paid)], [true, false]);
   assert.equal(ann.tell('periodPaid', { ...paid, processorId: 'sub_2', paidUntilMs: paid.paidUntilMs + dayMs }), false);
   assert.deepEqual([ann.last, ann.amounts.length], [[['Pro, monthly, 2026-12-01 to 2027-01-01', 4_900]], 2]);

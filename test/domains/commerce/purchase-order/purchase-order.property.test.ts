@@ -2,28 +2,32 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { PurchaseOrderRow } from '../../../../src/domains/commerce/purchase-order/entity.ts';
+import type { PurchaseOrderContract } from '../../../../src/domains/commerce/purchase-order/messages.ts';
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
 import type { WalletRow } from '../../../../src/domains/commerce/wallet/entity.ts';
+import type { WalletContract } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { AppError } from '../../../../src/errors.ts';
-import { type RecordedMessage, RecordedTurn } from '../../../support/turn-context.ts';
+import type { Json } from '../../../support/json.ts';
+import { type Call, play, type RecordedMessage, RecordedTurn } from '../../../support/turn-context.ts';
 
 const accountId = 'acct_1';
-const actors: Record<string, any> = { purchase_order: purchaseOrderActor, wallet: walletActor };
+const actors = { purchase_order: purchaseOrderActor, wallet: walletActor };
+type Act = ['purchase_order', id: string, ...Call<PurchaseOrderContract>] | ['wallet', id: string, ...Call<WalletContract>];
 
 /** Orders and their wallet in a world without time: a message waits until somebody picks it, those of one sender stay in order. */
 class World {
-  readonly rows = new Map<string, any>();
-  readonly events: { type: string; data: any }[] = [];
+  readonly rows = new Map<string, Json>();
+  readonly events: { type: string; data: Json }[] = [];
   readonly debits: { transferId: string; amountMinor: number }[] = [];
   private readonly queues = new Map<string, RecordedMessage[]>();
   depositedMinor = 0;
 
   /** False: it was refused, and left no trace. */
-  act(kind: string, id: string, command: string, input: unknown): boolean {
+  act(...[kind, id, command, input]: Act): boolean {
     const ctx = new RecordedTurn(id, 1_000);
     try {
-      this.rows.set(id, actors[kind].commands[command](this.rows.get(id) ?? null, input, ctx).state);
+      this.rows.set(id, play(actors[kind], command, this.rows.get(id) ?? null, input, ctx).state);
     } catch (error) {
       if (error instanceof AppError) return false;
       throw error;
@@ -43,7 +47,7 @@ class World {
     if (open.length === 0) return false;
     const [, messages] = open[pick % open.length]!;
     const { kind, id, command, input } = messages.shift()!;
-    assert.ok(this.act(kind, id, command, input), `${command} is never refused`);
+    assert.ok(this.act(...([kind, id, command, input] as Act)), `${command} is never refused`);
     return true;
   }
 
@@ -82,6 +86,7 @@ test('whatever comes in whatever order: an order is complete exactly when its on
           if (one.do === 'create')
             world.act('purchase_order', id, 'create', {
               accountId,
+              mode: 'live',
               description: 'x',
               amountMinor,
               vendor: 'Acme',
@@ -108,7 +113,14 @@ test('whatever comes in whatever order: an order is complete exactly when its on
 
 test('asked again with the same approval an approved order answers the same; another approval is a conflict', () => {
   const world = new World();
-  world.act('purchase_order', 'po_1', 'create', { accountId, description: 'x', amountMinor: 5, vendor: 'A', autoApproveThresholdMinor: 0 });
+  world.act('purchase_order', 'po_1', 'create', {
+    accountId,
+    mode: 'live',
+    description: 'x',
+    amountMinor: 5,
+    vendor: 'A',
+    autoApproveThresholdMinor: 0,
+  });
   assert.ok(world.act('purchase_order', 'po_1', 'approve', { approvalId: 'a' }));
   assert.ok(world.act('purchase_order', 'po_1', 'approve', { approvalId: 'a' }));
   assert.equal(world.act('purchase_order', 'po_1', 'approve', { approvalId: 'b' }), false);

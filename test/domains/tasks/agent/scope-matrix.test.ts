@@ -8,7 +8,7 @@ import { type Authority, missingScope, unrecordedScopes } from '../../../../src/
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
 import type { AgentRow } from '../../../../src/domains/tasks/agent/entity.ts';
-import type { DirectedBy } from '../../../../src/domains/tasks/agent/messages.ts';
+import type { AgentContract, DirectedBy } from '../../../../src/domains/tasks/agent/messages.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import { type AgentType, agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
 import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
@@ -17,8 +17,9 @@ import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { ToolCall } from '../../../../src/providers/model/port.ts';
 import { type Granted, scopes } from '../../../../src/scopes.ts';
 import { scopeByContract } from '../../../contract/scopes.ts';
+import type { Json } from '../../../support/json.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
-import { RecordedTurn } from '../../../support/turn-context.ts';
+import { type Call, play, RecordedTurn } from '../../../support/turn-context.ts';
 
 /** The same act over REST, and arguments that fit. null: no operation does it. `own`: not needed in the task's own workspace. */
 const acts: Record<string, { operation: string | null; own?: true; args: object }> = {
@@ -40,7 +41,11 @@ const catalogue = createCatalogue([
   ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute }),
   ...commerceTools({ actors: { ask: spent, query: spent } as never }),
 ]);
-const commands = agentActor(catalogue, {} as never).commands as Record<string, (...of: any[]) => { state: AgentRow; reply: any }>;
+const actor = agentActor(catalogue, {} as never);
+function turn(state: AgentRow | null, ...[command, input, ctx = new RecordedTurn('agnt_1')]: [...Call<AgentContract>, ctx?: RecordedTurn]) {
+  const done: { state: AgentRow; reply: Json } = play(actor, command, state, input, ctx);
+  return { ...done, ctx };
+}
 const tools = agentTypes.flatMap((type) => catalogue.toolsFor(type).map((tool) => ({ type, tool })));
 
 const granted: Granted[] = [
@@ -75,16 +80,14 @@ function thinking(type: AgentType, authority: Authority, autonomyLevel: number):
     model: null,
     outputSchema: null,
   };
-  let { state } = commands.create!(null, { ...input, autonomyLevel, ...authority }, new RecordedTurn('agnt_1'));
-  ({ state } = commands.begin!(state, { context: '' }, new RecordedTurn('agnt_1')));
-  return commands.turnGranted!(state, {}, new RecordedTurn('agnt_1')).state;
+  let { state } = turn(null, 'create', { ...input, autonomyLevel, ...authority });
+  ({ state } = turn(state, 'begin', { context: '' }));
+  return turn(state, 'turnGranted', {}).state;
 }
 
 function answered(agent: AgentRow, toolCalls: ToolCall[]) {
-  const ctx = new RecordedTurn('agnt_1');
   const reply = { text: '', toolCalls, inputTokens: 0, outputTokens: 0, costMillicents: 0, model: 'm' };
-  const { state } = commands.modelled!(agent, { effectId: agent.effectId, outcome: { kind: 'done', value: reply }, tookMs: 0 }, ctx);
-  return { state, ctx };
+  return turn(agent, 'modelled', { effectId: agent.effectId!, outcome: { kind: 'done', value: reply }, tookMs: 0 });
 }
 
 test('the table names every tool that agents have, each with an operation that the contract knows', () => {
@@ -159,14 +162,14 @@ test('whoever decides about a call holds its scope, whatever the decision, and a
           const ctx = new RecordedTurn('agnt_1');
           if (!may) {
             assert.throws(
-              () => commands.approve!(state, input, ctx),
+              () => turn(state, 'approve', input, ctx),
               (error) => error instanceof AppError && error.code === 'forbidden',
               about,
             );
             assert.deepEqual([ctx.events, ctx.messages, ctx.effects], [[], [], []]);
             continue;
           }
-          const decided = commands.approve!(state, input, ctx).state.approvals[0]!;
+          const decided = turn(state, 'approve', input, ctx).state.approvals[0]!;
           assert.deepEqual(
             [decided.status, decided.decidedBy, decided.decidedVia],
             [approved ? 'approved' : 'rejected', 'key-1', 'api_key'],
@@ -183,19 +186,19 @@ test('guidance by a key leaves an agent what both may do, from the turn that hea
   const by: DirectedBy = { id: 'key-1', via: 'api_key', mode: 'live', scopes: ['agents.write', 'workspaces.read'] };
   const order: ToolCall = { id: 'c', name: 'create_purchase_order', arguments: acts.create_purchase_order!.args };
   const waiting = answered(thinking('email', authority, 99), [order]).state;
-  const guided = commands.guide!(waiting, { message: 'order more', by }, new RecordedTurn('agnt_1'));
+  const guided = turn(waiting, 'guide', { message: 'order more', by });
   assert.match(guided.reply.message, /loses write_file \(workspaces\.write\), create_purchase_order \(commerce\.write\), charge_card/);
   const approve = { approvalId: guided.state.approvals[0]!.id, approved: true, reason: null, editedArguments: null };
-  const person = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };
-  const approved = commands.approve!(guided.state, { ...approve, by: person }, new RecordedTurn('agnt_1'));
+  const person: DirectedBy = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };
+  const approved = turn(guided.state, 'approve', { ...approve, by: person });
   assert.equal(approved.state.scopes, null, 'what waits was asked for before');
-  const queued = commands.turnGranted!(approved.state, {}, new RecordedTurn('agnt_1')).state;
-  const done = { effectId: queued.effectId, outcome: { kind: 'done', value: { result: {}, isError: false } }, tookMs: 0 };
-  const heard = commands.toolDone!(queued, done, new RecordedTurn('agnt_1')).state;
+  const queued = turn(approved.state, 'turnGranted', {}).state;
+  const outcome = { kind: 'done' as const, value: { result: {}, isError: false } };
+  const heard = turn(queued, 'toolDone', { effectId: queued.effectId!, outcome, tookMs: 0 }).state;
   assert.deepEqual([heard.scopes, heard.guideScopes, heard.guidance], [['agents.write', 'workspaces.read'], null, []]);
-  const again = answered(commands.turnGranted!(heard, {}, new RecordedTurn('agnt_1')).state, [order]);
+  const again = answered(turn(heard, 'turnGranted', {}).state, [order]);
   assert.ok(again.ctx.rows.some(({ entry }) => entry.role === 'tool' && entry.isError && /commerce\.write/.test(entry.result.error)));
-  const passed = answered(commands.turnGranted!(again.state, {}, new RecordedTurn('agnt_1')).state, [
+  const passed = answered(turn(again.state, 'turnGranted', {}).state, [
     { id: 'd', name: 'delegate', arguments: { type: 'email', prompt: 'order it for me' } },
   ]);
   const asked = passed.ctx.messages.find(({ command }) => command === 'delegate');
@@ -205,9 +208,9 @@ test('guidance by a key leaves an agent what both may do, from the turn that hea
 test('a test key guides no live agent; a person guides all, and takes nothing away', () => {
   const live = thinking('email', { mode: 'live', scopes: null, ownsWorkspace: true }, 99);
   const by: DirectedBy = { id: 'key-1', via: 'api_key', mode: 'test', scopes: [...scopes] };
-  assert.throws(() => commands.guide!(live, { message: 'm', by }, new RecordedTurn('agnt_1')), { code: 'forbidden' });
+  assert.throws(() => turn(live, 'guide', { message: 'm', by }), { code: 'forbidden' });
   const person: DirectedBy = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };
-  const { state, reply } = commands.guide!({ ...live, mode: 'test' }, { message: 'm', by: person }, new RecordedTurn('agnt_1'));
+  const { state, reply } = turn({ ...live, mode: 'test' }, 'guide', { message: 'm', by: person });
   assert.equal(state.guideScopes, null);
   assert.match(reply.message, /in its next step\.$/);
 });

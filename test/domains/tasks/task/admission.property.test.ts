@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import type { AgentContract } from '../../../../src/domains/tasks/agent/messages.ts';
 import type { TaskConfig } from '../../../../src/domains/tasks/task/entity.ts';
 import type { ModelReply } from '../../../../src/providers/model/port.ts';
-import { type CommandOf, ended, type InputOfCommand, isToolCall, World } from '../../../support/agent-world.ts';
+import { ended, isToolCall, World } from '../../../support/agent-world.ts';
 import { somebody } from '../../../support/memory-workspace.ts';
+import type { Call } from '../../../support/turn-context.ts';
 
 const tokensPerTurn = 700;
 const plainly = { reason: null, editedArguments: null, by: somebody };
@@ -70,8 +72,9 @@ function step(world: World, what: number, which: number): void {
   const target = agents[which % Math.max(1, agents.length)];
   const row = target === undefined ? undefined : world.agent(target.id);
   if (row === undefined || (what < 80 && which % 4 > 0)) return;
-  const act = <C extends CommandOf<'agent'>>(command: C, input: InputOfCommand<'agent', C>) => {
-    const reply = world.act('agent', row.id, command, input);
+  const act = (...call: Call<AgentContract>) => {
+    const [command] = call;
+    const reply = world.act('agent', row.id, ...call);
     if (row.phase === 'ended' && command !== 'taskEnded')
       assert.equal(reply, command === 'approve' && reply === 'not_found' ? 'not_found' : 'conflict');
     return reply;

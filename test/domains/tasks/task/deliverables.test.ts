@@ -2,21 +2,22 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { accountsIds } from '../../../../src/domains/accounts/ids.ts';
 import { tasksIds } from '../../../../src/domains/tasks/ids.ts';
+import type { TaskRow } from '../../../../src/domains/tasks/task/entity.ts';
 import { newTask } from '../../../../src/domains/tasks/task/state.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
 import { derivedId, newId } from '../../../../src/ids.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
-const { delivered } = taskActor({ plan: null as never }).commands as Record<string, (...of: any[]) => any>;
+const { delivered } = taskActor({ plan: null as never }).commands;
 
 test('a deliverable ends as its account does, keeps its id however often it is written, and one of a version before slots keeps its own', () => {
   const accountId = newId(accountsIds.account, null);
   const id = newId(tasksIds.task, accountId);
   const earlier = derivedId(tasksIds.deliverable, null, id, 'old.md');
-  let state = { ...newTask(id, { accountId, workspaceId: 'ws_1' } as any, 1), deliverables: [earlier] };
+  let state: TaskRow = { ...newTask(id, { accountId, workspaceId: 'ws_1' } as never, 1), deliverables: [earlier] };
   const told = ['old.md', 'new.md', 'new.md', 'old.md'].map((name) => {
     const ctx = new RecordedTurn(id, 1);
-    ({ state } = delivered!(state, { name, type: 't', sizeBytes: 1, sha256: '', contentKey: 'k' }, ctx));
+    state = delivered(state, { name, type: 't', sizeBytes: 1, sha256: '', contentKey: 'k' }, ctx).state!;
     const { type, data } = ctx.events[0]!;
     assert.equal(ctx.rows[0].id, data.deliverable_id);
     return [type, data.deliverable_id];

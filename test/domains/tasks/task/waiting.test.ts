@@ -2,30 +2,34 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
-import type { WaitingFor } from '../../../../src/domains/accounts/account/entity.ts';
+import type { AccountRow, WaitingFor } from '../../../../src/domains/accounts/account/entity.ts';
+import type { AccountContract } from '../../../../src/domains/accounts/account/messages.ts';
 import type { TaskRow } from '../../../../src/domains/tasks/task/entity.ts';
+import type { TaskContract } from '../../../../src/domains/tasks/task/messages.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
 import { waitingView } from '../../../../src/domains/tasks/task/waiting.ts';
-import { RecordedTurn } from '../../../support/turn-context.ts';
+import type { Overrides } from '../../../../src/storage/account-overrides.ts';
+import { type Call, play, RecordedTurn } from '../../../support/turn-context.ts';
 
-const account = accountActor({ startedTasks: null as never }).commands as Record<string, (...of: any[]) => any>;
-const task = taskActor({ plan: null as never }).commands as Record<string, (...of: any[]) => any>;
+const account = accountActor({ startedTasks: null as never });
+const task = taskActor({ plan: null as never });
 
 /** An account of one agent at once after these commands, and what the last of them sent to tasks. */
-function told(...commands: [string, object][]) {
-  let state: any = null;
-  let sent: any[] = [];
-  const one = { plan: 'pro', concurrentTasks: -1, concurrentAgents: 1, tasksLimit: -1, credits: -1, agentMinutes: -1 };
-  for (const [name, input] of [['limitsChanged', { overrides: one, changedAtMs: 1 }] as const, ...commands]) {
+function told(...commands: Call<AccountContract>[]) {
+  let state: AccountRow | null = null;
+  let sent: [string, string, string][] = [];
+  const one = { plan: 'pro', concurrentTasks: -1, concurrentAgents: 1, tasksLimit: -1, credits: -1, agentMinutes: -1 } as Overrides;
+  const limits: Call<AccountContract> = ['limitsChanged', { overrides: one, changedAtMs: 1 }];
+  for (const [name, input] of [limits, ...commands]) {
     const ctx = new RecordedTurn('acct_1', 1);
-    ({ state } = account[name]!(state, input, ctx));
+    ({ state } = play(account, name, state, input, ctx));
     sent = ctx.messages.map(({ id, command, input: said }) => [id, command, said.place]);
   }
   return sent;
 }
 
 test('a place that is given back goes to who came first, and its task hears where another agent of it goes on waiting', () => {
-  const asks = (place: string): [string, object] => ['agentWaits', { place }];
+  const asks = (place: string): Call<AccountContract> => ['agentWaits', { place }];
   const queue = [asks('task_a/1'), asks('task_b/1'), asks('task_a/2')];
   assert.deepEqual(told(...queue), [['task_a', 'placeLacking', 'task_a/2']]);
   assert.deepEqual(told(...queue, ['agentRests', { place: 'task_a/1' }]), [
@@ -40,9 +44,9 @@ test('a task tells once why it waits, again when the reason is another, and noth
   const events: [string, unknown][] = [];
   const config = { max_agents: 1, autonomy_level: 100, auto_deploy: false, deploy_target: null };
   let state: TaskRow | null = null;
-  const tell = (command: string, input: object) => {
+  const tell = (...[command, input]: Call<TaskContract>) => {
     const ctx = new RecordedTurn('task_1', 1);
-    ({ state } = task[command]!(state, input, ctx));
+    ({ state } = play(task, command, state, input, ctx));
     for (const { type, data } of ctx.events) events.push([type, data.waiting_for]);
     return waitingView(state!);
   };
