@@ -1,4 +1,4 @@
-/** What a domain is: one part of the product, which a node serves because it stands in the list of `src/node/domains.ts`. */
+/** A domain: one part of the product, which a node serves because it is listed in `src/node/domains.ts`. */
 
 import type { ActorSystem } from '../actors/actor-system.ts';
 import type { AnyActor } from '../actors/define-actor.ts';
@@ -26,14 +26,14 @@ import type { Schema } from '../storage/schema.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Tool } from './tasks/contract.ts';
 
-/** What a node gives its domains. Nothing of it runs yet when they start. */
+/** The parts of a node that its domains use. None of them runs yet when domains start. */
 export type Platform = {
   config: Config;
   log: Log;
   clock: Clock;
   /** null: nothing is traced. */
   tracer: Tracer | null;
-  /** Root of what is signed and encrypted here, and roots of what may have been signed and encrypted beside it. */
+  /** The root secret for signing and encryption, and former or other roots that are accepted for reading. */
   secretKey: string;
   acceptedKeys: readonly string[];
   database: Database;
@@ -51,22 +51,22 @@ export type Platform = {
   model: Model;
   compute: Compute;
   sandbox: SandboxPool;
-  /** Where callers reach the service, without a slash at its end; to be asked while a request is served, not before. */
+  /** Where callers reach the service, without a slash at its end; call it only while a request is served. */
   publicUrl(): string;
 };
 
-/** A domain at work on one node. */
+/** A running domain on one node. */
 export type StartedDomain = {
   actors: AnyActor[];
   routes?: AnyRoute[];
-  /** One domain says who is calling. */
+  /** Exactly one domain authenticates callers. */
   authenticator?: Authenticator;
-  /** What is removed when it has outlived its use. */
+  /** Its retention jobs. */
   jobs?: HousekeepingJob[];
   metrics?(metrics: Metrics): void;
   /** The actors run now. */
   begin?(): void;
-  /** The node leaves: what is on its way has so long to end. */
+  /** The node leaves: running work has so long to end. */
   finish?(graceMs: number): Promise<unknown>;
   stop?(): Promise<void> | void;
 };
@@ -74,14 +74,14 @@ export type StartedDomain = {
 export type Domain = {
   /** As its folder. */
   name: string;
-  /** What ids of its things begin with, by what they are of. */
+  /** Id prefixes, by the kind of resource. */
   ids: Readonly<Record<string, IdPrefix>>;
   schema: Schema;
   /** The families of its events. */
   events?: EventFamilies;
   /** Its chapters of the API reference. */
   api?: ReferencePart;
-  /** Tools that it brings to agents, in the order in which models are offered them. */
+  /** Its tools for agents, in the order in which models are offered them. */
   agentTools?(platform: Platform): Tool[];
   /** @param platform with the tools of all domains */
   start(platform: Platform & { agentTools: readonly Tool[] }): StartedDomain;

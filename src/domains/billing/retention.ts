@@ -5,7 +5,7 @@ import type { HousekeepingJob } from '../../storage/maintenance.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Checkouts that came to nothing; those that somebody paid, or is paying, stay. */
+/** Checkouts that were not paid; those that are paid, or being paid, stay. */
 export function pastCheckouts(clock: Clock): HousekeepingJob {
   const only = `status in ('failed', 'open', 'cancelled', 'contacted', 'expired')`;
   const [name, table, index] = ['checkouts', 'checkout', 'checkout_to_forget'];

@@ -45,7 +45,7 @@ export function startBilling(platform: Platform): StartedDomain {
   };
 }
 
-/** The sender of the service's mails is who reads those to its operator: the address alone. Unset it is none, and such mails are only kept. */
+/** The operator reads mails at the address of the service's sender, without its name. Unset: no address, and such mails are only stored. */
 function operatorAddress(mailFrom: string): string {
   const address = mailFrom.split(/[\s<>]/).findLast((part) => part.includes('@'))!;
   return address.endsWith('@localhost') ? 'operator@troupe.invalid' : address;

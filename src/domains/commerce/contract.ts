@@ -1,4 +1,4 @@
-/** What other domains may use of commerce: the wallet. */
+/** What other domains may import of commerce: the wallet. */
 
 export { commerceIds } from './ids.ts';
 export { LedgerEntry, type LedgerEntryRow } from './wallet/entity.ts';

@@ -1,4 +1,4 @@
-/** What commerce asks of an account. */
+/** What commerce requires of an account. */
 import type { AccountRow } from '../accounts/contract.ts';
 import { planOf } from '../accounts/contract.ts';
 

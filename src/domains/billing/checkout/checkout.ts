@@ -1,15 +1,15 @@
 /**
  * A checkout: open → paying → paid, or → cancelled, or → contacted, on a page of this service. Where a payment processor takes what is due:
- * opening → open → paying → paid, or → expired; the processor alone decides, on its own page. It is decided once, within half an hour. One for no
- * plan pays into the wallet, where there is a processor only: it has nothing to ask the account for, and is paid in the turn that finds it so.
+ * opening → open → paying → paid, or → expired; the processor alone decides, on its own page. It is decided once, within half an hour. One without
+ * a plan pays into the wallet, only where there is a processor: it asks nothing of the account, and is paid in the turn that finds the payment.
  *
- * C1 Who pays is answered when the account has changed its plan. The account is asked by the checkout's id, so however often a crash repeats it,
+ * C1 `pay` is answered when the account has changed its plan. The account is asked by the checkout's id, so however often a crash repeats it,
  *    the plan changes once.
  * C2 The account writes the invoice, in the turn that changes the plan: of two checkouts for one plan that are paid at once, one is charged. What
- *    a processor has taken for the other is given back.
- * C3 What the processor tells is a hint: what counts is what it answers when it is asked. It is asked at every hint, now and then without one, and
- *    when the page expires, so a payment is found though nobody tells of it.
- * C4 What is paid into the wallet leaves as a message in the turn that finds it paid, under a transfer id that follows from the checkout's: it is
+ *    a processor has taken for the other is refunded.
+ * C3 A notification of the processor is a hint: only its answer to a query counts. It is queried at every hint, now and then without one, and
+ *    when the page expires, so a payment is found without a notification.
+ * C4 Money for the wallet is sent as a message in the turn that finds it paid, under a transfer id derived from the checkout's: it is
  *    booked once.
  */
 import type { InferEntity } from '@mikro-orm/core';
@@ -48,7 +48,7 @@ const paidKey = 'paid';
 const toldKey = 'told';
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
-/** The account knows a command again for a day. */
+/** The account recognises a repeated command for a day. */
 const giveUpAfterMs = 23 * 3_600_000;
 /** The processor is asked about its page after one minute, two, four …, at last every hour. */
 const firstLookMs = 60_000;
@@ -97,7 +97,7 @@ function openHere(state: State, input: OpenCheckout, ctx: TurnContext<CheckoutCo
 function openAtProcessor(state: State, input: OpenCheckout, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state === null && input.lines.length === 0) return openHere(state, input, ctx);
   if (state?.status === 'opening') ctx.defer(openedKey);
-  // The processor had no page: whoever asks once more begins anew.
+  // The processor returned no page: another request begins anew.
   if (state !== null && state.status !== 'failed') return { state, reply: state };
   const opening = newCheckout(atLeast(paymentBounds.leastMinor, input), 'opening', ctx);
   const { accountId, plan, billingPeriod, amountMinor, expiresAt: expiresAtMs } = opening;
@@ -188,7 +188,7 @@ function found(state: CheckoutRow, page: PageFound, ctx: TurnContext<CheckoutCon
   }
 }
 
-/** Of a page that was opened before there was a processor, what costs nothing. */
+/** On a page that was opened before there was a processor, only a free checkout can be completed. */
 function payNothing(state: State, input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state?.status === 'open' && state.amountMinor > 0)
     throw new AppError('conflict', 'This is paid elsewhere by now. Ask for a new page.');
@@ -224,7 +224,7 @@ function contact(state: State, input: ContactRequest, ctx: TurnContext<CheckoutC
   return { state: contacted, reply: contacted };
 }
 
-/** What surely was not sent can be sent again. */
+/** A message that certainly was not sent can be sent again. */
 function told(state: State, { outcome }: EffectResult, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state === null || outcome.kind !== 'failed') {
     if (state !== null) ctx.answer('contact', toldKey, state);

@@ -1,4 +1,4 @@
-/** What a checkout awaits: the account, who answers requests for an offer, and the payment processor where there is one. */
+/** Effects of a checkout: the account's plan, mails to the operator, and the payment processor where there is one. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectContext, EffectsOf } from '../../../actors/define-actor.ts';
@@ -14,7 +14,7 @@ import type { CheckoutContract, ContactRequest, PageFound, Subscribed } from './
 export type CheckoutEffectParts = {
   actors: Pick<ActorSystem, 'ask' | 'query'>;
   mail: MailProvider;
-  /** Who answers requests for an offer. */
+  /** The address that answers requests for an offer. */
   salesAddress: string;
   /** null: pages of this service decide all checkouts. */
   processor: PaymentProcessor | null;
@@ -107,7 +107,7 @@ export function checkoutEffects({
     tellSales: {
       run: (input: TellSales, { effectId }: EffectContext) =>
         mail.send({ to: salesAddress, subject: `Somebody asks for the ${input.plan} plan`, text: lettered(input) }, effectId),
-      // Better twice, under one Message-ID, than not at all.
+      // A duplicate, under one Message-ID, is better than no mail.
       repeatable: () => true,
       timeoutMs: 60_000,
       lane: 'vital',
@@ -122,20 +122,20 @@ export function checkoutEffects({
     },
   };
 
-  /** What the processor says stays in the log; people are told that it could not be asked. */
+  /** The processor's error is only logged; users are told that it did not answer. */
   function asked<T>(what: string, checkoutId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
     const message = `the payment processor: ${what}`;
     return warned(log, { checkout_id: checkoutId }, message, async () => work(configured(processor, 'payment processor')));
   }
 }
 
-/** What a stranger wrote cannot look like a line of ours: a name has one line, and each line of the message is quoted. */
+/** User input cannot look like a line of this service: a name has one line, and each line of the message is quoted. */
 function lettered({ name, email, message, accountId, plan }: TellSales): string {
   const quoted = message.split(lineBreak).map((line) => `> ${line}`);
   return [`Account: ${accountId}`, `Plan: ${plan}`, `Name: ${oneLine(name)}`, `E-mail: ${oneLine(email)}`, '', ...quoted].join('\n');
 }
 
-/** All that some reader of mails begins a new line at. */
+/** Every character that some mail program treats as a line break. */
 const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
 
 function oneLine(text: string): string {

@@ -1,13 +1,13 @@
-/** Checkouts: what somebody is about to pay. */
+/** Checkouts: payments in preparation. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { BillingPeriod, Plan } from '../../../plans.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 import type { InvoiceLine } from '../../accounts/contract.ts';
 
 /**
- * `paying`: it is paid, and the plan is about to change. `contacted`: somebody asked for an offer. With a payment processor also: `opening`,
- * its page is asked for; `failed`, there was none; `waiting`, agreed to, and the money is on its way; `expired`, nobody has paid; `returning`,
- * `returned`, what was paid is given back, as the plan was no better by then; `mismatched`, something else was paid than was asked for.
+ * `paying`: it is paid, and the plan is about to change. `contacted`: an offer was requested. With a payment processor also: `opening`,
+ * its page is requested; `failed`, no page was returned; `waiting`, agreed to, and the money has not arrived; `expired`, not paid; `returning`,
+ * `returned`, the payment is refunded, as the plan was no better by then; `mismatched`, the payment does not match the request.
  */
 export type CheckoutStatus =
   | 'opening'
@@ -23,7 +23,7 @@ export type CheckoutStatus =
   | 'returned'
   | 'mismatched';
 
-/** Who has paid, by the processor's names: `method` can be charged again, `payment` given back. */
+/** The payer, by the processor's ids: `method` can be charged again, `payment` refunded. */
 export type Payer = { customer: string; method: string; payment: string };
 
 export const Checkout = defineEntity({
@@ -41,10 +41,10 @@ export const Checkout = defineEntity({
     lines: json<InvoiceLine[]>(),
     successUrl: p.text().strictNullable(),
     cancelUrl: p.text().strictNullable(),
-    /** The payment processor's page and its name there; null where a page of this service decides. */
+    /** The payment processor's page and its id there; null where a page of this service decides. */
     sessionId: p.text().strictNullable(),
     pageUrl: p.text().strictNullable(),
-    /** null: nobody has paid at a processor. */
+    /** null: not paid at a processor. */
     payer: json<Payer>().strictNullable(),
     status: p.text().$type<CheckoutStatus>(),
     createdAt: epochMs(),

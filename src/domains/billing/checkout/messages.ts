@@ -1,4 +1,4 @@
-/** Commands and queries of a checkout: somebody is about to change an account's plan, or to pay into its wallet. */
+/** Commands and queries of a checkout, which changes an account's plan or pays into its wallet. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { PlanChange } from '../../accounts/contract.ts';
@@ -6,10 +6,10 @@ import type { PageState, Payer } from '../payments/port.ts';
 import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
 import type { CheckoutRow } from './entity.ts';
 
-/** What processors take at once, in cents. What is more than due of a plan is kept as credit. */
+/** What processors accept in one payment, in cents. What exceeds the amount due for a plan is kept as credit. */
 export const paymentBounds = { leastMinor: 50, mostMinor: 99_999_999 };
 
-/** `plan`: null for money that is paid into the wallet. `ownPage`: where people come back to who gave no addresses. */
+/** `plan`: null for money that is paid into the wallet. `ownPage`: where users return to when no addresses were given. */
 export type OpenCheckout = Pick<
   CheckoutRow,
   'accountId' | 'userId' | 'plan' | 'billingPeriod' | 'amountMinor' | 'lines' | 'successUrl' | 'cancelUrl'
@@ -17,7 +17,7 @@ export type OpenCheckout = Pick<
 
 export type ContactRequest = { name: string; email: string; message: string };
 
-/** What the processor says of its page: what was paid there is what was asked for, or it is not. */
+/** The state of the processor's page: the payment matches the request, or does not. */
 export type PageFound = Exclude<PageState, { kind: 'paid' }> | { kind: 'paid'; payer: Payer } | { kind: 'mismatched' };
 
 /** `paidUntilMs`: of the term that was paid. `renewedBy`: the renewal that charges for the plan the account has. */
@@ -28,14 +28,14 @@ export type CheckoutContract = {
   commands: {
     /** Repeating it changes nothing. Answered when there is a page to pay on; `unavailable` where the processor gave none. */
     open(input: OpenCheckout): CheckoutRow;
-    /** Told by who knows that it is paid. Answered when the plan has changed; asked again meanwhile, with the same answer. */
+    /** Sent when it is known to be paid. Answered when the plan has changed; repeated meanwhile, it has the same answer. */
     pay(input: null): CheckoutRow;
     cancel(input: null): CheckoutRow;
     /** Of a plan whose price is agreed with each customer. Answered when the message is sent; `unavailable` where it could not be. */
     contact(input: ContactRequest): CheckoutRow;
     /**
-     * Asks the processor what has become of its page, and is answered when that holds here; `unavailable` where it could not be asked, or the page
-     * is not known yet. Never `conflict`: what is decided is answered as it is.
+     * Queries the processor for the state of its page, and is answered when that is stored; `unavailable` where the query failed, or the page
+     * is not known yet. Never `conflict`: a decided checkout is returned as it is.
      */
     look(input: null): CheckoutRow;
     /** By timer. */

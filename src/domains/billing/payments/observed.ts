@@ -1,11 +1,11 @@
-/** A payment processor whose calls are counted; it does as the one it stands for. */
+/** Wraps a payment processor and counts its calls. */
 import { CountBy } from '../../../counts.ts';
 import { AppError } from '../../../errors.ts';
 import type { PaymentProcessor } from './port.ts';
 
 export class PaymentStats {
   readonly calls = new CountBy(['operation', 'outcome']);
-  /** Payments, and terms, of another amount or currency than was asked for: each wants a person. */
+  /** Payments, and terms, of another amount or currency than requested: an operator must look at each. */
   mismatches = 0;
 }
 

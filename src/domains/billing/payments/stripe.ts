@@ -1,7 +1,7 @@
 /**
  * Payments by Stripe. The first term is paid on a page of Stripe's as one payment, exactly what is due, whose means of payment is kept; the later
  * ones by a subscription there that begins when the first term ends. (Checkout's own subscriptions cannot do both: they refuse a single
- * amount beside a billing cycle that begins later without prorations.) What Stripe tells is a hint: what counts is what it answers when asked.
+ * amount beside a billing cycle that begins later without prorations.) Notifications of Stripe are hints: only its answer to a query counts.
  */
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
@@ -19,12 +19,12 @@ import {
   type RenewalState,
 } from './port.ts';
 
-/** Stripe wants at least half an hour by its own clock: ours may be behind, and the request takes a while. */
+/** Stripe requires at least half an hour by its own clock: ours may be behind, and the request takes time. */
 const expirySlackMs = 2 * 60_000;
 const termsLookedAt = 24;
 const interval: Record<BillingPeriod, 'month' | 'year'> = { monthly: 'month', annual: 'year' };
 
-/** Payments that belong to this service are told from others of the same Stripe account by these. */
+/** Metadata that distinguishes payments of this service from others of the same Stripe account. */
 const checkoutKey = 'troupe_checkout';
 const renewalKey = 'troupe_renewal';
 
@@ -39,7 +39,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
     readPage,
 
     async closePage(sessionId) {
-      // Else it was paid, or has ended by itself.
+      // Otherwise it was paid, or has expired.
       await doneOr(
         'conflict',
         stripe.call((api, options) => api.checkout.sessions.expire(sessionId, {}, options)),
@@ -48,7 +48,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
     },
 
     async giveBack({ payment }, key) {
-      // Else somebody has given it back already, or it is disputed: there is nothing left to give back.
+      // Otherwise it was refunded already, or is disputed: there is nothing left to refund.
       await doneOr(
         'conflict',
         stripe.call((api, options) => api.refunds.create({ payment_intent: payment }, options), { idempotencyKey: key }),
@@ -56,7 +56,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
     },
 
     async startRenewals(order, key) {
-      // Stripe knows an idempotency key for a day; this may be asked again for longer.
+      // Stripe keeps an idempotency key for a day; this may be retried for longer.
       const found = (await subscriptionsOf(order.renewalId, order.payer)).find(({ metadata }) => metadata.troupe_key === key);
       if (found !== undefined) return found.id;
       const product = await productFor(order.plan);
@@ -114,7 +114,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
   /** The same product for everybody who pays for the plan. */
   async function productFor(plan: Plan): Promise<string> {
     const id = `troupe_${plan}`;
-    // Else it is there since the first time.
+    // Otherwise it was created earlier.
     await doneOr(
       'conflict',
       stripe.call((api, options) => api.products.create({ id, name: named(plan) }, options)),
@@ -146,11 +146,11 @@ function sessionOf({ checkoutId, accountId, term, ...page }: PaymentPage): Strip
         },
       },
     ],
-    // Money that a bank can call back for weeks is spent by then: a wallet takes none of it.
+    // A bank can reclaim such money for weeks, when it is spent already: a wallet accepts none of it.
     ...(term === null && { payment_method_types: ['card' as const] }),
     payment_intent_data: { ...(term !== null && { setup_future_usage: 'off_session' as const }), metadata },
     metadata,
-    // Anybody may have chosen it: a person is told before.
+    // The API caller chose this address: the page names its host to the user.
     custom_text: { submit: { message: `When you have paid you are sent to ${new URL(page.successUrl).host}.` } },
     success_url: page.successUrl,
     cancel_url: page.cancelUrl,
@@ -188,7 +188,7 @@ function pageStateOf(session: Stripe.Checkout.Session): PageState {
     const checkoutId = session.client_reference_id;
     return { kind: 'paid', checkoutId, amountMinor: session.amount_total ?? 0, currency: session.currency ?? '', payer };
   }
-  // What took its time has come to nothing.
+  // The delayed payment has failed.
   const failed = intent.status === 'canceled' || intent.status === 'requires_payment_method';
   return { kind: failed ? 'ended' : 'waits' };
 }
@@ -203,7 +203,7 @@ function renewalStateOf({ status, metadata }: Stripe.Subscription, invoices: Str
   };
 }
 
-/** The invoice's own period is the one before: what is paid for stands in its lines. */
+/** The invoice's own period is the one before: the lines name the paid period. */
 function termOf({ id, amount_paid, currency: paidIn, lines }: Stripe.Invoice): PaidTerm {
   const periods = lines.data.map(({ period }) => period);
   return {

@@ -1,4 +1,4 @@
-/** What a renewal awaits: the payment processor. Each effect ends what it is to replace before it begins anything, and may be repeated. */
+/** Effects of a renewal at the payment processor. Each ends what it replaces before it begins anything, and may be repeated. */
 import Type from 'typebox';
 import type { EffectContext, EffectsOf } from '../../../actors/define-actor.ts';
 import { configured } from '../../../configured.ts';
@@ -13,9 +13,9 @@ export type Arrange = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod' | 
 };
 
 export type RenewalEffectParts = {
-  /** null: none is configured, and what it charges goes on without this service hearing of it. */
+  /** null: none is configured; charges that were arranged go on without notifying this service. */
   processor: PaymentProcessor | null;
-  /** Called where terms were paid in another currency than was asked for. */
+  /** Called where terms were paid in another currency than requested. */
   onMismatch(): void;
   log: Log;
 };
@@ -60,7 +60,7 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
     },
   };
 
-  /** What was paid in another currency than asked for counts as nothing. */
+  /** Payments in another currency than requested do not count. */
   function ours(standing: RenewalState, renewalId: string): RenewalState {
     const strange = standing.paid.filter((term) => term.currency !== paymentCurrency);
     if (strange.length > 0) {

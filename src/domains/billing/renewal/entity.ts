@@ -5,8 +5,8 @@ import { epochMs, json } from '../../../storage/column-types.ts';
 import type { Payer } from '../checkout/entity.ts';
 
 /**
- * `arranging`: the processor is told what to charge. `renewing`: it charges each term. `stopping`: it is told to charge nothing more; `ending`:
- * it has been, and what is paid goes on to its end. `over`: the account has it no more.
+ * `arranging`: the processor is being told what to charge. `renewing`: it charges each term. `stopping`: it is being told to stop; `ending`:
+ * it has stopped, and the paid term runs to its end. `over`: the account no longer has it.
  */
 export type RenewalStatus = 'arranging' | 'renewing' | 'stopping' | 'ending' | 'over';
 
@@ -23,12 +23,12 @@ export const Renewal = defineEntity({
     payer: json<Payer>(),
     paidUntil: epochMs(),
     status: p.text().$type<RenewalStatus>(),
-    /** How often the processor was told something else; part of the idempotency key. */
+    /** How often the arrangement at the processor was changed; part of the idempotency key. */
     arrangement: p.integer(),
-    /** The processor's name for what it charges; null: nothing yet. */
+    /** The processor's id of what it charges; null: nothing yet. */
     processorId: p.text().strictNullable(),
     createdAt: epochMs(),
-    /** Since when the processor has not done what it was told; null: it has. */
+    /** Since when the processor has failed to do what was requested; null: it is done. */
     failingSince: epochMs().strictNullable(),
   },
 });

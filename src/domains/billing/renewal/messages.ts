@@ -10,18 +10,18 @@ export type BeginRenewal = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPerio
 /** `standings`: of what was charged before. `processorId`: what is charged from now on. */
 export type Arranged = { arrangement: number; standings: RenewalState[]; processorId: string };
 
-/** Where there is none, looking changes nothing. */
+/** Where there is no renewal, a query changes nothing. */
 export type RenewalContract = {
   commands: {
     /** Repeating it changes nothing. */
     begin(input: BeginRenewal): null;
     /** The plan and billing period from the next term on. Tried again where there is none yet. */
     change(input: Pick<RenewalRow, 'plan' | 'billingPeriod'>): null;
-    /** The account has a better plan, which is paid otherwise. Where there is none yet, it will never begin. */
+    /** The account has a better plan, which is paid otherwise. A renewal that does not exist yet will never begin. */
     replaced(input: { accountId?: string }): null;
-    /** Asks the processor what it has charged; answered when that holds here. `unavailable` where it could not be asked. */
+    /** Queries the processor for its charges; answered when they are stored. `unavailable` where the query failed. */
     look(input: null): null;
-    /** By timer: goes on with whatever is to be done. */
+    /** By timer: continues what is to be done. */
     goOn(input: object): null;
     /** Outcomes of effects. */
     arranged(input: EffectResult<Arranged>): null;

@@ -1,10 +1,10 @@
 /**
- * A renewal: arranging → renewing ⇄ arranging, → stopping → ending → over. It keeps what the payment processor charges as the account wants it, and
- * tells the account what was paid. The processor charges; this only looks.
+ * A renewal: arranging → renewing ⇄ arranging, → stopping → ending → over. It keeps the payment processor's charges in line with the account, and
+ * reports payments to the account. The processor charges; this only queries it.
  *
- * N1 One effect that changes something at the processor runs at a time. What is charged before is stopped, and looked at once more, before anything else is charged: no term is paid twice.
- * N2 The account hears of each paid term by a durable message in the turn that moves `paidUntil` over it: once, in order.
- * N3 Whatever the processor does, or does not answer: when nothing more is paid, the account hears that its plan has ended.
+ * N1 One effect that changes something at the processor runs at a time. The previous charge is stopped and queried once more before another begins: no term is paid twice.
+ * N2 Each paid term is reported to the account by a durable message in the turn that moves `paidUntil` over it: once, in order.
+ * N3 Whatever the processor does, or does not answer: when nothing more is paid, the account is told that its plan has ended.
  */
 
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -25,9 +25,9 @@ const firstRetryMs = 5_000;
 const maxRetryMs = 3_600_000;
 /** The processor takes about an hour to charge, once a term has begun. */
 const firstPollAfterMs = 2 * 3_600_000;
-/** How often a charge that has failed, or is not there yet, is looked for, beside what the processor tells. */
+/** How often a charge that has failed, or is not there yet, is polled, besides notifications. */
 const pollEveryMs = 24 * 3_600_000;
-/** What could not be arranged is tried for so long after what is paid has ended; what could not be stopped for longer. */
+/** How long arranging is retried after the paid term has ended; stopping is retried for longer. */
 const arrangedWithinMs = 3 * 86_400_000;
 const stoppedWithinMs = 30 * 86_400_000;
 
@@ -41,7 +41,7 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
         return { state: state ?? begun({ ...input, paidUntilMs }, ctx), reply: null };
       },
       change(state, offer, ctx) {
-        // The checkout that begins it will have told it soon.
+        // The checkout that begins it will create it soon.
         if (state === null) throw new NotYet('A renewal is changed before it has begun');
         return { state: changed(state, offer, ctx), reply: null };
       },
@@ -67,7 +67,7 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
         const { standings, processorId, arrangement } = outcome.value;
         const known = { ...withPaid(row, standings, ctx), processorId, failingSince: null };
         if (row.status !== 'arranging') return stop(known, ctx);
-        // Something else was wanted meanwhile.
+        // The wanted arrangement has changed meanwhile.
         return arrangement === row.arrangement ? renewing(known, ctx) : arrange(known, ctx);
       }),
       stopped: changing((row, { outcome }, ctx) => {
@@ -115,7 +115,7 @@ function begun({ paidUntilMs, ...input }: BeginRenewal, ctx: TurnContext<Renewal
   return arrange(row, ctx);
 }
 
-/** What replaces it was told by another checkout than what begins it, so there is no order between the two. */
+/** The replacing checkout is another one than the beginning one, so there is no order between their messages. */
 function neverBegun(accountId: string, ctx: TurnContext<RenewalContract>): RenewalRow {
   const nobody = { customer: '', method: '', payment: '' };
   const none = { arrangement: 0, processorId: null, failingSince: null, paidUntil: ctx.nowMs, createdAt: ctx.nowMs };
@@ -132,7 +132,7 @@ function changed(row: RenewalRow, offer: Pick<RenewalRow, 'plan' | 'billingPerio
   return waits ? next : arrange(next, ctx);
 }
 
-/** Its outcome sets the timer again: until then nothing else is begun. */
+/** The effect's outcome sets the timer again: until then nothing else is begun. */
 function arrange(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
   ctx.unschedule('goOn');
   const { accountId, plan, billingPeriod, payer, paidUntil: paidUntilMs, arrangement } = row;
@@ -140,7 +140,7 @@ function arrange(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow
   return row;
 }
 
-/** @param waits whether an effect runs, or is to be tried again: its outcome goes on with what is wanted by then */
+/** @param waits whether an effect runs, or is to be retried: its outcome continues with what is wanted by then */
 function toStop(row: RenewalRow, waits: boolean, ctx: TurnContext<RenewalContract>): RenewalRow {
   return waits ? row : stop(row, ctx);
 }
@@ -165,7 +165,7 @@ function failing(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow
   return row.status !== 'over' && unpaidForMs > arrangedWithinMs ? ended(known, ctx) : known;
 }
 
-/** Tells the account of each term that it has not heard of. */
+/** Reports each unreported term to the account. */
 function withPaid(row: RenewalRow, standings: RenewalState[], ctx: TurnContext<RenewalContract>): RenewalRow {
   const terms = standings.flatMap(({ plan, billingPeriod, paid }) => paid.map((term) => ({ plan, billingPeriod, ...term })));
   return terms.sort((a, b) => a.endsAtMs - b.endsAtMs).reduce((known, term) => withTerm(known, term, ctx), row);

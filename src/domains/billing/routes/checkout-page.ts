@@ -10,11 +10,11 @@ import type { ContactRequest } from '../checkout/messages.ts';
 export type CheckoutPage = {
   checkout: CheckoutRow;
   nowMs: number;
-  /** What people are told about paying here; null: nothing. */
+  /** The notice about paying here; null: none. */
   notice: string | null;
-  /** What was wrong with what they sent; null: nothing. */
+  /** What was wrong with the submitted form; null: nothing. */
   problem?: string | null;
-  /** What they had written, so that nobody writes it twice. */
+  /** The submitted values, to fill the form again. */
   sent?: ContactRequest;
 };
 
@@ -22,14 +22,14 @@ const nothingSent: ContactRequest = { name: '', email: '', message: '' };
 
 const prices: Record<BillingPeriod, string> = { monthly: 'a month', annual: 'a year' };
 
-/** The page as the checkout stands. */
+/** The page for the checkout's present state. */
 export function checkoutPage({ checkout, nowMs, notice, problem = null, sent = nothingSent }: CheckoutPage, status = 200): HttpResponse {
   const { title, body } = contents(checkout, nowMs, notice, sent);
   const said = problem === null ? null : html`<p role="alert"><strong>${problem}</strong></p>`;
   return page(title, html`${said}${body}`, status, [checkout.successUrl, checkout.cancelUrl]);
 }
 
-/** Where there is no checkout of this address. */
+/** The page for an address without a checkout. */
 export function noCheckoutPage(): HttpResponse {
   return page('No such checkout', html`<p>This address leads to no checkout. Ask for a new one.</p>`, 404, []);
 }
@@ -79,7 +79,7 @@ function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, s
 
 const waits = 'It begins when what you have paid for ends.';
 
-/** Of money for the wallet, which is paid on the processor's page alone. */
+/** For money for the wallet, which is paid only on the processor's page. */
 function deposit(checkout: CheckoutRow, nowMs: number): Contents {
   const { status, amountMinor, pageUrl } = checkout;
   if (status === 'paid') return { title: 'Thank you', body: html`<p>Your ${dollars(amountMinor)} are in the wallet in a moment.</p>` };
@@ -111,7 +111,7 @@ ${lines.map(({ description, amountMinor: minor }) => row(description, minor))}${
 `;
 }
 
-/** Where the buttons lead: a host that anybody may have chosen is named before anybody is sent there. */
+/** Where the buttons lead: the API caller chose the host, so the page names it before the user is sent there. */
 function destinations({ successUrl, cancelUrl }: Pick<CheckoutRow, 'successUrl' | 'cancelUrl'>): Html | null {
   const to = (when: string, url: string | null) =>
     url === null ? null : html`${when} leads you to <strong>${new URL(url).host}</strong>.`;

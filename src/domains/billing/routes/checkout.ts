@@ -1,4 +1,4 @@
-/** Changing the plan: a checkout is opened by a person of the account, and decided on a page whose address alone is the right to do so. */
+/** Changing the plan: a checkout is opened by a person of the account, and decided on a page whose address is the only credential. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -17,7 +17,7 @@ import { type ContactRequest, checkout } from '../checkout/messages.ts';
 import { billingIds } from '../ids.ts';
 import { checkoutPage, isExpired, noCheckoutPage } from './checkout-page.ts';
 
-/** Where people pay. */
+/** The address where users pay. */
 export type CheckoutPages = {
   readonly notice: string | null;
   pageOf(checkoutId: string, publicUrl: string): string;
@@ -121,7 +121,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
         const now = (await of(params.key)) ?? found;
-        // Who presses twice has what they wanted: the page says so.
+        // A second submission finds it done: the page says so.
         return shown(now, 409, now.status === wanted[query.do] ? null : error.message);
       }
     },
@@ -134,7 +134,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     return id === null ? null : actors.query(checkout, id, 'get', null);
   }
 
-  /** Who comes back from the processor's page sees what became of it, also before the processor tells. */
+  /** Users who return from the processor's page see the result, also before its notification arrives. */
   async function asItIs(found: CheckoutRow): Promise<CheckoutRow> {
     if (found.sessionId === null || found.status !== 'open') return found;
     try {
@@ -151,7 +151,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: gone ? null : problem, sent }, gone ? 410 : status);
   }
 
-  /** null: none is given. People are sent to whatever host this is, so the page names it. */
+  /** null: none is given. Users may be sent to any host, so the page names it. */
   function target(url: string | undefined, field: string): string | null {
     if (url === undefined) return null;
     const isOurs = URL.canParse(url) && new URL(url).origin === new URL(publicUrl()).origin;

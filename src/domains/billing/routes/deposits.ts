@@ -24,7 +24,7 @@ export type DepositRouteParts = {
   pages: Pick<CheckoutPages, 'pageOf'>;
   /** What addresses of this service begin with. */
   publicUrl(): string;
-  /** Whether a payment processor takes the money; otherwise the caller's word is enough. */
+  /** Whether a payment processor takes the money; otherwise the caller's request is enough. */
   takesPayments: boolean;
   clock: Clock;
 };
@@ -53,7 +53,7 @@ const DepositSchema = Type.Object(
 );
 type DepositView = Static<typeof DepositSchema>;
 
-/** With the rest of what concerns the wallet. */
+/** In the wallet's chapter. */
 const inTheReference = { describedAfter: '/commerce/spending-limits' } as const;
 
 export function depositRoutes({ actors, database, pages, publicUrl, takesPayments, clock }: DepositRouteParts): AnyRoute[] {
@@ -113,10 +113,10 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
     return { ...viewOf(opened, id), balance: await balanceOf(of) };
   }
 
-  /** What is booked is completed, whoever has paid it; what is not is as its checkout says. */
+  /** A booked deposit is completed; any other has the status of its checkout. */
   async function find({ accountId, mode }: AccountMode, id: string): Promise<Omit<DepositView, 'balance'> | null> {
     if (!id.startsWith(commerceIds.transaction)) return null;
-    // Money of test mode is paid on no page.
+    // Test mode deposits have no payment page.
     const row = mode === 'test' ? null : await actors.query(checkout, checkoutIdOf(id), 'get', null);
     const own = row !== null && row.accountId === accountId && row.plan === null ? viewOf(row, id) : null;
     const where = { accountId, mode, transferId: id, book: 'wallet' as const, reference: { $in: [...sources] } };
@@ -146,7 +146,7 @@ function viewOf({ amountMinor, status, pageUrl, createdAt, expiresAt }: Checkout
   return { ...about, created_at: isoTimestamp(createdAt), ...page };
 }
 
-/** What is not named is pending, also what is paid: the wallet books it a moment later. */
+/** Every other status is pending, also `paid`: the wallet books it a moment later. */
 const depositStatus: Partial<Record<CheckoutRow['status'], DepositView['status']>> = {
   expired: 'expired',
   failed: 'failed',

@@ -3,13 +3,13 @@ import { isoTimestamp } from '../../../clock.ts';
 import { planName } from '../../../plans.ts';
 import type { InvoiceRow } from '../../accounts/contract.ts';
 
-/** What of an invoice is printed. */
+/** The printed fields of an invoice. */
 export type PrintedInvoice = Pick<
   InvoiceRow,
   'id' | 'plan' | 'billingPeriod' | 'amountMinor' | 'status' | 'createdAt' | 'periodStart' | 'periodEnd' | 'lines'
 >;
 
-/** @param customer whom it is made out to */
+/** @param customer the recipient */
 export async function invoicePdf(invoice: PrintedInvoice, customer: string): Promise<Buffer> {
   const { default: PdfDocument } = await import('pdfkit');
   const { id, plan, billingPeriod, amountMinor, status, createdAt } = invoice;
@@ -70,7 +70,7 @@ function date(ms: number): string {
   return isoTimestamp(ms).slice(0, 10);
 }
 
-/** The fonts that every reader has know Latin letters alone. */
+/** The fonts built into every PDF reader have only Latin letters. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e\xa0-\xff]/g, '?').slice(0, 300);
 }

@@ -33,7 +33,7 @@ const scope = 'billing.read';
 export type InvoiceRouteParts = {
   database: Database;
   links: DownloadLinks;
-  /** Whom an invoice is made out to. */
+  /** The recipient of an invoice. */
   customerOf(principal: Principal): Promise<string>;
   pdf(invoice: InvoiceRow, customer: string): Promise<Uint8Array>;
 };

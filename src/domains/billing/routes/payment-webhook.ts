@@ -1,4 +1,4 @@
-/** What the payment processor tells: signed by it, taken as a hint to look, and answered when what was found holds. */
+/** The payment processor's webhook: signed, taken as a hint to query the processor, and answered when the result is stored. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
@@ -10,7 +10,7 @@ import { renewal } from '../renewal/messages.ts';
 
 export type PaymentNewsParts = {
   actors: Pick<ActorSystem, 'ask'>;
-  /** Throws `bad_request` for what the processor has not signed; null: of no use here. */
+  /** Throws `bad_request` for what the processor has not signed; null: not needed here. */
   read(body: Uint8Array, signature: string): Promise<PaymentNotification | null>;
   log: Log;
 };
@@ -36,7 +36,7 @@ export function paymentWebhookRoutes({ actors, read, log }: PaymentNewsParts): A
 
   async function take(notification: PaymentNotification): Promise<void> {
     try {
-      // The event's id: delivered again within a day it is answered as it was.
+      // The event's id: a repeated delivery within a day has the same answer.
       if (notification.about === 'checkout')
         await actors.ask(checkout, notification.checkoutId, 'look', null, { commandId: notification.id });
       else await actors.ask(renewal, notification.renewalId, 'look', null, { commandId: notification.id });

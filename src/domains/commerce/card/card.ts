@@ -4,7 +4,7 @@
  *
  * C1 What is spent never exceeds the spend limit.
  * C2 An authorization is approved exactly when the wallet has booked its payment: card, wallet, entries and authorization are one commit.
- * C3 What is asked of a card is decided in the order of asking.
+ * C3 Requests to a card are decided in the order of their arrival.
  * C4 A card's id puts it on the shard of its wallet, that of its account and mode, for as long as it exists.
  */
 
@@ -36,7 +36,7 @@ export const cardActor = defineActor<CardRow, CardContract>({
 
 function create(state: CardRow | null, input: NewCard, ctx: TurnContext<CardContract>): Turn<CardRow, CardRow> {
   if (state !== null) return { state, reply: state };
-  // A node of an earlier version knows live cards alone, and names no mode.
+  // A node of an earlier version has only live cards, and names no mode.
   const { mode = 'live' } = input;
   const walletId = walletIdOf({ accountId: input.accountId, mode });
   if (cardIdOf(walletId, ctx.id) !== ctx.id) throw new Error(`${ctx.id} does not live where the wallet ${walletId} does`);
@@ -79,7 +79,7 @@ function walletRefusal(
   return decision.kind === 'declined' ? decision.reason : null;
 }
 
-/** Records the decision and tells of it. */
+/** Records the decision and emits its event. */
 function decided(
   of: CardRow,
   { authorizationId, amountMinor, merchant }: Authorize,
@@ -115,7 +115,7 @@ function issuerFollows(
   return { state, reply: undefined };
 }
 
-/** Tells of it, also to an issuer elsewhere. */
+/** Reports the new status, also to an external issuer. */
 function withStatus(known: CardRow, status: CardRow['status'], why: object, ctx: TurnContext<CardContract>): CardRow {
   if (status !== 'active') tell(known, `card.${status}`, why, ctx);
   if (known.issuerCardId !== null) ctx.send(issuedCard, known.id, 'follow', { status });

@@ -12,9 +12,9 @@ export const Card = defineEntity({
     mode: p.text().$type<Mode>(),
     name: p.text(),
     last4: p.text(),
-    /** Keyed; the number itself is kept nowhere. */
+    /** A keyed hash; the number itself is not stored. */
     numberHash: p.text().hidden(),
-    /** Its id at the issuer elsewhere that made it, and is told what becomes of it; null: there is none. */
+    /** Its id at the external issuer that made it and is notified of its status; null: there is none. */
     issuerCardId: p.text().strictNullable(),
     spendLimitMinor: p.bigint('number'),
     spentMinor: p.bigint('number'),

@@ -1,4 +1,4 @@
-/** Makes a card: finds a number that no other card has, and lets the card's actor keep what tells nobody the number. */
+/** Makes a card: finds a number that no other card has; the card's actor stores only data that does not reveal it. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
@@ -10,10 +10,10 @@ import { card, type NewCard } from './messages.ts';
 export type IssueParts = { actors: Pick<ActorSystem, 'ask'>; database: Database; issuer: CardIssuer };
 export type CardRequest = Omit<NewCard, 'last4' | 'numberHash' | 'issuerCardId'>;
 
-/** `number`, `cvv` and `expiry` (`MM/YY`) are shown once and kept nowhere. */
+/** `number`, `cvv` and `expiry` (`MM/YY`) are shown once and not stored. */
 export type IssuedNow = { row: CardRow; number: string; cvv: string; expiry: string };
 
-/** Numbers are many: a second one that is taken says that something is wrong. */
+/** There are many numbers: a second collision means a defect. */
 const maxAttempts = 8;
 
 /** `commandId`: the same id makes the same card again, with the same details. */

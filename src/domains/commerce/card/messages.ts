@@ -7,7 +7,7 @@ import { type PaymentRefusal, wallet } from '../wallet/messages.ts';
 import type { CardAuthorizationRow, CardRow } from './entity.ts';
 
 export type NewCard = Pick<CardRow, 'accountId' | 'mode' | 'name' | 'last4' | 'numberHash' | 'spendLimitMinor' | 'currency'> & {
-  /** Where an issuer elsewhere has made it. */
+  /** Where an external issuer has made it. */
   issuerCardId?: string;
 };
 
@@ -15,7 +15,7 @@ export type DeclineReason = 'card_frozen' | 'card_cancelled' | 'spend_limit_exce
 
 export type Authorize = { authorizationId: string; amountMinor: number; merchant: string };
 
-/** What of an approved authorization goes back, under a transfer of its own. */
+/** The part of an approved authorization that is refunded, under a transfer of its own. */
 export type Reversal = Pick<CardReversalRow, 'authorizationId' | 'amountMinor' | 'reason'> & {
   transferId: string;
   merchant: string;
@@ -31,9 +31,9 @@ export type CardContract = {
     unfreeze(input: null): CardRow;
     /** For good. */
     cancel(input: null): CardRow;
-    /** From its counterpart at an issuer: the status that the issuer is told from now on. Where it is not so, or not any more, it is told that. */
+    /** From its counterpart at an issuer: the status that the issuer is sent from now on. Where it is wrong, the card sends its present one. */
     issuerFollows(input: { status: CardRow['status'] }): void;
-    /** Sent by who knows what its issuer took: once for each transfer, and never more than was approved. */
+    /** Sent when the issuer has captured less: once for each transfer, and never more than was approved. */
     reverse(input: Reversal): void;
   };
   queries: { get(input: null): CardRow | null };
@@ -41,7 +41,7 @@ export type CardContract = {
 
 export const card = actorRef<CardContract>('card');
 
-/** The id that a card of the wallet is given for this one, e.g. a new one: it lives where the wallet does. Its own id for itself. */
+/** Derives a card's id from this one, so that it lives on the wallet's shard; an id derived already stays the same. */
 export function cardIdOf<Id extends string>(walletId: string, id: Id): Id {
   return idBeside(id, card.kind, { kind: wallet.kind, id: walletId });
 }

@@ -1,4 +1,4 @@
-/** Money of an approved authorization goes back: what its issuer did not take after all. The card has spent less and the wallet has it again, in one turn of both. */
+/** Refunds a part of an approved authorization that its issuer did not capture, to card and wallet in one co-located transaction. */
 
 import type { Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
@@ -8,7 +8,7 @@ import { wallet, walletIdOf } from '../wallet/messages.ts';
 import type { CardRow } from './entity.ts';
 import type { CardContract, Reversal } from './messages.ts';
 
-/** A card that its limit had frozen stays so until it is unfrozen. */
+/** A card that was frozen by its limit stays frozen until it is unfrozen. */
 export function reverse(state: CardRow | null, input: Reversal, ctx: TurnContext<CardContract>): Turn<CardRow, void> {
   if (state === null) throw new AppError('not_found', 'Card not found');
   const { transferId, authorizationId, amountMinor, merchant, reason, authorizedAtMs } = input;

@@ -1,9 +1,9 @@
-/** Cards that are issued elsewhere. */
+/** Cards of external issuers. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs } from '../../../storage/column-types.ts';
 import type { CardRow } from '../card/entity.ts';
 
-/** A card as its issuer has it. The id is the card's. Cards whose numbers are made by this service itself have none. */
+/** A card's state at its external issuer. The id is the card's. Cards whose numbers this service makes have no such row. */
 export const IssuedCard = defineEntity({
   name: 'IssuedCard',
   tableName: 'issued_card',
@@ -18,14 +18,14 @@ export const IssuedCard = defineEntity({
     refusal: p.text().strictNullable(),
     /** The issuer's own id of it; null until it is made. */
     issuerCardId: p.text().strictNullable(),
-    /** Told by the issuer. */
+    /** As the issuer reported. */
     last4: p.text().strictNullable(),
-    /** Stands for the number, which reaches no actor: keyed, and the same for the same card of the issuer's. */
+    /** Keyed hash in place of the number, which reaches no actor: the same for the same card of the issuer. */
     numberHash: p.text().strictNullable().hidden(),
     wanted: p.text().$type<CardRow['status']>(),
-    /** What the issuer has confirmed last. */
+    /** The status that the issuer confirmed last. */
     told: p.text().$type<CardRow['status']>(),
-    /** Since when it has been trying what it tries now; null: there is nothing to do. */
+    /** Since when the present request has been tried; null: there is nothing to do. */
     tryingSince: epochMs().strictNullable(),
     createdAt: epochMs(),
   },

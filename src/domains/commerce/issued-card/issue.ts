@@ -1,4 +1,4 @@
-/** Makes a card at an issuer elsewhere. Its number is asked for when it is shown, and comes past nobody else. */
+/** Makes a card at an external issuer. Its number is read only when it is shown, and passes through nothing else. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';

@@ -1,10 +1,10 @@
 /**
- * A card's counterpart at an issuer elsewhere: has it made, and tells the issuer what the card has become. The card decides at once and alone; the
- * issuer follows, however long it is away.
+ * A card's counterpart at an external issuer: has it made, and sends the card's status to the issuer. The card decides at once and alone; the
+ * issuer follows, however long it does not answer.
  *
- * I1 What was asked to be made is made once: the issuer knows a repeat by the card's id.
- * I2 One thing is told at a time, the newest: the issuer ends with what the card is. What is cancelled stays so.
- * I3 No number of a card comes here: the issuer tells it to the one request that shows it.
+ * I1 A requested card is made once: the issuer recognises a repeat by the card's id.
+ * I2 One status is sent at a time, the newest: the issuer ends with the card's status. A cancelled card stays cancelled.
+ * I3 No card number comes here: the issuer sends it only to the request that shows it.
  */
 import Type from 'typebox';
 import { defineActor, type EffectContext, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -25,12 +25,12 @@ const madeKey = 'made';
 const retryTimer = 'retry';
 const firstRetryMs = 1_000;
 const maxRetryMs = 15 * 60_000;
-/** The issuer knows a card's id again for a day. */
+/** The issuer recognises a repeated card id for a day. */
 const makeWithinMs = 23 * 3_600_000;
-/** By then somebody has read the log. */
+/** By then an operator has read the log. */
 const tellWithinMs = 30 * 24 * 3_600_000;
 
-/** @param issuer null: there is none at present, so what is to be told waits */
+/** @param issuer null: there is none at present, so requests wait */
 export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
   return defineActor<IssuedCardRow, IssuedCardContract>({
     ref: issuedCard,
@@ -106,9 +106,9 @@ function refused(state: IssuedCardRow, why: string, ctx: TurnContext<IssuedCardC
 function follow(state: State, { status }: { status: CardRow['status'] }, ctx: TurnContext<IssuedCardContract>): Turn<State, void> {
   if (state?.status !== 'made' || state.wanted === 'cancelled') return { state, reply: undefined };
   const wanted = { ...state, wanted: status };
-  // In whatever order it hears them, the card has the last word.
+  // The card's latest status wins, in whatever order the messages arrive.
   if (state.wanted !== status) ctx.send(card, ctx.id, 'issuerFollows', { status });
-  // What is being told now is compared with what is wanted when it has been.
+  // When the running request ends, its status is compared with the wanted one.
   if (state.tryingSince !== null || wanted.told === status) return { state: wanted, reply: undefined };
   return { state: tell(wanted, ctx), reply: undefined };
 }
@@ -149,7 +149,7 @@ function madeOf({ issuerCardId, last4, numberHash }: IssuedCardRow): IssuedByNow
   return { issuerCardId: issuerCardId!, last4: last4!, numberHash: numberHash! };
 }
 
-/** What the issuer will not do, it will not do a second later either. */
+/** A refusal of the issuer is final: it is not retried. */
 async function refusable(make: () => Promise<Making>): Promise<Making> {
   try {
     return await make();

@@ -1,4 +1,4 @@
-/** Commands and queries of a card's counterpart at an issuer elsewhere. The key is the card's id. */
+/** Commands and queries of a card's counterpart at an external issuer. The key is the card's id. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { CardRow } from '../card/entity.ts';
@@ -12,12 +12,12 @@ export type IssuedCardContract = {
   commands: {
     /**
      * Has it made; answered when the issuer has. Asked again it is the same one. Rejects with `conflict` where the issuer will not make it. Once
-     * asked for, it is made in the end, whether anybody waits for it or not: the card's actor is created by a message.
+     * requested, it is made in the end, whether a caller waits for it or not: the card's actor is created by a message.
      */
     issue(input: CardAtIssuer): IssuedByNow;
     /** Outcome of the effect. */
     making(input: EffectResult<Making>): null;
-    /** Sent by the card when its status changes. The issuer is told in this order. Nothing happens to a card that no other issuer has. */
+    /** Sent by the card when its status changes. The issuer is notified in this order. No effect for a card without an external issuer. */
     follow(input: { status: CardRow['status'] }): void;
     /** Outcome of the effect. */
     followed(input: EffectResult<CardRow['status']>): null;

@@ -1,4 +1,4 @@
-/** What this service answers where an issuer tells of payments by its cards: yes or no within the issuer's time, and word of what has become of them. */
+/** Handles an issuer's webhooks: approves or declines payments within the issuer's time, and takes notifications about them. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { monotonicMs } from '../../../clock.ts';
@@ -15,14 +15,14 @@ import { type CardAndMerchant, type Charged, type Decision, issuerAuthorization 
 
 export type IssuerParts = { actors: Pick<ActorSystem, 'ask' | 'query'>; database: Database; log: Log };
 
-/** `reason` is for whoever looks at the payment at the issuer. */
+/** `reason` is shown with the payment at the issuer. */
 export type IssuerAnswer =
   | { approved: true; authorizationId: string | null }
   | { approved: false; authorizationId: string | null; reason: string };
 
 /**
- * Decides about a request of the issuer: by card and wallet, as every authorization. Where they have not decided by `deadlineMs` (`monotonicMs`) the answer is no;
- * what they decide later is held against what the issuer says, like everything else, and goes back. Never rejects.
+ * Decides about a request of the issuer: by card and wallet, as every authorization. Where they have not decided by `deadlineMs` (`monotonicMs`) it is declined;
+ * a later approval is reconciled with the issuer's state, as always, and refunded. Never rejects.
  */
 export async function answerRequest(parts: IssuerParts, request: IssuerRequest, deadlineMs: number): Promise<IssuerAnswer> {
   let isLate!: () => void;
@@ -48,7 +48,7 @@ async function decide(parts: IssuerParts, request: IssuerRequest, deadlineMs: nu
   const [row, holder] = await Promise.all([actors.query(card, of.cardId, 'get', null), actors.query(account, of.accountId, 'get', null)]);
   if (row === null) return no('card_unknown');
   if (!mayUseCards(holder)) return no('plan_required');
-  // A shop looks whether there is such a card, and takes nothing.
+  // A shop checks whether the card exists, and charges nothing.
   if (amountMinor === 0) return row.status === 'active' ? { approved: true, authorizationId: null } : no(`card_${row.status}`);
   const decision: Decision = await actors.ask(
     issuerAuthorization,
@@ -60,7 +60,7 @@ async function decide(parts: IssuerParts, request: IssuerRequest, deadlineMs: nu
   return decision;
 }
 
-/** Takes what the issuer tells that wants no answer. Resolves when it is committed; rejects where it should be told again. */
+/** Takes a notification that needs no answer. Resolves when it is committed; rejects where the issuer should send it again. */
 export async function takeNotification({ actors, database, log }: IssuerParts, event: IssuerEvent): Promise<void> {
   if (event.kind === 'unlinked')
     log.warn({ transaction: event.transactionId }, 'the issuer has moved money that belongs to no authorization: book it by hand');

@@ -1,20 +1,20 @@
-/** Authorizations of cards that are issued elsewhere. */
+/** Authorizations of cards of external issuers. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { AuthorizationState } from '../../../authorization-state.ts';
 import type { Mode } from '../../../mode.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** What was asked of a card of ours because of an authorization at the issuer. */
+/** A charge that was requested of a card of this service because of an authorization at the issuer. */
 export type Charge = {
-  /** Ours. */
+  /** The id at this service. */
   authorizationId: string;
-  /** Which of the issuer's requests it answers; null: it books what the issuer let through without asking. */
+  /** The issuer's request that it answers; null: it books what the issuer approved without asking. */
   number: number | null;
   amountMinor: number;
   atMs: number;
   outcome: 'asked' | 'approved' | 'declined';
   declineReason: string | null;
-  /** What of it has gone back to the wallet. */
+  /** The amount refunded to the wallet. */
   returnedMinor: number;
 };
 
@@ -28,28 +28,28 @@ export const IssuerAuthorization = defineEntity({
     cardId: p.text(),
     merchant: p.text(),
     charges: json<Charge[]>(),
-    /** What the issuer said last; null: it was not asked yet. */
+    /** The issuer's last known state; null: it was not queried yet. */
     word: json<AuthorizationState>().strictNullable(),
-    /** What the issuer let through and neither card nor wallet would pay. */
+    /** What the issuer approved and card or wallet refused to pay. */
     uncoveredMinor: p.bigint('number'),
-    /** Looks at the issuer in a row that failed. */
+    /** Failed queries of the issuer in a row. */
     failedLooks: p.integer(),
-    /** The look that is on its way. */
+    /** The query that is running. */
     lookId: p.text().strictNullable(),
-    /** There was news since it began. */
+    /** A notification came since it began. */
     lookAgain: p.boolean(),
     createdAt: epochMs(),
   },
 });
 export type IssuerAuthorizationRow = InferEntity<typeof IssuerAuthorization>;
 
-/** Money of an approved authorization that went back to the wallet. Never changed. */
+/** Money of an approved authorization that was refunded to the wallet. Never changed. */
 export const CardReversal = defineEntity({
   name: 'CardReversal',
   tableName: 'card_reversal',
   readonly: true,
   properties: {
-    /** The transfer that gives it back. */
+    /** The transfer that refunds it. */
     id: p.text().primary(),
     authorizationId: p.text(),
     cardId: p.text(),

@@ -1,12 +1,12 @@
 /**
- * An authorization at an issuer elsewhere, and what is booked for it here. The issuer asks whether it goes through; card and wallet decide, and are
- * debited at once. What becomes of it is decided there: an answer that comes too late is none, a shop takes less, or gives back. So what is booked
- * is held against what the issuer says, by asking it whenever there is news and on our own account: no event need come, or come in order.
+ * An authorization at an external issuer, and what is booked for it here. The issuer asks whether to approve it; card and wallet decide, and are
+ * debited at once. Its outcome is decided there: a late answer is ignored, a shop captures less, or refunds. So what is booked
+ * is reconciled with the issuer's state, by querying it at each notification and at intervals: events may be lost, or come out of order.
  *
  * A1 Each request of the issuer is one authorization of ours, whose id follows from it: however often it is asked, it is booked once.
- * A2 Before anything is booked it is written down that the issuer must be looked at: who dies in between leaves no money taken.
- * A3 What is booked beyond what the issuer says goes back, once; what the issuer took beyond what is booked is charged, once, and where
- *    card or wallet refuse that, it stands as uncovered.
+ * A2 Before anything is booked, a pending query of the issuer is committed: a crash in between leaves no money debited.
+ * A3 What is booked beyond the issuer's state is refunded, once; what the issuer captured beyond what is booked is charged, once, and where
+ *    card or wallet refuse that, it is recorded as uncovered.
  */
 
 import Type from 'typebox';
@@ -38,7 +38,7 @@ import { bookedMinor, dueMinor, isOver, takeBack } from './settle.ts';
 
 type State = IssuerAuthorizationRow | null;
 type Row = IssuerAuthorizationRow;
-/** `number`: null: the issuer has let it through already. */
+/** `number`: null: the issuer has approved it already. */
 export type ChargeInput = { cardId: string; authorizationId: string; number: number | null; amountMinor: number; merchant: string };
 
 export type IssuerAuthorizationEffects = {
@@ -46,14 +46,14 @@ export type IssuerAuthorizationEffects = {
   readAuthorization: OutsideIssuer['readAuthorization'];
 };
 
-/** Requests and charges of one authorization; a shop that wants more asks anew. */
+/** Requests and charges of one authorization; a shop that wants more makes a new authorization. */
 const maxCharges = 100;
-/** News of a decision comes sooner; this is for news that does not come. */
+/** Notifications of a decision come sooner; this is for lost ones. */
 const firstReadMs = 20_000;
 const openReadMs = 24 * 3_600_000;
 const failedReadMs = 5_000;
 const maxRetryMs = 3_600_000;
-/** Issuers let an authorization go after 31 days at most. */
+/** Issuers release an authorization after 31 days at most. */
 const readForMs = 40 * 24 * 3_600_000;
 const chargeAgainMs = 1_000;
 const readTimer = 'look';
@@ -129,7 +129,7 @@ function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnCont
   if (state === null) return { state, reply: null };
   const decided = state.charges.find(({ authorizationId }) => authorizationId === decidedBy(outcome));
   if (outcome.kind !== 'done' || decided === undefined) {
-    // It may have been booked: only card and wallet know, and they know it again by its id.
+    // It may have been booked: only card and wallet know, and they recognise its id.
     const triedForMs = ctx.nowMs - Math.max(...state.charges.filter(isAsked).map(({ atMs }) => atMs));
     if (triedForMs < readForMs)
       ctx.schedule(chargeTimer, ctx.nowMs + elapsedBackoffMs(triedForMs, chargeAgainMs, maxRetryMs), 'chargeAgain', {});
@@ -175,7 +175,7 @@ function readNow(state: State, _input: object, ctx: TurnContext<IssuerAuthorizat
   return { state: state === null ? null : startRead(state, ctx), reply: null };
 }
 
-/** What was said before the news is no answer to it. */
+/** A query that began before the notification does not answer it. */
 function startRead(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
   if (state.lookId !== null) return { ...state, lookAgain: true };
   return { ...state, lookId: ctx.run('look', {}) };
@@ -185,7 +185,7 @@ function scheduleRead(inMs: number, ctx: TurnContext<IssuerAuthorizationContract
   ctx.schedule(readTimer, ctx.nowMs + inMs, 'look', {});
 }
 
-/** Makes what is booked what the issuer says, as far as it has said it. */
+/** Makes what is booked equal to the issuer's state, as far as that is known. */
 function settled(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
   const due = dueMinor(state, ctx.nowMs);
   if (due === null) return state;
@@ -251,7 +251,7 @@ function decisionOf({ authorizationId, outcome, declineReason }: Charge): Decisi
   return { approved: false, authorizationId, reason: declineReason as DeclineReason };
 }
 
-/** Recorded in the turn that asks for the charge, and read from there afterwards: what an earlier version recorded stays as it is. */
+/** Recorded in the turn that requests the charge, and read from there afterwards: what an earlier version recorded stays as it is. */
 function authorizationIdOf({ id, accountId }: Pick<Row, 'id' | 'accountId'>, which: number | string): string {
   return derivedId(commerceIds.authorization, accountId, 'issuer', id, String(which));
 }

@@ -1,4 +1,4 @@
-/** Commands and queries of an authorization at an issuer elsewhere. The key is the issuer's id of it; amounts are minor units (cents). */
+/** Commands and queries of an authorization at an external issuer. The key is the issuer's id of it; amounts are minor units (cents). */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { AuthorizationState } from '../../../authorization-state.ts';
@@ -7,7 +7,7 @@ import type { IssuerAuthorizationRow } from './entity.ts';
 
 export type CardAndMerchant = { cardId: string; accountId: string; merchant: string };
 export type Asked = CardAndMerchant & {
-  /** The issuer's requests about one authorization count from 0. */
+  /** The issuer's requests about one authorization are numbered from 0. */
   number: number;
   amountMinor: number;
 };
@@ -21,13 +21,13 @@ export type IssuerAuthorizationContract = {
   commands: {
     /** Answered when card and wallet have decided. The same number again has the same answer, and is booked once. */
     request(input: Asked): Decision;
-    /** The issuer has news of it: it is looked at. Kept where the issuer let it through, or this service was asked about it. */
+    /** The issuer has sent a notification: queries it. Stored where the issuer approved it, or this service was asked about it. */
     news(input: CardAndMerchant & { approved: boolean }): void;
     /** Outcome of the effect. */
     charged(input: EffectResult<Charged>): null;
     /** Outcome of the effect. */
     looked(input: EffectResult<AuthorizationState>): null;
-    /** By timer: what card and wallet did not answer is asked again. */
+    /** By timer: requests that card and wallet did not answer are repeated. */
     chargeAgain(input: object): null;
     /** By timer. */
     look(input: object): null;

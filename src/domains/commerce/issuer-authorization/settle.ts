@@ -1,4 +1,4 @@
-/** What is booked of an authorization against what its issuer says of it. Pure rules. */
+/** Compares what is booked of an authorization with its issuer's state. Pure rules. */
 import type { AuthorizationState } from '../../../authorization-state.ts';
 import type { Charge, IssuerAuthorizationRow } from './entity.ts';
 
@@ -6,19 +6,19 @@ import type { Charge, IssuerAuthorizationRow } from './entity.ts';
 const undecidedForMs = 60_000;
 
 /**
- * What the authorization should stand at; null: the issuer has not said so yet. An authorization that is open counts with what is held for it,
- * one that is over with what was taken.
+ * What should be booked for the authorization; null: the issuer has not reported it yet. An open authorization counts with what is held for it,
+ * a closed one with what was captured.
  */
 export function dueMinor({ charges, word }: Pick<IssuerAuthorizationRow, 'charges' | 'word'>, nowMs: number): number | null {
   if (word === null || charges.some(({ outcome }) => outcome === 'asked')) return null;
   if (!word.approved) return isUpToDate(charges, word, nowMs) ? Math.max(0, word.capturedMinor ?? 0) : null;
   if (word.status === 'reversed' || word.status === 'expired') return Math.max(0, word.capturedMinor ?? 0);
-  // It is closed with a transaction, which may be told a little later.
+  // It is closed with a transaction, which may be reported a little later.
   if (word.status === 'closed') return word.capturedMinor === null ? null : Math.max(0, word.capturedMinor);
   return isUpToDate(charges, word, nowMs) ? Math.max(word.amountMinor, word.capturedMinor ?? 0) : null;
 }
 
-/** What card and wallet have paid for it, without what went back. */
+/** What card and wallet have paid for it, less refunds. */
 export function bookedMinor(charges: readonly Charge[]): number {
   return charges.reduce(
     (sum, { outcome, amountMinor, returnedMinor }) => sum + (outcome === 'approved' ? amountMinor - returnedMinor : 0),
@@ -26,7 +26,7 @@ export function bookedMinor(charges: readonly Charge[]): number {
   );
 }
 
-/** Takes `amountMinor` back from what was booked, the newest first: how much of which charge, and the charges after it. */
+/** Refunds `amountMinor` of what was booked, the newest first: how much of which charge, and the charges after it. */
 export function takeBack(
   charges: readonly Charge[],
   amountMinor: number,
@@ -45,7 +45,7 @@ export function takeBack(
   return { charges: after, returned };
 }
 
-/** Nothing follows any more, save refunds, of which there is news. */
+/** Nothing follows any more except refunds, which are notified. */
 export function isOver({ status, approved, capturedMinor }: AuthorizationState): boolean {
   if (status === 'reversed' || status === 'expired') return true;
   return status === 'closed' && (!approved || capturedMinor !== null);

@@ -1,4 +1,4 @@
-/** Whose cards they are, to Stripe: the company that runs this service, as all of them are paid from its balance there. */
+/** The cardholder at Stripe: the company that runs this service, as all cards are paid from its balance there. */
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../../../config.ts';
 import type { StripeClient } from '../../../providers/stripe/client.ts';
@@ -10,7 +10,7 @@ const needed = ['name', 'line1', 'city', 'postal_code', 'country'] as const;
 const known = [...needed, 'line2', 'state', 'email', 'phone_number'] as const;
 type Field = (typeof known)[number];
 
-/** What Stripe knows the company by that this service has made there. */
+/** Metadata that identifies the cardholder that this service has made. */
 const mark = 'troupe_cardholder';
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The embedded issuer: numbers of a range that card networks keep for tests, so that no shop takes them. Everything about a card follows from
+ * The embedded issuer: numbers of a range that card networks reserve for tests, so that no shop accepts them. Everything about a card follows from
  * its id and the service's secret key.
  */
 import { createHmac } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Who issues cards. What is secret about a card is shown when it is made, and kept nowhere. */
+/** Card issuers. The secrets of a card are shown when it is made, and not stored. */
 import type { AuthorizationState } from '../../../authorization-state.ts';
 
 export type IssuedCard = {
@@ -6,11 +6,11 @@ export type IssuedCard = {
   number: string;
   cvv: string;
   last4: string;
-  /** Keyed: tells nobody the number, and is the same for the same number. */
+  /** A keyed hash: does not reveal the number, and is the same for the same number. */
   numberHash: string;
 };
 
-/** Makes the numbers of cards by itself: nobody else knows of them. */
+/** An issuer that makes card numbers itself. */
 export type CardIssuer = {
   /**
    * The details of a card. The same card and try have the same details, so that a request that is repeated after a crash shows what the first
@@ -21,44 +21,44 @@ export type CardIssuer = {
   expiry(createdAtMs: number): string;
 };
 
-/** `numberHash` stands for the number without having been made of it: keyed, and the same for the same card. */
+/** `numberHash` is not derived from the number: keyed, and the same for the same card. */
 export type MadeCard = { issuerCardId: string; last4: string; numberHash: string };
 export type CardToMake = { cardId: string; accountId: string; currency: string; spendLimitMinor: number };
 export type CardStatus = 'active' | 'frozen' | 'cancelled';
 
-/** What an issuer tells of an authorization. `issuerId`: its own id of it. */
+/** An issuer's event about an authorization. `issuerId`: its own id of it. */
 export type AboutAuthorization = { issuerId: string; issuerCardId: string; merchant: string };
 export type IssuerRequest = AboutAuthorization & {
   kind: 'request';
-  /** Each request of an authorization has its own, from 0: later ones ask for more. */
+  /** The number of the request within its authorization, from 0: later ones ask for more. */
   number: number;
-  /** What it asks for beyond what was approved before; 0 where a shop only looks whether there is such a card. */
+  /** What it asks for beyond what was approved before; 0 where a shop only checks whether the card exists. */
   amountMinor: number;
   /** ISO 4217, upper case. */
   currency: string;
 };
 export type IssuerEvent =
   | IssuerRequest
-  /** Something has happened to it: look. */
+  /** The authorization has changed: query it. */
   | (AboutAuthorization & { kind: 'notification'; approved: boolean })
   /** Money was taken or given back, and belongs to no authorization. */
   | { kind: 'unlinked'; transactionId: string }
   | { kind: 'other' };
 
 /**
- * An issuer elsewhere: it makes the numbers, is told whether a card may be used, and asks this service about each payment.
+ * An external issuer: it makes the numbers, is notified whether a card may be used, and asks this service about each payment.
  *
- * All but `event` throw `unavailable` where it does not answer (then it may have happened: ask again), `not_found` for what it does not know and
- * `conflict` for what it will not do.
+ * All but `event` throw `unavailable` where it does not answer (then it may have happened: retry), `not_found` for what it does not know and
+ * `conflict` for what it refuses.
  */
 export interface OutsideIssuer {
   /** The same card again for the same id, for a day. */
   make(card: CardToMake, signal: AbortSignal): Promise<MadeCard>;
-  /** `expiry`: MM/YY. Ask for it only to show it. */
+  /** `expiry`: MM/YY. Read it only to show it. */
   details(issuerCardId: string): Promise<{ number: string; cvv: string; expiry: string }>;
   setStatus(issuerCardId: string, status: CardStatus, signal: AbortSignal): Promise<void>;
   readAuthorization(issuerId: string, signal: AbortSignal): Promise<AuthorizationState>;
-  /** Reads what it tells. Throws `bad_request` for what it has not signed, or in no shape that is known. */
+  /** Reads an event. Throws `bad_request` for one that it has not signed, or of an unknown shape. */
   event(body: Uint8Array, signature: string): Promise<IssuerEvent>;
   /** The answer to a request, as headers and body. */
   answer(approved: boolean, about: Record<string, string>): { headers: Record<string, string>; body: string };

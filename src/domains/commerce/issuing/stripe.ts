@@ -1,6 +1,6 @@
 /**
- * Stripe Issuing: virtual cards of one cardholder, paid from the Issuing balance of the Stripe account. Of its shapes this file knows those few fields
- * that are used, and reads them with care: an event is signed, and may still be of another version.
+ * Stripe Issuing: virtual cards of one cardholder, paid from the Issuing balance of the Stripe account. This file declares only the few fields
+ * that are used, and validates them: an event is signed, and may still be of another API version.
  */
 import { createHmac } from 'node:crypto';
 import type { AuthorizationState } from '../../../authorization-state.ts';
@@ -32,7 +32,7 @@ export function createStripeIssuer({ client, cardholder, secretKey }: StripeIssu
         type: 'virtual' as const,
         status: 'active' as const,
         metadata: { card_id: cardId, account_id: accountId },
-        // Its own limit holds where Stripe decides without asking; without one it sets another by itself.
+        // Stripe's limit holds where Stripe decides without asking; without one Stripe sets a default.
         spending_controls: { spending_limits: [{ amount: spendLimitMinor, interval: 'all_time' as const }] },
       };
       const made = await client.call((stripe, options) => stripe.issuing.cards.create(asked, options), { idempotencyKey: cardId, signal });
@@ -56,7 +56,7 @@ export function createStripeIssuer({ client, cardholder, secretKey }: StripeIssu
         await client.call((stripe, options) => stripe.issuing.cards.update(issuerCardId, { status: wanted }, options), { signal });
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
-        // What it has become already it may refuse to become.
+        // Stripe may refuse a status that the card has already.
         const now = await client.call((stripe, options) => stripe.issuing.cards.retrieve(issuerCardId, {}, options), { signal });
         if (now.status !== wanted) throw error;
       }
@@ -118,12 +118,12 @@ function aboutOf({ card, merchant_data: merchant }: Record<string, any>, issuerI
   const issuerCardId = idOf(card);
   if (issuerCardId === null || !isId(issuerId)) throw unreadable();
   const name = typeof merchant?.name === 'string' ? merchant.name : '';
-  // What cannot be stored is no name.
+  // A name that cannot be stored is left out.
   const readable = name.toWellFormed().replaceAll('\u0000', '').trim().slice(0, longestMerchant).toWellFormed();
   return { issuerId, issuerCardId, merchant: readable === '' ? 'unknown' : readable };
 }
 
-/** Of a thing that is told whole or by its id. */
+/** The id of an object that is given whole or by its id. */
 function idOf(of: unknown): string | null {
   const id = typeof of === 'object' && of !== null ? (of as { id?: unknown }).id : of;
   return isId(id) ? id : null;

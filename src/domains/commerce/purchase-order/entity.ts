@@ -16,11 +16,11 @@ export const PurchaseOrder = defineEntity({
     amountMinor: p.bigint('number'),
     vendor: p.text(),
     status: p.text().$type<PurchaseOrderStatus>(),
-    /** The approval that the wallet has been asked about and has not answered. */
+    /** The approval that waits for the wallet's answer. */
     asking: p.text().strictNullable(),
-    /** The approval that was granted: asked again with it, the answer is the same. */
+    /** The approval that was granted: repeated with it, the answer is the same. */
     approvalId: p.text().strictNullable(),
-    /** Why it is not paid: of an approved one, that the money is not there yet; of a pending one, why it did not approve itself. */
+    /** Why it is not paid: of an approved order, that the money is missing; of a pending one, why it was not approved automatically. */
     paymentError: p.text().strictNullable(),
     /** Why it was rejected, where a reason was given. */
     reason: p.text().strictNullable(),

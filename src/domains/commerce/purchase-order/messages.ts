@@ -12,13 +12,13 @@ export type CreateOrder = {
   description: string;
   amountMinor: number;
   vendor: string;
-  /** What the account's people have chosen: an order of this or less needs none of them. */
+  /** The account's setting: an order of at most this amount is approved automatically. */
   autoApproveThresholdMinor: number;
 };
 
 export type PurchaseOrderContract = {
   commands: {
-    /** Repeating it changes nothing. One that approves itself is answered when the wallet has decided: pending where a limit forbade it. */
+    /** Repeating it changes nothing. An order that is approved automatically is answered when the wallet has decided: pending where a limit forbade it. */
     create(input: CreateOrder): PurchaseOrderRow;
     /**
      * Answered when the wallet has decided: approved, and paid where the money is there. `invalid` where a spending limit forbids it: it stays

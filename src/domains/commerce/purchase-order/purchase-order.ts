@@ -4,8 +4,8 @@
  *
  * O1 An approval asks the wallet, which alone knows the spending limits and the money; until it has answered, nothing else is decided. Its answer
  *    comes as a message, so a crash in between delays the decision and loses nothing.
- * O2 The order is complete exactly when the wallet has told that it is paid, and the wallet tells that in the commit of the ledger entries.
- *    One order has one transfer, whatever is asked how often.
+ * O2 The order is complete exactly when the wallet has reported it paid, and the wallet reports that in the commit of the ledger entries.
+ *    One order has one transfer, however often a request is repeated.
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -24,7 +24,7 @@ export const purchaseOrderActor = defineActor<PurchaseOrderRow, PurchaseOrderCon
   inputs: purchaseOrderInputs,
   commands: { create, approve, reject, paymentDecided },
   queries: { get: (state) => state },
-  // Most are looked at no more once they are decided.
+  // Most orders are not read again once they are decided.
   idleTimeoutMs: 60_000,
 });
 
@@ -33,7 +33,7 @@ function create(state: State, input: CreateOrder, ctx: TurnContext<PurchaseOrder
     if (state.asking === ownApproval(state)) ctx.defer(state.asking);
     return { state, reply: state };
   }
-  // A node of an earlier version knows live orders alone, and names no mode.
+  // A node of an earlier version has only live orders, and names no mode.
   const { autoApproveThresholdMinor, mode = 'live', ...asked } = input;
   const order: PurchaseOrderRow = {
     ...asked,
@@ -87,7 +87,7 @@ function paymentDecided(
   return { state: state === null ? null : decided(state, payment.memo as string, decision, ctx), reply: undefined };
 }
 
-/** @param approvalId for which the wallet was asked */
+/** @param approvalId of the approval that the wallet was asked about */
 function decided(
   order: PurchaseOrderRow,
   approvalId: string,
@@ -112,7 +112,7 @@ function decided(
   return order.status === 'approved' && decision.kind === 'paid' ? paid(order, ctx) : order;
 }
 
-/** It stays pending: a person may approve it later, when the limits allow it. */
+/** The order stays pending: a user may approve it later, when the limits allow it. */
 function declined(
   order: PurchaseOrderRow,
   approvalId: string,
@@ -154,7 +154,7 @@ function askWallet(
   return { state: asking, reply: asking };
 }
 
-/** The approval that nobody gave: what the order costs is at or under the threshold. */
+/** The automatic approval: the order's amount does not exceed the threshold. */
 function ownApproval({ id }: PurchaseOrderRow): string {
   return id;
 }

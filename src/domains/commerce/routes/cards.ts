@@ -267,7 +267,7 @@ function view(row: CardRow): Static<typeof CardSchema> {
   };
 }
 
-/** What of these authorizations went back, where anything did. */
+/** The refunded amounts of these authorizations, where there are any. */
 async function returnedMinor(database: Database, authorizationIds: string[]): Promise<Map<string, number>> {
   const { rows } = await database.read({
     name: 'returned_of_authorizations',

@@ -1,4 +1,4 @@
-/** Where the issuer of cards asks whether a payment goes through, and tells what became of it. Nothing is believed but its signature over the exact bytes. */
+/** The card issuer's webhook: it asks whether to approve a payment, and notifies its outcome. Only a valid signature over the exact bytes is trusted. */
 
 import { monotonicMs } from '../../../clock.ts';
 import type { HttpResponse } from '../../../edge/http/message.ts';
@@ -7,19 +7,19 @@ import { readSigned, signedWebhook } from '../../../edge/routes/signed-webhook.t
 import type { IssuerAnswer } from '../issuer-authorization/answer.ts';
 
 /** `E`: what the issuer's adapter reads out of an event. */
-export type IssuerNewsParts<E extends { kind: string }> = {
+export type IssuerWebhookParts<E extends { kind: string }> = {
   /** Throws `bad_request` for what the issuer has not signed. */
   read(body: Uint8Array, signature: string): Promise<E>;
-  /** The decision; no where there is none by `deadlineMs` (`monotonicMs`). */
+  /** The decision; declined where there is none by `deadlineMs` (`monotonicMs`). */
   decide(request: Extract<E, { kind: 'request' }>, deadlineMs: number): Promise<IssuerAnswer>;
   take(event: E): Promise<void>;
   answer(approved: boolean, about: Record<string, string>): { headers: Record<string, string>; body: string };
 };
 
-/** The issuer waits for 2 s from its own end of the line. */
+/** The issuer waits for 2 s, network time included. */
 const decideWithinMs = 1_500;
 
-export function issuerWebhookRoutes<E extends { kind: string }>({ read, decide, take, answer }: IssuerNewsParts<E>): AnyRoute[] {
+export function issuerWebhookRoutes<E extends { kind: string }>({ read, decide, take, answer }: IssuerWebhookParts<E>): AnyRoute[] {
   return [
     route({
       ...signedWebhook,
@@ -47,7 +47,7 @@ function isRequest<E extends { kind: string }>(event: E): event is Extract<E, { 
   return event.kind === 'request';
 }
 
-/** For whoever looks at the payment at the issuer. */
+/** Shown with the payment at the issuer. */
 function aboutOf(decided: IssuerAnswer): Record<string, string> {
   return {
     ...(decided.authorizationId !== null && { authorization_id: decided.authorizationId }),

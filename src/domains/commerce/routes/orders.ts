@@ -1,4 +1,4 @@
-/** Purchase orders: placed, looked at, approved and rejected. */
+/** Purchase orders: placed, read, approved and rejected. */
 
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -153,7 +153,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
   }
 }
 
-/** The answer to a decision tells the decision: what was paid in the same moment is seen by whoever looks next. */
+/** The answer to a decision shows the decision: a payment in the same moment is shown by the next read. */
 function justDecided(order: PurchaseOrderRow): Static<typeof OrderView> {
   return view(order.status === 'complete' ? { ...order, status: 'approved', completedAt: null } : order);
 }

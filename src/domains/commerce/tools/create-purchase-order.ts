@@ -1,4 +1,4 @@
-/** create_purchase_order: the order that anybody could place over REST. A repeated call with the same `callId` is the same order. */
+/** create_purchase_order: the same order as over REST. A repeated call with the same `callId` is the same order. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';

@@ -1,11 +1,11 @@
-/** What the tools that spend have in common: amounts, and asking until the answer is known. */
+/** Shared by the tools that spend: amounts, and retrying until the outcome is known. */
 import Type from 'typebox';
 import { backoffMs } from '../../../backoff.ts';
 import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import { isMoney, toMinor } from '../../../money.ts';
 
 export const Amount = Type.Number({ minimum: 0.01, maximum: 10_000_000, description: 'US dollars, at most two decimals' });
-/** Longer than an ask has; a purchase that takes so long goes on. */
+/** Longer than the deadline of an ask; a purchase that takes so long goes on. */
 export const timeoutMs = 60_000;
 
 export function minorOf(amount: number): number {
@@ -13,7 +13,7 @@ export function minorOf(amount: number): number {
   return toMinor(amount);
 }
 
-/** Asks again, by the same id, where nobody knows how it went: an agent that is told of a failure may try another way, and would pay twice. */
+/** Retries, with the same id, where the outcome is unknown: an agent that is told of a failure may try another way, and would pay twice. */
 export async function askUntilAnswered<T>(what: string, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -31,5 +31,5 @@ export async function askUntilAnswered<T>(what: string, ask: () => Promise<T>): 
   }
 }
 
-/** With 10 seconds for an ask that is below the tools' own limit. */
+/** With 10 seconds for an ask this is below the tools' own time limit. */
 const maxRepeats = 3;

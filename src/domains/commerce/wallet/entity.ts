@@ -3,7 +3,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../../mode.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** Whose money it is, or where it came from or went. `wallet` is the account's own; the others count what has passed through them. */
+/** The owner, source or destination of money. `wallet` is the account's own; the others count what has passed through them. */
 export type Book = 'wallet' | 'deposits' | 'cards' | 'orders';
 
 /** An account's money in one mode. The id is the account's; of a test wallet `test_` and the account's. */
@@ -21,11 +21,11 @@ export const Wallet = defineEntity({
     dailyMinor: p.bigint('number'),
     monthlyMinor: p.bigint('number'),
     timezone: p.text(),
-    /** The local date, `2026-11-21`, of the sums; what was spent before counts for nothing any more. */
+    /** The local date, `2026-11-21`, of the sums; earlier spending no longer counts. */
     spendDay: p.text(),
     daySpentMinor: p.bigint('number'),
     monthSpentMinor: p.bigint('number'),
-    /** Open ones, by id; `day` says in which of the sums they count. */
+    /** Open holds, by id; `day` says in which of the sums they count. */
     holds: json<Record<string, { amountMinor: number; day: string; expiresAtMs: number; createdAtMs: number }>>(),
     /** Payments that the limits have allowed and that wait for money, in order. */
     waiting: json<Payment[]>(),
@@ -35,18 +35,18 @@ export const Wallet = defineEntity({
 export type WalletRow = InferEntity<typeof Wallet>;
 
 export type Payment = {
-  /** What it is booked under, once and never again; see `transferOf` of the wallet's. */
+  /** The transfer it is booked under, once; see the wallet's `transferOf`. */
   transferId: string;
   amountMinor: number;
-  /** The book the money goes to. */
+  /** The book that receives the money. */
   to: 'cards' | 'orders';
   /** What is paid: an authorization's or an order's id. */
   reference: string;
   /** For people: the merchant or the vendor. */
   description: string;
-  /** The actor that is told, by `paymentDecided`. */
+  /** The actor that is notified, by `paymentDecided`. */
   payer: { kind: string; id: string };
-  /** Given back with the decision. */
+  /** Returned with the decision. */
   memo: unknown;
 };
 
@@ -61,7 +61,7 @@ export const LedgerEntry = defineEntity({
     book: p.text().$type<Book>(),
     accountId: p.text(),
     mode: p.text().$type<Mode>(),
-    /** What it adds to its book: a debit less than nothing, a credit more. */
+    /** What it adds to its book: a debit is negative, a credit positive. */
     amountMinor: p.bigint('number'),
     /** What was paid: an authorization's or an order's id; of a deposit, where it came from. */
     reference: p.text(),

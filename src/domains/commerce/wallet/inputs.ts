@@ -1,4 +1,4 @@
-/** The forms of what a wallet is sent and of its timer, and of its answer to who pays. */
+/** Schemas of the inputs of a wallet, of its timer, and of its answer to the payer. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { WalletContract } from './messages.ts';

@@ -1,4 +1,4 @@
-/** The one way into the ledger: a transfer between a wallet and one of the books around it in the same mode, as two entries that sum to zero. */
+/** The only writer of the ledger: a transfer between a wallet and another book of the same account and mode, as two entries that sum to zero. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { type Book, LedgerEntry, type LedgerEntryRow } from './entity.ts';
@@ -6,14 +6,14 @@ import { type WalletContract, walletOwner } from './messages.ts';
 
 export type Transfer = {
   transferId: string;
-  /** What the wallet gains; less than nothing for what it pays. Not zero. */
+  /** What the wallet gains; negative for what it pays. Not zero. */
   amountMinor: number;
   against: Exclude<Book, 'wallet'>;
   reference: string;
   description: string;
 };
 
-/** In the books of the account and mode of the wallet whose turn this is. The database refuses the turn where the transfer was booked before. */
+/** Books are those of the account and mode of the wallet in this turn. The database refuses the turn where the transfer was booked before. */
 export function bookTransfer({ amountMinor, against, ...about }: Transfer, ctx: TurnContext<WalletContract>): void {
   const owner = walletOwner(ctx.id);
   const enter = (book: Book, minor: number) => {

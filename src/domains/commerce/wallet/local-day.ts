@@ -1,4 +1,4 @@
-/** Which day it is somewhere: what day and month sums go by. */
+/** The local date in a time zone: the unit of day and month sums. */
 
 /**
  * The local date, e.g. `2026-11-21`. Days have 23 to 25 hours where clocks are changed, and some places have left one out.
@@ -11,12 +11,12 @@ export function localDay(atMs: number, timezone: string): string {
   return `${parts.year!.padStart(4, '0')}-${parts.month}-${parts.day}`;
 }
 
-/** The month of a local date, or of what begins as one. */
+/** The month of a local date, or of text that begins with one. */
 export function monthOf(day: string): string {
   return day.slice(0, 7);
 }
 
-/** Making a format takes far longer than using it. Names can be written in many ways: the bound is for those who try them. */
+/** Making a format takes far longer than using it. Time zone names can be written in many ways, so the cache is bounded. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const maxFormats = 1_000;
 

@@ -10,17 +10,17 @@ export type { Payment };
 /** Why a payment is not made. The first three are the account's spending limits. */
 export type PaymentRefusal = 'per_transaction_limit' | 'daily_limit' | 'monthly_limit' | 'insufficient_funds';
 
-/** `waiting`: the limits allow it and the money is not there yet; another decision follows when it is. */
+/** `waiting`: the limits allow it and the money is missing; another decision follows when it arrives. */
 export type PaymentDecision = { kind: 'paid' } | { kind: 'waiting' } | { kind: 'declined'; reason: PaymentRefusal };
 
 /** A payment that is decided in the turn that asks for it. */
 export type PaymentNow = Pick<Payment, 'transferId' | 'amountMinor' | 'to' | 'reference' | 'description'>;
 export type DecidedNow = Exclude<PaymentDecision, { kind: 'waiting' }>;
 
-/** What every actor that pays by message understands. A payment is decided once, save that `waiting` is followed by `paid`. */
+/** The commands of every actor that pays by message. A payment is decided once, except that `waiting` is followed by `paid`. */
 export type PayerContract = {
   commands: {
-    /** Sent in the turn that books the payment: `paid` is told exactly when its ledger entries exist. */
+    /** Sent in the turn that books the payment: `paid` is sent exactly when its ledger entries exist. */
     paymentDecided(input: { payment: Payment; decision: PaymentDecision }): void;
   };
   queries: Contract['queries'];
@@ -36,7 +36,7 @@ export type Spending = SpendingLimits & { currency: string; dailySpentMinor: num
 
 export type Balance = { balanceMinor: number; heldMinor: number; currency: string; updatedAtMs: number | null };
 
-/** `paidAtMs`: when it was paid; what counted on that day counts there no more. */
+/** `paidAtMs`: when it was paid; it no longer counts on that day. */
 export type GivenBack = Pick<Payment, 'transferId' | 'amountMinor' | 'reference' | 'description'> & {
   from: Payment['to'];
   paidAtMs: number;
@@ -47,19 +47,19 @@ export type Deposited = Deposit & { balanceMinor: number; createdAtMs: number };
 
 export type WalletContract = {
   commands: {
-    /** Refuses (`conflict`) what would make the wallet fuller than it can be. */
+    /** Refuses (`conflict`) what would exceed the wallet's maximum. */
     deposit(input: Deposit): Deposited;
-    /** Answered by a message, `paymentDecided`. Where the limits allow it and the money is not there, it waits. */
+    /** Answered by a message, `paymentDecided`. Where the limits allow it and the money is missing, it waits. */
     pay(input: Payment): void;
     /** For co-located transactions of other actors. */
     payNow(input: PaymentNow): DecidedNow;
-    /** For co-located transactions, once for each transfer: money that was paid comes back. */
+    /** For co-located transactions, once for each transfer: a payment is refunded. */
     giveBack(input: GivenBack): void;
     /** Sets money aside until it is captured, released, or the hold expires; counts against the limits meanwhile. */
     hold(input: Hold): HoldResult;
-    /** Books what is held. False: the hold was resolved before, and stays as it was. */
+    /** Books the held amount. False: the hold was resolved before, and stays as it was. */
     capture(input: { holdId: string; transferId: string; to: Payment['to']; reference: string; description: string }): boolean;
-    /** Frees what is held. False: as above. */
+    /** Releases the held amount. False: the hold was resolved before. */
     release(input: { holdId: string }): boolean;
     /** By timer. */
     expireHolds(input: Record<string, never>): void;
@@ -69,7 +69,7 @@ export type WalletContract = {
   };
   queries: {
     balance(input: null): Balance;
-    /** What holds on the local day of `nowMs`. */
+    /** The wallet's limits and sums on the local day of `nowMs`. */
     spending(input: { nowMs: number }): Spending;
     get(input: null): WalletRow | null;
   };
@@ -79,14 +79,14 @@ export const wallet = actorRef<WalletContract>('wallet') satisfies ActorRef<Time
 
 /** The id of the wallet that an account has in a mode. */
 export const walletIdOf = idInMode;
-/** Whose wallet it is, in which mode. */
+/** The account and mode of a wallet's id. */
 export const walletOwner = accountModeOf;
 
 export function payerRef(kind: string): ActorRef<PayerContract> {
   return actorRef<PayerContract>(kind);
 }
 
-/** The one transfer that pays for a thing: `txn_` and the rest of the thing's id. */
+/** The only transfer that pays for an authorization or order: `txn_` and the rest of its id. */
 export function transferOf(id: string): string {
   return `txn_${id.slice(id.indexOf('_') + 1)}`;
 }

@@ -1,7 +1,7 @@
 /**
  * What an account has spent on its local day and in its local month, and whether it may spend more. Pure rules over the wallet's row.
  *
- * A day never begins twice: neither a clock that goes back nor a time zone further west brings back what was spent, and a time zone further
+ * A day never begins twice: neither a clock that goes back nor a time zone further west resets what was spent, and a time zone further
  * east does not end the day: what was spent today counts for what is today there.
  */
 import type { WalletRow } from './entity.ts';
@@ -28,7 +28,7 @@ export function spend(wallet: WalletRow, amountMinor: number): WalletRow {
 }
 
 /**
- * Takes back what was counted on `day` (or in a month, where its day counts no more), as far as the sums still hold it: where the account has
+ * Subtracts what was counted on `day` (or in a month, where its day no longer counts), as far as the sums contain it: where the account has
  * moved to another time zone since, it may have been counted on another day.
  */
 export function unspend(wallet: WalletRow, amountMinor: number, day: string): WalletRow {
@@ -37,7 +37,7 @@ export function unspend(wallet: WalletRow, amountMinor: number, day: string): Wa
   return { ...wallet, daySpentMinor, monthSpentMinor: Math.max(daySpentMinor, wallet.monthSpentMinor - amountMinor) };
 }
 
-/** The wallet with its days beginning elsewhere. */
+/** The wallet with another time zone. */
 export function inTimezone(wallet: WalletRow, timezone: string, nowMs: number): WalletRow {
   const before = { ...onDayOf(wallet, nowMs), timezone };
   const day = localDay(nowMs, timezone);
