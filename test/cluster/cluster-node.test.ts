@@ -62,7 +62,6 @@ test('a node that leaves under load fails no ask, and leaves nothing behind', op
 
 test('a node that is killed is proven dead, and its actors answer on the others', options, async (t) => {
   const cluster = await testCluster(t, { leaseMs: 60_000 });
-  t.after(() => console.error(cluster.lines.map((l) => JSON.stringify(l).slice(0, 400)).join('\n')));
   const a = await cluster.join('a');
   const b = await cluster.join('b');
   const c = await cluster.join('c');
