@@ -1,4 +1,4 @@
-/** Who calls a node: tokens, keys and cookies, how people sign in, and the routes of all of that. */
+/** Authentication on a node: tokens, keys, cookies, sign-in, and their routes. */
 import type { ActorSystem } from '../../actors/actor-system.ts';
 import type { Clock } from '../../clock.ts';
 import type { Authenticator } from '../../edge/auth/authenticator.ts';
@@ -26,7 +26,7 @@ export type IdentityOptions = {
   database: Database;
   actors: ActorSystem;
   tokens: Tokens;
-  /** Where callers reach the service; asked when somebody signs in. */
+  /** Where callers reach the service; called at sign-in. */
   publicUrl(): string;
   clock: Clock;
   log: Log;

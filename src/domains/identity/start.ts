@@ -1,4 +1,4 @@
-/** Who people and programs are on a node: users, keys and sessions, and how they sign in. */
+/** Identity on a node: users, keys and sessions, and how they sign in. */
 import type { Platform, StartedDomain } from '../domain.ts';
 import { apiKeyActor } from './api-key/api-key.ts';
 import { emailAddressActor } from './email-address/email-address.ts';

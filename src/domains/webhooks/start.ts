@@ -11,7 +11,7 @@ import { keyOfSecret } from './webhook/signature.ts';
 import { webhookActor } from './webhook/webhook.ts';
 import { WebhookDispatchers } from './webhook/webhook-dispatchers.ts';
 
-/** Before the runtime starts: the dispatchers hear of its first shards. */
+/** Before the runtime starts: the dispatchers are notified of its first shards. */
 export function startWebhooks(platform: Platform): StartedDomain {
   const { actors, database, placement, hub, eventCatalogue, deliveries, mail, secretKey, acceptedKeys, config, clock, log } = platform;
   const secrets = webhookSecrets(secretKey, acceptedKeys);

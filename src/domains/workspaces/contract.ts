@@ -1,4 +1,4 @@
-/** What other domains may use of workspaces: a workspace and its files. */
+/** What other domains may import of workspaces: a workspace and its files. */
 
 export { workspacesIds } from './ids.ts';
 export { ownWorkspace } from './own-workspace.ts';

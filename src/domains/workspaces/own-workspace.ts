@@ -5,7 +5,7 @@ import { ownedBy } from '../../edge/routes/ownership.ts';
 import type { WorkspaceRow } from './workspace/entity.ts';
 import { workspace } from './workspace/messages.ts';
 
-/** The workspace, if it is the caller's. Rejects `not_found`. */
+/** The workspace, if it is the caller's. Rejects with `not_found`. */
 export async function ownWorkspace(actors: ActorSystem, principal: Principal, id: string): Promise<WorkspaceRow> {
   return ownedBy(principal, await actors.query(workspace, id, 'describe', null), 'Workspace');
 }

@@ -32,7 +32,7 @@ function revoke(state: ApiKeyRow | null, { accountId }: { accountId: string }, c
   return { state: { ...state, status: 'revoked' }, reply: null };
 }
 
-/** Not so for a key that an earlier version of this service made. */
+/** False for a key that an earlier version of this service made. */
 function livesBeside(accountId: string, { id }: TurnContext<ApiKeyContract>): boolean {
   return shardOf(apiKey.kind, id) === shardOf(account.kind, accountId);
 }

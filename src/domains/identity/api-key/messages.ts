@@ -23,7 +23,7 @@ export type ApiKeyContract = {
     create(input: CreateApiKey): ApiKeyFacts;
     /** Ends the key for good. Refused with `not_found` where the account has no such key, or has ended it before. */
     revoke(input: { accountId: string }): null;
-    /** It was used; noted at most once a minute. */
+    /** The key was used; recorded at most once a minute. */
     touch(input: null): null;
   };
   queries: {
@@ -34,7 +34,7 @@ export type ApiKeyContract = {
 
 export const apiKey = actorRef<ApiKeyContract>('api_key');
 
-/** The id that a key of the account is given for this one: it lives where its account does, which counts it in the turn that makes it. */
+/** Derives a key's id from this one, so that it lives on the shard of its account, which counts it in the turn that makes it. */
 export function keyIdOf<Id extends string>(accountId: string, id: Id): Id {
   return idBeside(id, apiKey.kind, { kind: account.kind, id: accountId });
 }

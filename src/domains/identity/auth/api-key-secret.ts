@@ -14,7 +14,7 @@ export type ReadApiKey = { hash: string; mode: KeyMode | null };
 
 export interface ApiKeySecrets {
   /**
-   * A new secret. With a command id always the same one for it: a creation that is asked for again, because its answer was lost, must answer
+   * A new secret. The same command id gives the same secret: a creation that is repeated, because its answer was lost, must return
    * the secret whose hash is stored.
    */
   create(mode: KeyMode, commandId: string | undefined): ApiKeySecret;

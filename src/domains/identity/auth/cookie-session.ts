@@ -1,10 +1,10 @@
 /**
- * The two cookies of a dashboard in the browser. `troupe_session` says who calls and is out of reach of scripts; `troupe_csrf` is for the
- * dashboard's own script to read and to send along with whatever changes something, which a page of another site cannot. It is bound to the
- * session by our key, so nobody who can merely set cookies can make a pair of their own.
+ * The two cookies of a dashboard in the browser. `troupe_session` authenticates and is not readable by scripts; `troupe_csrf` is for the
+ * dashboard's own script to read and to send with each change, which a page of another site cannot. It is bound to the
+ * session by the service's key, so an attacker who can only set cookies cannot make a pair.
  *
- * Where the service is reached over https both names begin with `__Host-`, and no others are read: a browser takes such a cookie from this very
- * host over https alone, so no sister domain and no plain connection can plant one.
+ * Where the service is reached over https both names begin with `__Host-`, and no others are read: a browser accepts such a cookie from this
+ * host over https alone, so no sister domain and no unencrypted connection can set one.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { derivedKey } from '../../../derived-key.ts';
@@ -23,20 +23,20 @@ export interface CookieSessions {
   csrfToken(sessionId: string): string;
   /** Values of Set-Cookie: a session begins in this browser. @param token from `Tokens.cookieToken` */
   begin(token: string, sessionId: string): string[];
-  /** Values of Set-Cookie: it is over. */
+  /** Values of Set-Cookie: the session ends in this browser. */
   end(): string[];
   /** The value of the session cookie; null where the request carries none. */
   sessionOf(request: HttpRequest): string | null;
-  /** Whether the request may be the work of another site's page: it changes something and does not repeat its CSRF cookie in a header. */
+  /** Whether the request may be forged by another site's page: it changes something and does not repeat its CSRF cookie in a header. */
   mayBeForeign(request: HttpRequest): boolean;
-  /** Whether a request may do what it asks for in the name of its session cookie: it changes nothing, or it shows the session's token. */
+  /** Whether a request may be authenticated by its session cookie: it changes nothing, or it carries the session's CSRF token. */
   mayAct(request: HttpRequest, sessionId: string): boolean;
 }
 
 export type CookieSessionsOptions = {
   secretKey: string;
   acceptedKeys?: readonly string[];
-  /** Where browsers reach the service. */
+  /** The address where browsers reach the service. */
   publicUrl(): string;
 };
 
@@ -76,7 +76,7 @@ function cookieOf(request: HttpRequest, name: string): string | null {
   return null;
 }
 
-/** Of a header that may hold anything: characters and bytes of it need not be as many. */
+/** For a header of any content: its numbers of characters and bytes may differ. */
 function isSame(sent: string, expected: string): boolean {
   const [given, wanted] = [Buffer.from(sent), Buffer.from(expected)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);

@@ -1,6 +1,6 @@
 /**
- * Who may have a password hashed now. A hash costs 19 MiB and some 50 ms of a core, so few run at once; whoever floods them from one network must
- * not keep others from signing in.
+ * Schedules password hashes. A hash costs 19 MiB and some 50 ms of a core, so few run at once; a flood from one network must
+ * not keep other users from signing in.
  *
  * H1 Three queues are served round-robin: sign-ins from a network that sent a right password lately, or by users who have proven their identity;
  *    other sign-ins; registrations.
@@ -33,9 +33,9 @@ export class HashQueues {
   private readonly options: Required<HashQueuesOptions>;
   private readonly all: FairGate;
   private readonly queues = new Map<HashQueue, FairGate>();
-  /** Of a queue and a network, while something of it runs or waits. */
+  /** One network in one queue, while a request of it runs or waits. */
   private readonly networks = new Map<string, FairGate>();
-  /** Networks that a right password came from. */
+  /** Networks that have sent a right password. */
   private readonly known = new LRUCache<string, true>({ max: maxKnown, ttl: knownForMs });
 
   constructor(options: HashQueuesOptions = {}) {
@@ -62,12 +62,12 @@ export class HashQueues {
     return { queue: 'known', network: userId, address: userId };
   }
 
-  /** A right password came from this client. */
+  /** Records that this client sent a right password. */
   noteRight(address: string): void {
     this.known.set(networkOf(address), true);
   }
 
-  /** Runs `work` when it is its turn. Rejects with what it rejects with, and `overloaded` where too many wait. */
+  /** Runs `work` when it is its turn. Rejects as `work` does, and with `overloaded` where too many wait. */
   async pass<T>({ queue, network, address }: HashRequester, work: () => Promise<T>): Promise<T> {
     const name = `${queue} ${network}`;
     const ofNetwork = this.networkGate(name);
@@ -94,7 +94,7 @@ export class HashQueues {
   }
 }
 
-/** One /24 of IPv4 is seldom several people's who do not know of each other; one /48 of IPv6 is what a customer is given. */
+/** A /24 of IPv4 seldom has several unrelated users; a /48 of IPv6 is what a provider assigns to one customer. */
 function networkOf(address: string): string {
   return address.includes(':') ? addressGroup(address, 48) : `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
 }

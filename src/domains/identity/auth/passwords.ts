@@ -17,7 +17,7 @@ export interface Passwords {
 const argon2id = 2 as Algorithm;
 const options: Options = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** @param hashQueues who may have one hashed now */
+/** @param hashQueues schedules the hashes */
 export function createPasswords(hashQueues: Pick<HashQueues, 'pass'>): Passwords {
   const nobodys = madeUpHash();
   return {
@@ -27,12 +27,12 @@ export function createPasswords(hashQueues: Pick<HashQueues, 'pass'>): Passwords
   };
 }
 
-/** Keyboards compose the same letters differently. */
+/** Keyboards encode the same letters differently in Unicode. */
 function normal(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** Well-formed, as costly to check as any other, and the hash of no password anybody knows. */
+/** Well-formed, as costly to check as any other, and the hash of no known password. */
 function madeUpHash(): string {
   const part = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
   return `$argon2id$v=19$m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}$${part(16)}$${part(32)}`;

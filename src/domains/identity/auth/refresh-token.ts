@@ -1,6 +1,6 @@
 /**
- * Refresh tokens: `mr_`, the session's ULID, 43 random base62 characters, and a tag made with our key. Only the hash of the random part is
- * stored. The tag tells a token we gave out, dead or alive, from one that somebody made up, so nobody can end a session by guessing.
+ * Refresh tokens: `mr_`, the session's ULID, 43 random base62 characters, and a tag made with the service's key. Only the hash of the random part is
+ * stored. The tag distinguishes an issued token, valid or not, from a forged one, so an attacker cannot end a session by guessing.
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -10,13 +10,13 @@ import { base62 } from './base62.ts';
 
 export interface RefreshTokens {
   issue(sessionId: string): { text: string; hash: string };
-  /** null: never given out by this service. Whether it is alive is the session's to say. */
+  /** null: never issued by this service. The session's actor decides whether it is still valid. */
   read(text: string): { sessionId: string; hash: string } | null;
 }
 
 const shape = /^mr_([0-9a-z]{26})_([0-9A-Za-z]{43})([0-9A-Za-z]{22})$/;
 
-/** @param acceptedKeys what tokens may be tagged with beside `secretKey` */
+/** @param acceptedKeys keys that tokens may be tagged with beside `secretKey` */
 export function createRefreshTokens(secretKey: string, acceptedKeys: readonly string[] = []): RefreshTokens {
   const keys = [secretKey, ...acceptedKeys].map((root) => derivedKey(root, 'refresh tokens')) as [Buffer, ...Buffer[]];
   const tagOf = (ulid: string, body: string, key = keys[0]): string =>

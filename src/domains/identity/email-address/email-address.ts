@@ -1,10 +1,10 @@
 /**
- * One e-mail address. All who want it ask this one actor, so it is given once. Registering, and moving here from another address, is a claim,
- * committed together with the messages that make it true; the caller waits until user and account have told that it is. A crash at any point
- * only delays the messages; should one be lost for good, a timer sends it again, less and less often.
+ * One e-mail address. All claims of it go to this actor, so it is given once. Registering, and changing to it from another address, is a claim,
+ * committed together with the messages that carry it out; the caller waits until user and account have confirmed it. A crash at any point
+ * only delays the messages; if one is dead-lettered, a timer sends it again, with growing intervals.
  *
- * A user may have claimed several: the one that counts, and one that is to be verified first. Which is which only the user's row says, and the user
- * alone releases them (`actors/user/email-change.ts`).
+ * A user may have claimed several: the present one, and one that is to be verified first. Only the user's row says which is which, and the user
+ * alone releases them (`user/email-change.ts`).
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -20,7 +20,7 @@ import { type EmailAddressContract, emailAddress, type Holder, type Move, type R
 const completeTimer = 'complete';
 const firstRetryMs = 30_000;
 const maxRetryMs = 3_600_000;
-/** About a month; whoever reads the dead letters will have seen it by then. */
+/** About a month; by then an operator has read the dead letters. */
 const maxAttempts = 700;
 
 export const emailAddressActor = defineActor<EmailAddressRow, EmailAddressContract>({
@@ -32,7 +32,7 @@ export const emailAddressActor = defineActor<EmailAddressRow, EmailAddressContra
     holder: (state) => (state === null || state.unfinished != null ? null : holderOf(state)),
     isTaken: (state) => state !== null && holderOf(state) !== null,
   },
-  // Every guess at a login wakes one of these.
+  // Every login attempt activates such an actor.
   idleTimeoutMs: 30_000,
 });
 
@@ -72,7 +72,7 @@ function move(state: EmailAddressRow | null, input: Move, ctx: TurnContext<Email
     ctx.defer(state!.registrationId);
     return { state: state!, reply: true };
   }
-  // Whoever waits for an earlier move is told that it did not come to that.
+  // The caller of an earlier move is answered that it did not happen.
   if (earlier != null) ctx.answer('move', state!.registrationId, false);
   return { state: claim(state, { userId, accountId }, moveId, { email, emailVersion }, ctx), reply: true };
 }
@@ -88,7 +88,7 @@ function moved(
 }
 
 function release(state: EmailAddressRow | null, { userId }: { userId: string }): Turn<EmailAddressRow | null, null> {
-  // A claim in hand is a newer one of the same user, who has come back: the user will say what becomes of it.
+  // A pending claim is a newer one of the same user, who has returned to this address: the user decides about it.
   if (state === null || state.userId !== userId || state.unfinished != null) return { state, reply: null };
   return { state: given(state), reply: null };
 }
@@ -117,7 +117,7 @@ function forgotPassword(
   return { state, reply: null };
 }
 
-/** The state of a claim, whose caller waits until it is finished. */
+/** The state during a claim; its caller waits until it is finished. */
 function claim(
   state: EmailAddressRow | null,
   holder: Holder,

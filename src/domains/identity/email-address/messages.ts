@@ -5,7 +5,7 @@ import { emailKey } from '../../../email.ts';
 import type { RegistrationPort } from '../../accounts/contract.ts';
 
 export type Register = {
-  /** Names this registration: asked again with it, the answer is the same and nothing is made twice. */
+  /** Identifies this registration: repeated with it, the answer is the same and nothing is created twice. */
   registrationId: string;
   /** As the person wrote it. */
   email: string;
@@ -14,13 +14,13 @@ export type Register = {
 };
 
 export type Move = {
-  /** Names this move of a user to the address. */
+  /** Identifies this move of a user to the address. */
   moveId: string;
   userId: string;
   accountId: string;
   /** As the person wrote it. */
   email: string;
-  /** The user's when the person asked: of two moves at once one is refused. */
+  /** The user's when the request came: of two moves at once one is refused. */
   emailVersion: number;
 };
 
@@ -28,13 +28,13 @@ export type Holder = { userId: string; accountId: string };
 
 export type EmailAddressContract = {
   commands: {
-    /** Claims the address, makes user and account, and answers when both are there. Refused with `conflict` where somebody has it. */
+    /** Claims the address, creates user and account, and answers when both exist. Refused with `conflict` where the address is taken. */
     register(input: Register): Holder;
-    /** Sent by the user and the account: it is there. */
+    /** Sent by the user and the account once they are created. */
     created(input: { registrationId: string; part: 'account' | 'user' }): null;
     /**
-     * Claims the address for a user who has another one, and answers when the user has taken it down as the one to be verified. False: the
-     * user chose otherwise meanwhile. Refused with `conflict` where somebody else has it.
+     * Claims the address for a user who has another one, and answers when the user has recorded it as the one to be verified. False: the
+     * user chose otherwise meanwhile. Refused with `conflict` where another user has it.
      */
     move(input: Move): boolean;
     /** Sent by the user: the address is the user's, now or when it is verified; or not. */
@@ -43,13 +43,13 @@ export type EmailAddressContract = {
     release(input: { userId: string }): null;
     /** A timer's: asks again for what is still missing. */
     complete(input: { registrationId: string; attempt: number }): null;
-    /** Somebody who may be the holder has forgotten the password. Nothing where nobody holds it. */
+    /** A password reset is requested for the address. No effect where it has no holder. */
     forgotPassword(input: null): null;
   };
   queries: {
-    /** For whom the address is claimed, who signs in with it if it is the user's own by now; null where for nobody, or not quite yet. */
+    /** The user it is claimed for, who signs in with it once it is the user's own; null where none, or not created yet. */
     holder(input: null): Holder | null;
-    /** Whether somebody has claimed it. */
+    /** Whether it is claimed. */
     isTaken(input: null): boolean;
   };
 };

@@ -3,7 +3,7 @@ import { actorRef } from '../../../actors/define-actor.ts';
 
 export type PasswordResetContract = {
   commands: {
-    /** Somebody has forgotten the password of the address with this key. A mail follows where somebody holds it, three times an hour at most. */
+    /** A password reset is requested for the address with this key. A mail follows where it has a holder, three times an hour at most. */
     request(input: { addressId: string }): null;
   };
   queries: Record<never, never>;

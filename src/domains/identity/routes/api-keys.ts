@@ -1,4 +1,4 @@
-/** API keys: made, listed, revoked. The secret is answered once, by the request that made it. */
+/** API keys: created, listed, revoked. The secret is returned once, by the request that created the key. */
 
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -70,7 +70,7 @@ export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }:
       const wanted = [...new Set(body.scopes)];
       const mode = body.mode ?? 'live';
       mustHold(principal, wanted, mode);
-      // Asked anew: one that ended a moment ago must not leave a key behind.
+      // Checked anew: a session or key that has just ended must not create a key.
       if (!(await isStillValid(principal))) throw new AppError('unauthenticated', 'Not authenticated');
       const { accountId, userId } = principal;
       const { id: seed, commandId } = commandIds(context, identityIds.apiKey, clock.nowMs());
@@ -134,7 +134,7 @@ export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }:
   return [create, list, revoke];
 }
 
-/** A key rules over no more than it may do itself. */
+/** A key manages only keys with no more rights than its own. */
 function mustHold(principal: Principal, wanted: readonly string[], mode: KeyMode): void {
   const lacking = lackingScope(principal, wanted);
   if (lacking !== undefined) throw new AppError('forbidden', `This key does not have the scope ${lacking} itself`);

@@ -6,7 +6,7 @@ import { plans } from '../../../plans.ts';
 export const Email = Type.String({ format: 'email', maxLength: 254, description: 'Case does not matter; letters of any script are taken' });
 export const NewPassword = Type.String({ minLength: 10, maxLength: 128 });
 export const Name = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Null()]));
-/** Whatever is typed is compared, so nothing is refused for its form. */
+/** Any text is compared, so none is refused for its form. */
 export const Credentials = { email: Type.String({ minLength: 1, maxLength: 320 }), password: Type.String({ maxLength: 1_024 }) };
 export const Code = Type.String({
   minLength: 1,

@@ -61,7 +61,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     responses: { 201: TokenResponse },
     async handler({ body, request }) {
       const addressId = emailAddressId(body.email);
-      // Spares the hash where it is clear already; who is first is decided by the address itself.
+      // Avoids the hash where the address is known to be taken; its actor decides between simultaneous requests.
       if (await actors.query(emailAddress, addressId, 'isTaken', null))
         throw new AppError('conflict', 'A user with this email exists already');
       const registrationId = newId(idPrefixes.request, null, clock.nowMs());
@@ -123,7 +123,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
       const presented = refreshTokens.read(body.refresh_token);
       if (presented === null) throw invalidRefreshToken();
       const { sessionId } = presented;
-      // Whatever can be refused comes first: where the answer is none, the presented token lives on. A dead one is for `rotate` to judge.
+      // Everything that can be refused comes first: then the presented token stays valid. `rotate` judges an invalid one.
       const opened = await actors.query(session, sessionId, 'opened', null);
       if (opened !== null && (await actors.query(user, opened.userId, 'generation', null)) !== opened.generation)
         throw invalidRefreshToken();
@@ -153,7 +153,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     },
   });
 
-  /** The session a browser is to have: a new one by password, else that of the access token. */
+  /** The session for the browser: a new one by password, else that of the access token. */
   async function sessionFor({ email, password }: { email?: string; password?: string }, request: HttpRequest) {
     if (email === undefined && password === undefined) {
       const principal = await authenticator.authenticate(request.header('authorization'));

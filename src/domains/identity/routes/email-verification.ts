@@ -1,4 +1,4 @@
-/** Proof that a person reads the mail of the e-mail address they gave. */
+/** Verification that a user reads the mail of their e-mail address. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -102,7 +102,7 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
 
 const page = { path: '/auth/verify-email/page', extension: true, scope: null, idempotent: false } as const;
 
-/** A form whose text cannot be stored holds no token. */
+/** A form with text that cannot be stored contains no valid token. */
 function noText(error: unknown): URLSearchParams {
   if (error instanceof AppError && error.code === 'bad_request') return new URLSearchParams();
   throw error;

@@ -1,4 +1,4 @@
-/** The person behind the token: profile and second factor. */
+/** The user of the token: profile and second factor. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';

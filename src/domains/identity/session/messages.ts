@@ -15,8 +15,8 @@ export type SessionContract = {
   commands: {
     open(input: OpenSession): null;
     /**
-     * Exchanges the live refresh token for the next one. null: no session, an ended one, or a refresh token that is too old. A dead token
-     * ends the session, since one of the two who hold it is a thief.
+     * Exchanges the live refresh token for the next one. null: no session, an ended one, or a refresh token that is too old. A used token
+     * ends the session, since one of its two holders has stolen it.
      */
     rotate(input: { presentedHash: string; nextHash: string }): SessionOwner | null;
     /** Ends the session of this user; false where it is none of theirs. An ended one stays so. */
@@ -25,7 +25,7 @@ export type SessionContract = {
   queries: {
     /** The generation it was opened with: access tokens count while it is still the user's. null: the session has ended. */
     standing(input: null): number | null;
-    /** Whose it is, and with which of the user's generations it was opened. null: as above. */
+    /** Its user, and the user's generation it was opened with. null: the session has ended. */
     opened(input: null): SessionOwner | null;
   };
 };

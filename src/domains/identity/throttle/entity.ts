@@ -1,8 +1,8 @@
-/** What was counted of wrong attempts. */
+/** Counts of wrong attempts. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** When one thing happened lately that may not happen too often, e.g. a wrong password for one address. */
+/** The recent times of a limited event, e.g. a wrong password for one address. */
 export const Throttle = defineEntity({
   name: 'Throttle',
   tableName: 'throttle',
@@ -10,7 +10,7 @@ export const Throttle = defineEntity({
     id: p.text().primary(),
     /** Milliseconds since 1970, oldest first. */
     times: json<number[]>(),
-    /** From then on the row says nothing any more. */
+    /** From then on the row has no effect. */
     forgetAt: epochMs(),
   },
 });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { actorRef } from '../../../actors/define-actor.ts';
 
 export type ThrottleRule = {
-  /** Failures within the window after which nothing is told any more. */
+  /** Failures within the window after which results are withheld. */
   limit: number;
   windowMs: number;
 };
@@ -11,23 +11,23 @@ export type ThrottleRule = {
 export type ThrottleContract = {
   commands: {
     /**
-     * Takes down how an attempt went, and says whether the one who made it may be told: 0, or in how many seconds another one may be. Ask
-     * it after the check, before anything is changed and before the answer: then of any number of attempts at once no more than `limit` wrong
-     * ones learn anything.
+     * Records the result of an attempt, and says whether it may be revealed: 0, or in how many seconds the next attempt may be made. Ask
+     * after the check, before anything is changed and before the answer: then of any number of attempts at once no more than `limit` wrong
+     * ones reveal anything.
      */
     judge(input: { rule: ThrottleRule; failed: boolean }): number;
-    /** All failures are forgotten. */
+    /** Clears all failures. */
     forget(input: null): null;
   };
   queries: {
-    /** In how many seconds an attempt may be made; 0: now. Spares a check whose result could not be told. */
+    /** In how many seconds an attempt may be made; 0: now. Avoids a check whose result would be withheld. */
     waitS(input: { rule: ThrottleRule; nowMs: number }): number;
   };
 };
 
 export const throttle = actorRef<ThrottleContract>('throttle');
 
-/** The throttle of one thing. What people type is hashed: it may be anything, a password in the wrong field too. */
+/** The id of a throttle. User input is hashed: it may be anything, even a password in the wrong field. */
 export function throttleId(
   about:
     | 'login of email'

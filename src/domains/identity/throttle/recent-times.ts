@@ -1,4 +1,4 @@
-/** When something happened within a window, at most as often as is counted. */
+/** The times of an event within a window, at most `limit` of them. */
 import type { ThrottleRow } from './entity.ts';
 
 type Window = { limit: number; windowMs: number };

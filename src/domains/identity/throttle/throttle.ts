@@ -1,7 +1,7 @@
 /**
- * Counts what goes wrong with one thing, so that nobody tries again and again: wrong passwords for one address, wrong codes of one user. One
- * actor counts for all nodes, and what it has counted outlives them. It is told of failures alone, so who does nothing wrong leaves no row;
- * a row whose time is over is removed by the housekeeping, which changes nothing: all in it is too old to count.
+ * Counts failures against one name, to stop repeated attempts: wrong passwords for one address, wrong codes of one user. One
+ * actor counts for all nodes, and its counts outlive them. Only failures are recorded, so successful attempts leave no row;
+ * an expired row is removed by retention, which changes nothing: all times in it are too old to count.
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -16,7 +16,7 @@ export const throttleActor = defineActor<ThrottleRow, ThrottleContract>({
   inputs: throttleInputs,
   commands: { judge, forget },
   queries: { waitS: (state, { rule, nowMs }) => waitS(state?.times ?? [], rule, nowMs) },
-  // Every guess wakes one of these.
+  // Every attempt activates such an actor.
   idleTimeoutMs: 30_000,
 });
 

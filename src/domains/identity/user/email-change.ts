@@ -1,6 +1,6 @@
 /**
- * How a user comes to another e-mail address. It is claimed for the user at once, so that nobody else gets it, and waits as `pendingEmail` until
- * somebody who reads its mail has confirmed it; until then the earlier address is the user's: one signs in with it, and it gets the mails.
+ * How a user changes the e-mail address. The new one is claimed for the user at once, so that no other user gets it, and waits as `pendingEmail` until
+ * it is confirmed from its mailbox; until then the earlier address is the user's: it is used for sign-in and gets the mails.
  *
  * The user's row alone says which of the claimed addresses counts. An address is released after the turn that gives it up, so at every moment
  * each address that the row names is claimed for this user.
@@ -22,7 +22,7 @@ export function update(
 ): Turn<UserRow, boolean> {
   if (state === null) throw new AppError('not_found', 'User not found');
   if (email !== undefined && emailAddressId(email) !== emailAddressId(state.email)) return { state, reply: false };
-  // Who asks for the present address takes a change back.
+  // A request for the present address withdraws a pending change.
   const kept = email === undefined ? state : withoutPendingEmail(state, ctx);
   return { state: { ...kept, name: name === undefined ? state.name : name, email: email ?? state.email }, reply: true };
 }
@@ -65,7 +65,7 @@ export function verifyEmail(
   ctx.unschedule(dropTimer);
   ctx.send(emailAddress, own, 'release', { userId: ctx.id });
   const moved = { email: pendingEmail.email, emailVerified: true, pendingEmail: null, emailVersion: state!.emailVersion + 1 };
-  // What was mailed to the old address opens nothing any more.
+  // Tokens that were mailed to the old address are no longer valid.
   return { state: { ...state!, ...moved, verifications: [], resets: [] }, reply: true };
 }
 
@@ -79,7 +79,7 @@ export function dropPendingEmail(
   return { state: withoutPendingEmail(state!, ctx), reply: null };
 }
 
-/** The user without the address that waits, which is free for anybody then. */
+/** The user without the pending address, which is released. */
 export function withoutPendingEmail(state: UserRow, ctx: TurnContext<UserContract>): UserRow {
   if (state.pendingEmail == null) return state;
   const pending = emailAddressId(state.pendingEmail.email);

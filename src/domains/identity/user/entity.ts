@@ -2,14 +2,14 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** `pending`: the secret was shown, and no code of it has come back. */
+/** `pending`: the secret was shown, and no code of it was entered yet. */
 export type SecondFactor = {
   status: 'pending' | 'enabled';
   /** The TOTP secret, encrypted. */
   sealed: string;
-  /** The time step of the code that was used last: it and all before it are used up. */
+  /** The time step of the code that was used last: it and all earlier ones are consumed. */
   lastStep: number;
-  /** SHA-256 of those not used. */
+  /** SHA-256 of the unused ones. */
   recoveryHashes: string[];
 };
 
@@ -18,7 +18,7 @@ export type PasswordReset = { id: string; expiresAt: number };
 /** A verification that was mailed and not used. `email`: as the person wrote it. */
 export type Verification = { id: string; email: string; expiresAt: number };
 
-/** The address that takes the place of the user's when it is verified in time; claimed for the user until then. */
+/** The address that replaces the user's when it is verified in time; claimed for the user until then. */
 export type PendingEmail = { email: string; expiresAt: number };
 
 export const User = defineEntity({
@@ -30,14 +30,14 @@ export const User = defineEntity({
     email: p.text(),
     name: p.text().strictNullable(),
     passwordHash: p.text().hidden(),
-    /** Grows when all sessions are to end: those opened under an earlier one do not count. */
+    /** Grows when all sessions are ended: those opened under an earlier generation are invalid. */
     generation: p.integer(),
     /** Grows with every change of the address, so that of two changes at once one is refused. */
     emailVersion: p.integer(),
     secondFactor: json<SecondFactor>().nullable().hidden(),
-    /** Ways to a new password that were mailed and not used. */
+    /** Password resets that were mailed and not used. */
     resets: json<PasswordReset[]>().hidden(),
-    /** Somebody who reads the mail of the address has confirmed it. */
+    /** The address was confirmed from its mailbox. */
     emailVerified: p.boolean(),
     pendingEmail: json<PendingEmail>().nullable(),
     verifications: json<Verification[]>().hidden(),

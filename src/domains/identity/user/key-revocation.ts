@@ -1,6 +1,6 @@
 /**
- * Ends all API keys of a user's account, where a new password is set by who fears that somebody else made some. Recorded with the new password, so
- * it is done once that is set, whatever dies meanwhile.
+ * Revokes all API keys of a user's account, on request with a new password: an attacker may have made some. Recorded with the new password, so
+ * it is done once that is set, whatever crashes meanwhile.
  */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -9,7 +9,7 @@ import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import { apiKey } from '../api-key/messages.ts';
 
-/** How many are ended at once. */
+/** How many are revoked at once. */
 const chunk = 50;
 /** A key may make others until it is known everywhere that it was revoked. */
 const maxRounds = 1_000;
@@ -26,7 +26,7 @@ export function keyRevocation(parts: KeyRevocationParts): EffectDefinition {
       await parts.actors.ask(apiKey, id, 'revoke', { accountId });
       return 1;
     } catch (error) {
-      // Somebody else has ended it.
+      // It was revoked by another request.
       if (error instanceof AppError && error.code === 'not_found') return 0;
       throw error;
     }

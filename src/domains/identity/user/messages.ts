@@ -22,17 +22,17 @@ export type UserProfile = {
   email: string;
   emailVersion: number;
   emailVerified: boolean;
-  /** The address that is to take the place of `email` when it is verified; null: none. */
+  /** The address that replaces `email` when it is verified; null: none. */
   pendingEmail: string | null;
   name: string | null;
   twoFactorEnabled: boolean;
   createdAt: number;
 };
 
-/** What a login is checked against. `generation` is what a session of it is opened with. */
+/** What a login is checked against. Sessions are opened with `generation`. */
 export type Credentials = {
   accountId: string;
-  /** The address that one signs in with. */
+  /** The address for sign-in. */
   email: string;
   passwordHash: string;
   generation: number;
@@ -46,26 +46,26 @@ export type UserContract = {
   commands: {
     /** Sent by the e-mail address that registers it; answered with `created`. Repeating it changes nothing. */
     create(input: CreateUser): null;
-    /** Changes what is given. The address may change in its case alone, which ends a change that waits: false where it is another one by now. */
+    /** Changes the given fields. The address may only change in letter case, which ends a pending change: false where it is another one by now. */
     update(input: { name?: string | null; email?: string }): boolean;
     /**
      * Sent by the e-mail address the user wants to move to, which is claimed already; answered with `moved`. The user moves when the address is
-     * verified; until then it waits as `pendingEmail`, in place of one that waited before.
+     * verified; until then it waits as `pendingEmail`, replacing an earlier pending one.
      */
     moveTo(input: { moveId: string; claimedBy: string; email: string; emailVersion: number }): null;
-    /** Sent by the user's e-mail address: a way to a new password is mailed to it. */
+    /** Sent by the user's e-mail address: a password reset is mailed to it. */
     offerReset(input: { email: string }): null;
     resetMailed(result: EffectResult): null;
     /** A timer's: the mail could not be sent before. */
     mailReset(input: { resetId: string; attempt: number }): null;
-    /** Mails another verification of the address that waits, else of the user's own. False: nothing is left to verify. */
+    /** Mails another verification of the pending address, else of the user's own. False: nothing is left to verify. */
     mailVerificationAgain(input: null): boolean;
     verificationMailed(result: EffectResult): null;
     /** A timer's: the mail could not be sent before. */
     mailVerification(input: { mail: object }): null;
-    /** Verifies the address that this was mailed to; one that waits becomes the user's own. False: used, expired, replaced or never mailed. */
+    /** Verifies the address that this was mailed to; a pending one becomes the user's own. False: used, expired, replaced or never mailed. */
     verifyEmail(input: { verificationId: string }): boolean;
-    /** A timer's: the address that waits was not verified in time. */
+    /** A timer's: the pending address was not verified in time. */
     dropPendingEmail(input: { email: string }): null;
     /**
      * Sets the password, once for each reset, and ends all sessions; with `revokeKeys` all API keys of the account too, which is answered when it
@@ -75,14 +75,14 @@ export type UserContract = {
     keysRevoked(result: EffectResult): null;
     /** Begins a second factor; what was begun before is void. Refused with `conflict` where there is one. */
     enroll(input: { sealed: string }): null;
-    /** Makes the second factor that was begun with this secret count. False: another one was begun, or it counts already. */
+    /** Enables the second factor that was begun with this secret. False: another one was begun, or it is enabled already. */
     confirm(input: { sealed: string; step: number; recoveryHashes: string[] }): boolean;
     /**
-     * Uses a code up. False: it was used before, there is no second factor, or the sessions of `generation` have ended. `resealed` replaces
+     * Consumes a code. False: it was used before, there is no second factor, or the sessions of `generation` have ended. `resealed` replaces
      * the encrypted secret.
      */
     useCode(input: { proof: Proof; generation: number | null; resealed: string | null }): boolean;
-    /** Ends the second factor at the price of a code. False as for `useCode`. */
+    /** Ends the second factor and consumes a code. False as for `useCode`. */
     disable(input: { proof: Proof }): boolean;
   };
   queries: {

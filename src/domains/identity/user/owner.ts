@@ -1,10 +1,10 @@
-/** Who an account belongs to, for whoever knows the account alone: tools that act for it, mails on its behalf. */
+/** The owner of an account, for code that knows only the account: tools that act for it, mails on its behalf. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Database } from '../../../storage/database.ts';
 import { type UserProfile, user } from './messages.ts';
 
-/** The user who registered the account, as of now: `email` with `emailVerified`, `name`. null: no such account, or not quite yet. */
+/** The user who registered the account, as of now: `email` with `emailVerified`, `name`. null: no such account, or not created yet. */
 export async function ownerOf(
   { actors, database }: { actors: Pick<ActorSystem, 'query'>; database: Pick<Database, 'read'> },
   accountId: string,

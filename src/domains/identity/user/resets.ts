@@ -1,4 +1,4 @@
-/** Ways to a new password: each is mailed, good once and for an hour. The token in the mail is made where it is sent, and kept nowhere. */
+/** Password resets: each is mailed, and valid once and for an hour. The token in the mail is made when it is sent, and not stored. */
 
 import Type from 'typebox';
 import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -23,11 +23,11 @@ type MailResult = { sent: boolean; resetId: string; attempt: number };
 export type ResetMailOptions = {
   mail: MailProvider;
   resetToken(claims: { userId: string; resetId: string; expiresAtMs: number }): Promise<string>;
-  /** Where callers reach the service; null where nobody said. */
+  /** Where callers reach the service; null where it is not configured. */
   publicUrl: string | null;
 };
 
-/** A second mail with the same token does nobody harm, so it is sent again after a crash. */
+/** A second mail with the same token is harmless, so it is sent again after a crash. */
 export function resetMail({ mail, resetToken, publicUrl }: ResetMailOptions): EffectDefinition {
   return {
     async run({ to, resetId, expiresAtMs, attempt }: MailedReset, { actorId }): Promise<MailResult> {
@@ -36,7 +36,7 @@ export function resetMail({ mail, resetToken, publicUrl }: ResetMailOptions): Ef
         await mail.send({ to, subject: 'Set a new password', text: words(token, publicUrl) }, resetId);
         return { sent: true, resetId, attempt };
       } catch (error) {
-        // It surely was not sent: it is tried again.
+        // The mail certainly was not sent: it is retried.
         if (error instanceof AppError && error.code === 'unavailable') return { sent: false, resetId, attempt };
         throw error;
       }
@@ -84,9 +84,9 @@ export function resetPassword(
   ctx: TurnContext<UserContract>,
 ): Turn<UserRow | null, { keysRevoked: number } | false> {
   if (state === null || !canReset(state, { resetId, nowMs: ctx.nowMs })) return { state, reply: false };
-  // Whoever reads the mail is no guesser: the wrong passwords that led here are forgotten.
+  // The reader of the mail is not guessing: the count of wrong passwords is cleared.
   ctx.send(throttle, throttleId('login of email', emailAddressId(state.email)), 'forget', null);
-  // An address that waits may be a thief's, and the mail with the reset has come to the user's own: that one is verified by it.
+  // A pending address may be an attacker's, and the reset was mailed to the user's own: this verifies the latter.
   const kept = withoutPendingEmail(state, ctx);
   const verifications = kept.verifications.filter(({ email }) => emailAddressId(email) !== emailAddressId(state.email));
   const next = { ...kept, passwordHash, generation: state.generation + 1, resets: [], emailVerified: true, verifications };

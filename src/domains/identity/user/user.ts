@@ -1,4 +1,4 @@
-/** A user: a person who signs in to an account. Holds a password's hash and never the password; hashing and checking are the edge's. */
+/** A user: a person who signs in to an account. Holds a password's hash and never the password; the sign-in code hashes and checks. */
 
 import { defineActor, type EffectDefinition, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { emailAddress } from '../email-address/messages.ts';
@@ -17,7 +17,7 @@ export const userActor = (effects: UserMails & { revokeKeys: EffectDefinition })
     ref: user,
     entity: User,
     inputs: userInputs,
-    // An address that moves to a user who is not there is told so.
+    // An address that is claimed for a missing user is answered so.
     sendsBeforeItExists: true,
     commands: {
       create,

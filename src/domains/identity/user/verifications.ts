@@ -1,4 +1,4 @@
-/** Mails that verify an e-mail address: each is good once and for a day. The token in the mail is made where it is sent, and kept nowhere. */
+/** Mails that verify an e-mail address: each is valid once and for a day. The token in the mail is made when it is sent, and not stored. */
 
 import Type from 'typebox';
 import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -14,7 +14,7 @@ export const verificationLifeMs = 24 * 3_600_000;
 const maxVerifications = 5;
 const mailTimeoutMs = 60_000;
 
-/** `notice` tells the old address of a change, and holds no token. */
+/** `notice` informs the old address of a change, and contains no token. */
 type About = 'registration' | 'change' | 'notice';
 export type VerificationMail = { about: About; to: string; id: string; expiresAtMs: number; newEmail: string; attempt: number };
 type MailResult = { sent: boolean; mail: VerificationMail };
@@ -22,11 +22,11 @@ type MailResult = { sent: boolean; mail: VerificationMail };
 export type VerificationMailOptions = {
   mail: MailProvider;
   verificationToken(claims: { userId: string; verificationId: string; expiresAtMs: number }): Promise<string>;
-  /** Where callers reach the service; null where nobody said. */
+  /** Where callers reach the service; null where it is not configured. */
   publicUrl: string | null;
 };
 
-/** A second mail with the same token does nobody harm, so it is sent again after a crash. */
+/** A second mail with the same token is harmless, so it is sent again after a crash. */
 export function verificationMail({ mail, verificationToken, publicUrl }: VerificationMailOptions): EffectDefinition {
   return {
     async run(input: VerificationMail, { actorId }): Promise<MailResult> {
@@ -40,7 +40,7 @@ export function verificationMail({ mail, verificationToken, publicUrl }: Verific
         await mail.send({ to, ...written }, `${about}-${id}`);
         return { sent: true, mail: input };
       } catch (error) {
-        // It surely was not sent: it is tried again.
+        // The mail certainly was not sent: it is retried.
         if (error instanceof AppError && error.code === 'unavailable') return { sent: false, mail: input };
         throw error;
       }
@@ -60,7 +60,7 @@ export function verificationMail({ mail, verificationToken, publicUrl }: Verific
   };
 }
 
-/** The user after a verification of the address is on its way to it. */
+/** The user with a verification that is being mailed to the address. */
 export function withVerification(state: UserRow, email: string, about: 'registration' | 'change', ctx: TurnContext<UserContract>): UserRow {
   const verification = { id: ctx.newId(idPrefixes.request, state.accountId), email, expiresAt: ctx.nowMs + verificationLifeMs };
   send({ about, to: email, id: verification.id, expiresAtMs: verification.expiresAt, newEmail: email, attempt: 1 }, ctx);
@@ -68,7 +68,7 @@ export function withVerification(state: UserRow, email: string, about: 'registra
   return { ...state, verifications };
 }
 
-/** Tells the user's present address that another one is to take its place. */
+/** Informs the user's present address that another one is to replace it. */
 export function mailNotice({ email: to }: UserRow, newEmail: string, moveId: string, ctx: TurnContext<UserContract>): void {
   send({ about: 'notice', to, id: moveId, expiresAtMs: 0, newEmail, attempt: 1 }, ctx);
 }

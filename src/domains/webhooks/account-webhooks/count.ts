@@ -1,4 +1,4 @@
-/** Holds the register of an account's webhooks against the webhooks: nodes of a version that knew no register have told it nothing. */
+/** Reconciles the register of an account's webhooks with the webhooks: nodes of a version without the register do not update it. */
 
 import type { EffectsOf } from '../../../actors/define-actor.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -8,7 +8,7 @@ export const countEveryMs = 3_600_000;
 /** Where one more was refused, the register may be wrong: it is counted anew, no more often than this. */
 export const countAgainMs = 60_000;
 
-/** Seen at one moment. A webhook that is registered and not yet there has a message on its way that creates it. */
+/** Read in one snapshot. A webhook that is registered and does not exist yet has a pending message that creates it. */
 const text = `with entry as (select e->>'id' as id, e->>'origin' as origin from account_webhooks a, json_array_elements(a.entries) e where a.id = $1),
     present as (select id, url from webhook where account_id = $1 and status <> 'deleted')
   select (select coalesce(json_agg(p), '[]') from present p) as present, (select coalesce(json_agg(e), '[]') from entry e) as entries,

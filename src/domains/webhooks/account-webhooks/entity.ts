@@ -9,7 +9,7 @@ export const AccountWebhooks = defineEntity({
   properties: {
     id: p.text().primary(),
     entries: json<{ id: string; origin: string }[]>(),
-    /** When it was last held against the webhooks; null: never. */
+    /** When it was last reconciled with the webhooks; null: never. */
     countedAt: epochMs().strictNullable(),
   },
 });

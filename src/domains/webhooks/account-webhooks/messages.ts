@@ -6,7 +6,7 @@ export const maxWebhooks = 100;
 /** To one scheme, host and port. */
 export const maxWebhooksToOrigin = 5;
 
-/** How the register differs from the webhooks: those that are not registered, or with another origin, and those that are not there. */
+/** How the register differs from the webhooks: unregistered ones, ones with another origin, and registered ones that do not exist. */
 export type CountedWebhooks = { wrong: { id: string; origin: string }[]; gone: string[] };
 
 export type AccountWebhooksContract = {
@@ -17,7 +17,7 @@ export type AccountWebhooksContract = {
     move(input: { webhookId: string; url: string }): null;
     /** From a webhook that was deleted. */
     removed(input: { webhookId: string }): null;
-    /** One more was refused: are there really so many? Looks once a minute at most. */
+    /** A webhook was refused as one too many: recounts, once a minute at most. */
     recount(input: null): null;
     /** From its effect. */
     counted(input: EffectResult<CountedWebhooks>): null;

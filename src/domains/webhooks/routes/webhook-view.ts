@@ -60,7 +60,7 @@ export function webhookView(row: WebhookRow): Static<typeof WebhookSchema> {
   return { id, url, events, status: shown, disabled_reason: disabledReason ?? null, mode, created_at: isoTimestamp(createdAt) };
 }
 
-/** @param activeSince of a webhook that is active, else null: what was to be tried again before is not any more */
+/** @param activeSince of a webhook that is active, else null: retries planned before are not made any more */
 export function deliveryView(record: DeliveryRecord, activeSince: number | null): Static<typeof DeliverySchema> {
   const time = (ms: number | null | undefined) => (ms == null ? null : isoTimestamp(ms));
   const isPlanned = activeSince !== null && record.attemptedAt != null && record.attemptedAt >= activeSince;

@@ -1,4 +1,4 @@
-/** Webhooks: registered, looked at, changed, tried out; and their deliveries, listed and sent again. */
+/** Webhooks: registered, read, changed, tested; and their deliveries, listed and sent again. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -230,7 +230,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
 
   return [create, list, get, change, remove, rotate, test, deliveries, delivery, replay];
 
-  /** Refused as one too many: the register may have missed what nodes of an earlier version have done, and is counted for the next try. */
+  /** Refused as one too many: the register may lack changes of nodes of an earlier version, and is recounted for the next try. */
   async function orCountAnew(accountId: string, asked: Promise<null>): Promise<void> {
     try {
       await asked;
@@ -281,7 +281,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     return record as DeliveryRecord;
   }
 
-  /** Each once; refuses what names no event. */
+  /** Each once; refuses unknown event names. */
   function readEvents(given: readonly string[]): string[] {
     for (const [i, name] of given.entries())
       if (!eventCatalogue.isEventName(name))
@@ -300,7 +300,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
   }
 }
 
-/** A person looks after those of both modes. */
+/** A user manages those of both modes. */
 function isOfMode({ kind, mode }: Principal, row: WebhookRow): boolean {
   return kind === 'session' || row.mode === mode;
 }

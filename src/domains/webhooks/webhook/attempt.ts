@@ -7,14 +7,14 @@ import { signatureHeaders } from './signature.ts';
 export type Receiver = { url: string; keys: readonly Buffer[] };
 
 export type Outcome = {
-  /** `gone`: it wants nothing any more. */
+  /** `gone`: the receiver answered that it wants no more events. */
   kind: 'delivered' | 'failed' | 'gone';
   responseStatus: number | null;
   responseBody: string | null;
   /** In words, where there was no answer or it was no 2xx. */
   error: string | null;
   durationMs: number;
-  /** How long it asks to be left alone. */
+  /** How long the receiver asks to wait. */
   retryAfterMs: number;
 };
 
@@ -58,7 +58,7 @@ function judged({ status, headers, body }: OutboundResponse): Omit<Outcome, 'dur
   return { ...answer, kind: 'failed', error: `It answered ${status}${redirect}`, retryAfterMs: seconds * 1_000 };
 }
 
-/** As text that PostgreSQL can hold. */
+/** As text that PostgreSQL can store. */
 function shown(body: Uint8Array): string {
   return new TextDecoder().decode(body).replaceAll('\0', '\ufffd');
 }

@@ -1,4 +1,4 @@
-/** Tells the user who registered a webhook by mail that it was disabled. Where the mail server is away the mail is tried again. */
+/** Tells the user who registered a webhook by mail that it was disabled. Where the mail server does not answer, the mail is retried. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -48,12 +48,12 @@ export function tellUserEffect({ actors, mail }: { actors: ActorSystem; mail: Ma
         await mail.send({ to: profile.email, subject: 'A webhook was disabled', text: textOf(input) }, notice.noticeId);
         return { sent: true, notice };
       } catch (error) {
-        // It surely was not sent: it is tried again.
+        // The mail certainly was not sent: it is retried.
         if (error instanceof AppError && error.code === 'unavailable') return { sent: false, notice };
         throw error;
       }
     },
-    // Better twice, under one Message-ID, than not at all.
+    // A duplicate, under one Message-ID, is better than no mail.
     repeatable: () => true,
     timeoutMs: 60_000,
     lane: 'vital',
@@ -75,7 +75,7 @@ export function noted(
   return { state, reply: null };
 }
 
-/** Not where the webhook was enabled or deleted meanwhile. */
+/** Not retried where the webhook was enabled or deleted meanwhile. */
 export function tellAgain(
   state: WebhookRow | null,
   notice: Required<Disabled>,

@@ -10,14 +10,14 @@ export const Webhook = defineEntity({
     id: p.text().primary(),
     shard: p.integer(),
     accountId: p.text(),
-    /** Of the key that registered it: it gets no events of the other mode. */
+    /** Mode of the key that registered it: it gets no events of the other mode. */
     mode: p.text().$type<Mode>(),
-    /** Who is told when it is disabled. */
+    /** The user who is notified when it is disabled. */
     userId: p.text(),
     url: p.text(),
     /** The last address that answered a challenge: events are delivered while it is `url`. */
     verifiedUrl: p.text().strictNullable(),
-    /** Names as they were subscribed to, wildcards included. */
+    /** Subscribed event names, wildcards included. */
     events: json<string[]>(),
     /** Encrypted. */
     secret: p.text().hidden(),
@@ -26,12 +26,12 @@ export const Webhook = defineEntity({
     oldSecretExpiresAt: epochMs().strictNullable(),
     status: p.text().$type<'active' | 'disabled' | 'deleted'>(),
     disabledReason: p.text().$type<'failing' | 'gone' | 'asked' | 'unverified'>().strictNullable(),
-    /** One higher each time it begins anew: what was going on before counts no more. */
+    /** Incremented each time it begins anew: results of earlier work are ignored. */
     run: p.integer(),
-    /** Every event up to here is delivered, save what stands in the lanes. */
+    /** Every event up to here is delivered, except those in `lanes`. */
     cursor: p.bigint('number'),
     lanes: json<{ taskId: string | null; seq: number; failures: number; since: number | null; dueAt: number | null }[]>(),
-    /** Deliveries that a person has asked for and that have not been tried yet. */
+    /** Deliveries that were requested by hand and have not been tried yet. */
     asked: json<{ id: string; seq: number; type: string; attempts: number; createdAt: number }[]>(),
     createdAt: epochMs(),
     activeSince: epochMs(),

@@ -8,7 +8,7 @@ import type { SavedQueue } from './ordered-queues.ts';
 
 export type CreateWebhook = {
   accountId: string;
-  /** Whose events it gets, of those that have a mode. */
+  /** The mode of the events it gets, of those that have one. */
   mode: Mode;
   userId: string;
   url: string;
@@ -26,24 +26,24 @@ export type ChangeWebhook = {
   cursor: number;
 };
 
-/** One that waits to be sent again. */
+/** A delivery that waits to be retried. */
 export type Challenge = { id: string; run: number; attempts: number; createdAt: number };
 
 export type DeliveryRecord = Omit<WebhookDeliveryRow, 'webhookId'>;
 
-/** What a dispatcher has done since it told last; true by itself, whatever was told before. */
+/** What a dispatcher has done since its last report; valid independently of earlier reports. */
 export type Progress = {
   run: number;
   cursor: number;
   lanes: SavedQueue[];
   deliveries: DeliveryRecord[];
-  /** Deliveries asked for by a person that have been tried. */
+  /** Deliveries requested by hand that have been tried. */
   tried: string[];
   /** null: it goes on. */
   disable: 'failing' | 'gone' | null;
 };
 
-/** The event that an address must answer with 2xx before it is sent others, and one that a person asks for; either will do. */
+/** The event that an address must answer with 2xx before it is sent others, and one that is requested by hand; either suffices. */
 export const challengeType = 'webhook.challenge';
 export const testType = 'webhook.test';
 
@@ -56,16 +56,16 @@ export type WebhookContract = {
   commands: {
     /** Sends the address a challenge. Repeating it changes nothing. */
     create(input: CreateWebhook): WebhookRow;
-    /** Refused with `not_found` like all that follow, where there is none. */
+    /** Refused with `not_found`, like all commands below, where there is none. */
     change(input: ChangeWebhook): WebhookRow;
     remove(input: null): null;
-    /** The secret so far signs beside the new one for a day. */
+    /** The previous secret also signs for a day. */
     rotateSecret(input: { secret: string }): WebhookRow;
     /** Delivers a test event, once. Refused with `conflict` while too many wait. */
     test(input: null): DeliveryRecord;
     /** Delivers the event of this record again, once. */
     replay(input: DeliveryRecord): DeliveryRecord;
-    /** Told by its dispatcher. Says whether it was taken: not where the webhook has begun anew since. */
+    /** Reported by its dispatcher. Returns whether it was accepted: not where the webhook has begun anew since. */
     settle(input: Progress): boolean;
     /** Its timer: the challenge that was not answered with 2xx is sent again. */
     challenge(input: Challenge): null;

@@ -13,7 +13,7 @@ import { nextTryMs } from './retry.ts';
 export type SavedQueue = {
   /** The task, or null for the one event without a task. */
   taskId: string | null;
-  /** What is delivered of it lies before this event. */
+  /** Its events before this one are delivered. */
   seq: number;
   failures: number;
   /** When the first of them failed first; null where it has not failed. */
@@ -23,9 +23,9 @@ export type SavedQueue = {
 
 export type OrderedQueue = SavedQueue & {
   readonly key: string;
-  /** The next ones, as far as they are in memory. */
+  /** The next events, as far as they are in memory. */
   events: FeedEvent[];
-  /** Later ones stand in the database alone. */
+  /** Later ones are only in the database. */
   hasMore: boolean;
   isBusy: boolean;
 };
@@ -51,7 +51,7 @@ export class OrderedQueues {
   private readonly memory: QueueMemory;
   private isFull = false;
   private readonly queues = new Map<string, OrderedQueue>();
-  /** Queues that something can be done with now, first come first served. */
+  /** Queues that are ready, first come first served. */
   private readonly ready = new Set<OrderedQueue>();
 
   constructor(cursor: number, saved: readonly SavedQueue[], memory: QueueMemory = { bytes: 0 }) {
@@ -114,14 +114,14 @@ export class OrderedQueues {
     return { kind: 'read', queue, from: queue.seq, to: this.cursor };
   }
 
-  /** The page that was asked for. An empty one means that there is nothing more. */
+  /** Adds the requested page. An empty one means that there are no more events. */
   gave(queue: OrderedQueue, events: readonly FeedEvent[], isWanted: (event: FeedEvent) => boolean): void {
     queue.isBusy = false;
     if (events.length >= queueEvents) queue.hasMore = true;
     const wanted = events.filter(isWanted);
     this.hold(queue, wanted);
     const last = events.at(-1);
-    // The times it has failed stay with the event that failed, should it still be wanted.
+    // The failures belong to the event that failed, if it is still queued.
     if (wanted.length === 0 || wanted[0]!.seq !== queue.seq)
       this.startOver(queue, wanted[0]?.seq ?? (last === undefined ? queue.seq : last.seq + 1));
     this.goOn(queue);

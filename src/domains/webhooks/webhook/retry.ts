@@ -4,7 +4,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const firstDelaysMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs];
-/** Failing for so long, a delivery is given up, and with it the webhook. */
+/** A delivery that fails for so long is given up, and its webhook is disabled. */
 export const patienceMs = 24 * hourMs;
 
 /**
@@ -12,7 +12,7 @@ export const patienceMs = 24 * hourMs;
  *
  * @param failures how often it has failed, the last one at `nowMs`
  * @param sinceMs when it failed first
- * @param askedMs how long the receiver asked to be left alone (`Retry-After`), 0 where it did not; obeyed up to an hour
+ * @param askedMs how long the receiver asked to wait (`Retry-After`), 0 where it did not; obeyed up to an hour
  */
 export function nextTryMs(failures: number, sinceMs: number, nowMs: number, askedMs = 0): number | null {
   const endMs = sinceMs + patienceMs;

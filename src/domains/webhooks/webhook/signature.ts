@@ -1,4 +1,4 @@
-/** What proves to a receiver that a delivery is ours and untouched: our own header and those of Standard Webhooks (standardwebhooks.com). */
+/** Signatures by which a receiver verifies a delivery: the service's own header and those of Standard Webhooks (standardwebhooks.com). */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';

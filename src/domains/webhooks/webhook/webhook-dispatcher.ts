@@ -141,7 +141,7 @@ export class WebhookDispatcher {
     return this.queues.hasRoom && this.unreported.length < maxUnreported && this.disable === null;
   }
 
-  /** It is disabled or pending, and nobody has asked for anything by hand. */
+  /** The webhook is disabled or pending, and no delivery was requested by hand. */
   private get isOver(): boolean {
     return this.row !== null && !isDelivering(this.row) && this.row.asked.length === 0 && this.byHand.size === 0;
   }
@@ -179,7 +179,7 @@ export class WebhookDispatcher {
     this.planWake();
   }
 
-  /** A place was taken for it. */
+  /** Runs a delivery for which a slot was acquired. */
   private oneMore(going: Promise<void>): void {
     this.inProgress++;
     const { origin } = this.receiver;
@@ -220,7 +220,7 @@ export class WebhookDispatcher {
     }
   }
 
-  /** What a person has asked for goes before everything else, also where the receiver is in trouble. */
+  /** Deliveries requested by hand come first, also where the receiver fails. */
   private deliverAsked({ asked }: WebhookRow): void {
     for (const one of asked) {
       if (this.state !== 'working' || this.inFlight.has(one.id) || this.byHand.has(one.id)) continue;
@@ -233,7 +233,7 @@ export class WebhookDispatcher {
   private async deliverByHand(one: Asked): Promise<void> {
     const event = one.seq === 0 ? this.testEvent(one) : await this.find(one.seq);
     if (event === 'unknown') {
-      // The database is away; whoever refreshes or wakes this finds it again.
+      // The database does not answer; the next refresh or wake-up reads it again.
       this.inFlight.delete(one.id);
       this.againTimer = setTimeout(this.pump, againMs).unref();
       return;
@@ -265,7 +265,7 @@ export class WebhookDispatcher {
   }
 
   private async send({ id, type, envelope }: FeedEvent): Promise<Outcome> {
-    // Null for what a person asked for.
+    // No name is chosen for a delivery requested by hand.
     const chosen = this.parts.eventCatalogue.chosenName(this.row!.events, type) ?? type;
     const body = chosen === type ? envelope : JSON.stringify({ ...JSON.parse(envelope), type: chosen });
     const { oldSecretExpiresAt } = this.row!;
@@ -276,7 +276,7 @@ export class WebhookDispatcher {
     return outcome;
   }
 
-  // Telling the actor
+  // Reporting to the actor
 
   private reportSoon(): void {
     if (this.state === 'ended' || this.reporting) return;

@@ -1,4 +1,4 @@
-/** The dispatchers of this node: one for each webhook that lives here and has something to deliver, or may have. They come and go with the shards. */
+/** The dispatchers of this node: one for each webhook of its shards that has, or may have, something to deliver. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -34,7 +34,7 @@ export type WebhookDispatchersParts = WebhookDispatchersOptions & { ended(dispat
 
 const pageSize = 500;
 const maxInProgress = 2_048;
-/** Four webhooks at their full pace. */
+/** Four webhooks at full rate. */
 const maxToOneReceiver = 64;
 const againMs = 1_000;
 /** Webhooks whose rows are read at once after shards have come. */
@@ -69,12 +69,12 @@ export class WebhookDispatchers {
     void this.dispatcher(id)?.refresh();
   }
 
-  /** What is due by the clock goes on: for whoever has moved it. */
+  /** Continues what is due by the clock: for tests that move it. */
   wake(): void {
     for (const dispatcher of this.dispatchers.values()) dispatcher.wake();
   }
 
-  /** Begins no delivery any more and tells of those that end within `graceMs`, so that whoever takes over does not repeat them. */
+  /** Begins no more deliveries and reports those that end within `graceMs`, so that the next owner does not repeat them. */
   async finish(graceMs: number): Promise<void> {
     if (this.state === 'open') this.state = 'finishing';
     await within(Promise.all([...this.dispatchers.values()].map((dispatcher) => dispatcher.finish())), graceMs);

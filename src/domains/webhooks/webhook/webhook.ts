@@ -1,6 +1,6 @@
 /**
- * A webhook: where an account wants its events, which of them, and how far their delivery has come. The delivering itself is its dispatcher's,
- * who lives where the actor lives and tells it what was done. active ⇄ disabled → deleted.
+ * A webhook: the address for an account's events, which of them, and how far they are delivered. Its dispatcher delivers,
+ * on the actor's node, and reports progress to the actor. active ⇄ disabled → deleted.
  *
  * An address gets events once it has answered a signed challenge with 2xx; until then its webhook is active and pending, and events wait.
  */
@@ -32,7 +32,7 @@ import { nextTryMs } from './retry.ts';
 export type WebhookActorParts = {
   actors: ActorSystem;
   mail: MailProvider;
-  /** Tells the dispatcher on this node that the webhook has changed. */
+  /** Notifies the dispatcher on this node that the webhook has changed. */
   changed(webhookId: string): void;
 };
 
@@ -178,7 +178,7 @@ function unchallenged(state: WebhookRow, ctx: TurnContext<WebhookContract>): Web
   return { ...state, asked: state.asked.filter(({ type }) => type !== challengeType) };
 }
 
-/** Goes on where events waited, or tries again later, or gives up. */
+/** Continues delivery, retries the challenge later, or gives up. */
 function afterChallenge(state: WebhookRow, { deliveries, tried }: Progress, ctx: TurnContext<WebhookContract>): WebhookRow {
   const answers = deliveries.filter(({ id, type }) => tried.includes(id) && (type === challengeType || type === testType));
   if (answers.some(({ status }) => status === 'delivered')) {

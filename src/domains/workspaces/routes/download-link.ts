@@ -5,11 +5,11 @@ import type { Tokens } from '../../../edge/auth/tokens.ts';
 import { withoutTrailing } from '../../../trailing.ts';
 
 export type DownloadLinks = {
-  /** @param path without the /v1 prefix, as it stands in the URL */
+  /** @param path without the /v1 prefix, as in the URL */
   to(path: string, principal: Principal, scope: string): Promise<string>;
 };
 
-/** @param publicUrl what links begin with */
+/** @param publicUrl the base URL of links */
 export function createDownloadLinks(tokens: Pick<Tokens, 'downloadToken'>, publicUrl: () => string): DownloadLinks {
   return {
     async to(path, { accountId, userId }, scope) {

@@ -162,7 +162,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
   ];
 }
 
-/** What surrounds the file in its form is smaller than this. */
+/** The multipart form around the file is smaller than this. */
 const formBytes = 8 * 1024;
 
 function declaredBytes(request: HttpRequest): number {

@@ -1,4 +1,4 @@
-/** Workspaces: creating, listing and looking at them. Their files are in `workspace-files.ts`. */
+/** Workspaces: creating, listing and reading them. Their files are in `workspace-files.ts`. */
 
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -96,7 +96,7 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
   ];
 }
 
-/** Counted when asked: it is true as soon as an upload or a deletion is acknowledged. */
+/** Counted per request: correct as soon as an upload or a deletion is acknowledged. */
 async function fileCounts(database: Database, workspaceIds: string[]): Promise<Map<string, number>> {
   if (workspaceIds.length === 0) return new Map();
   const { rows } = await database.read({

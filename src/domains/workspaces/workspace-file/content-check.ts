@@ -1,11 +1,11 @@
-/** Looks at a file's bytes while they pass, and stops them as soon as they cannot be what the file's name says. Keeps a bounded piece of them. */
+/** Checks a file's bytes as they stream, and fails as soon as they cannot be of the kind of the file's name. Buffers a bounded part. */
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { AppError } from '../../../errors.ts';
 import { allowedKinds, type ContentRule, type FileKind } from './file-kind.ts';
 import { OfficeCheck } from './office-check.ts';
 
-/** Each answers false once the bytes so far, or at the end all of them, are certainly not of its kind. */
+/** Each returns false once the bytes so far, or at the end all of them, are certainly not of its kind. */
 export interface ContentCheck {
   take(chunk: Buffer): boolean;
   end(): boolean;
@@ -23,7 +23,7 @@ export class CheckedContent extends Transform {
   /** `content`, checked on its way. The failure of either is the failure of both. */
   static of(content: Readable, kind: FileKind): Readable {
     const checked = new CheckedContent(kind);
-    // Whoever reads the checked content hears of a failure.
+    // The reader of the checked content gets the failure.
     pipeline(content, checked, () => {});
     return checked;
   }
@@ -38,7 +38,7 @@ export class CheckedContent extends Transform {
   }
 }
 
-/** The refusal of a file that is none of the kinds that are taken, or is not what its name says. */
+/** The refusal of a file of an unsupported kind, or whose content is not what its name says. */
 export function wrongKind(): AppError {
   return new AppError(
     'unsupported_media_type',
@@ -59,7 +59,7 @@ function checkOf(content: ContentRule): ContentCheck {
 
 const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const jpegSignature = Buffer.from('\xff\xd8\xff', 'latin1');
-/** Formats that may lack a NUL byte in what is looked at: PDF, ZIP, PNG, JPEG, GIF, gzip, ELF. */
+/** Formats that may lack a NUL byte in the examined part: PDF, ZIP, PNG, JPEG, GIF, gzip, ELF. */
 const binarySignatures = ['%PDF-', 'PK\x03\x04', '\x89PNG', '\xff\xd8\xff', 'GIF8', '\x1f\x8b', '\x7fELF'].map((text) =>
   Buffer.from(text, 'latin1'),
 );
@@ -159,19 +159,19 @@ function utf16Encoding(start: Buffer): 'utf-16le' | 'utf-16be' | null {
   return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : null;
 }
 
-/** Without the byte order mark. Only ASCII matters to those who read it. */
+/** Without the byte order mark. Its readers only need ASCII. */
 function headText(head: Buffer): string {
   const utf16 = utf16Encoding(head);
   return (utf16 === null ? new TextDecoder('utf-8') : new TextDecoder(utf16)).decode(head).replace(/^\ufeff/, '');
 }
 
-/** An empty file is one that has yet to be filled; anything else begins like a JSON value. */
+/** An empty file is accepted, to be filled later; any other begins like a JSON value. */
 function beginsAsJson(head: Buffer): boolean {
   const text = headText(head).trimStart();
   return text === '' || /^([{["0-9]|-[0-9]|true\b|false\b|null\b)/.test(text);
 }
 
-/** Declarations, comments and a document type may stand before the root element, which is `svg`. */
+/** Declarations, comments and a document type may precede the root element, which is `svg`. */
 function beginsWithSvg(head: Buffer): boolean {
   const text = headText(head);
   let at = 0;

@@ -1,4 +1,4 @@
-/** Where a version of a workspace's file lies in the file store. A key is used once, so content under it never changes. */
+/** The file store's key of a version of a workspace's file. A key is used once, so content under it never changes. */
 
 import { newId } from '../../../ids.ts';
 import { workspacesIds } from '../ids.ts';
@@ -10,7 +10,7 @@ export function newContentKey(workspaceId: string, fileId: string, accountId: st
   return `${workspaceId}/${fileId}/${newId(workspacesIds.file, accountId).slice(workspacesIds.file.length)}`;
 }
 
-/** Whose content a key is; null for a key of another form. */
+/** The workspace and file of a key; null for a key of another form. */
 export function ownersOf(key: string): { workspaceId: string; fileId: string } | null {
   const match = wellFormed.exec(key);
   return match === null ? null : { workspaceId: match[1]!, fileId: match[2]! };

@@ -8,7 +8,7 @@ export const WorkspaceFile = defineEntity({
   properties: {
     /** Belongs to the name for as long as the workspace lives. */
     id: p.text().primary(),
-    /** What callers know the file by: a name that was deleted and is used again is another file. Null, in rows of versions whose ids carried no slot: as `id`. */
+    /** The file's id for callers: a name that was deleted and is used again is another file. Null, in rows of versions whose ids carried no slot: as `id`. */
     fileId: p.text().strictNullable(),
     /** How many files of this name there have been. */
     generation: p.integer(),
@@ -19,7 +19,7 @@ export const WorkspaceFile = defineEntity({
     sizeBytes: p.bigint('number'),
     sha256: p.text(),
     version: p.integer(),
-    /** Where the content of this version lies in the file store. */
+    /** Key of this version's content in the file store. */
     contentKey: p.text(),
     status: p.text().$type<'present' | 'deleted'>(),
     createdAt: epochMs(),

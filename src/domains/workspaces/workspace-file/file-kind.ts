@@ -1,4 +1,4 @@
-/** Which kinds of files are taken, by the extension of their name; `content-check.ts` sees whether the content is what the name says. */
+/** Accepted kinds of files, by the extension of their name; `content-check.ts` checks that the content is of that kind. */
 import { extensionOf } from './file-name.ts';
 
 export type ContentRule = 'pdf' | 'png' | 'jpeg' | 'docx' | 'xlsx' | 'svg' | 'json' | 'text';
@@ -22,7 +22,7 @@ const uploadKinds: Record<string, FileKind> = {
   svg: { type: 'image/svg+xml', content: 'svg' },
 };
 
-/** Further names that agents write; what they write is text they made themselves, so it is typed by its name alone. */
+/** Further extensions that agents write; agents write only text, so the name alone decides the type. */
 const agentTypes: Record<string, string> = {
   html: 'text/html',
   htm: 'text/html',
@@ -43,7 +43,7 @@ const agentTypes: Record<string, string> = {
 
 export const allowedKinds = 'PDF, Markdown, plain text, CSV, TSV, JSON, JSON Lines (.jsonl, .ndjson), DOCX, XLSX, PNG, JPEG and SVG';
 
-/** The kind of an uploaded file; null where no such files are taken. */
+/** The kind of an uploaded file; null where such files are not accepted. */
 export function uploadKind(name: string): FileKind | null {
   const extension = extensionOf(name);
   return Object.hasOwn(uploadKinds, extension) ? uploadKinds[extension]! : null;

@@ -15,21 +15,21 @@ export type PutFile = {
   sizeBytes: number;
   sha256: string;
   contentKey: string;
-  /** The task whose agent wrote it, and which is told of the deliverable; null for an upload. */
+  /** The task whose agent wrote it, which is sent the deliverable; null for an upload. */
   deliverFor: string | null;
 };
 
-/** What came of removing a content; `again`: it was still needed or the store was away, so that a later look makes sense. */
+/** The result of removing a content; `again`: it was still needed or the store did not answer, so it is retried later. */
 export type RemovalResult = { contentKey: string; again: boolean };
 
 export type WorkspaceFileContract = {
   commands: {
     /** The next version of the file, or where there is none or it was deleted, the first one of a new file. The same content key again changes nothing. */
     put(input: PutFile): WorkspaceFileRow;
-    /** For good. Refused with `not_found` where there is no such file, or another one has its name by now. */
+    /** For good. Refused with `not_found` where there is no such file, or another file has its name by now. */
     remove(input: { fileId: string } | null): null;
     contentRemoved(input: EffectResult<RemovalResult>): null;
-    /** Looks a second time whether a content that was still needed can go. */
+    /** Checks once more whether a content that was still needed can be removed. */
     removeAgain(input: { contentKey: string }): null;
   };
   queries: {
@@ -44,7 +44,7 @@ export type WorkspaceFileContract = {
 export const workspaceFile = actorRef<WorkspaceFileContract>('workspace_file');
 
 /**
- * The id of the actor of a name within a workspace: always the same, in every version, so all who write the name meet there. It carries no slot:
+ * The id of the actor of a name within a workspace: always the same, in every version, so all writers of the name use one actor. It carries no slot:
  * nodes of the version before, which may be asked for the same name, know it without.
  */
 export function workspaceFileId(workspaceId: string, name: string): string {

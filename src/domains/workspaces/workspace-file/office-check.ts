@@ -1,4 +1,4 @@
-/** DOCX and XLSX are ZIP archives with certain entries. The directory of a ZIP stands at its end, so the last bytes are kept and read there. */
+/** DOCX and XLSX are ZIP archives with certain entries. The directory of a ZIP is at its end, so the last bytes are buffered and read. */
 import type { ContentCheck } from './content-check.ts';
 
 /** Room for the directory of some ten thousand entries. */
@@ -15,7 +15,7 @@ export class OfficeCheck implements ContentCheck {
   private tail: Buffer[] = [];
   private tailBytes = 0;
 
-  /** @param folder where the document itself lies in the archive: `word/` or `xl/` */
+  /** @param folder of the document in the archive: `word/` or `xl/` */
   constructor(folder: string) {
     this.folder = folder;
   }

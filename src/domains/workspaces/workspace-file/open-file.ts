@@ -19,7 +19,7 @@ export async function openFile(
 }
 
 /**
- * Uses the newest version; where its content has gone because a newer one took its place between the look and the use, looks again.
+ * Uses the newest version; where its content was removed because a newer one replaced it between query and use, queries again.
  * Rejects with what `use` rejects with when that is not the reason.
  */
 export async function whileCurrent<T>(

@@ -1,6 +1,6 @@
 /**
- * Content that no row speaks of: its upload was stored, and the process ended before the row was committed; or a deliverable was written
- * anew. Found by walking the store a page at a time, and removed when it is a day old, so that an upload under way is never touched.
+ * Content that no row refers to: its upload was stored, and the process ended before the row was committed; or a deliverable was written
+ * anew. Found by walking the store a page at a time, and removed when it is a day old, so that a running upload is never touched.
  *
  * Only content of a workspace this database knows is ever removed: a service started on another database finds nothing to clean up.
  */
@@ -11,7 +11,7 @@ import type { HousekeepingJob } from '../../../storage/maintenance.ts';
 import { ownersOf } from './content-key.ts';
 
 const minAgeMs = 24 * 3_600_000;
-/** A walk looks at everything there is, and some stores ask money for it. */
+/** A walk lists all content, and some stores charge for listing. */
 const walkEveryMs = 6 * 3_600_000;
 
 export type OrphanContentOptions = {
@@ -32,7 +32,7 @@ export class OrphanContent implements HousekeepingJob {
     this.options = options;
   }
 
-  /** Looks at the next `limit` contents. Answers how many it looked at and how many of them it removed; fewer than asked: the walk is at its end. */
+  /** Examines the next `limit` contents. Returns how many it examined and how many of them it removed; fewer than `limit`: the walk has ended. */
   async doSome(limit: number): Promise<{ seen: number; removed: number }> {
     const { database, files, clock } = this.options;
     const oldest = clock.nowMs() - minAgeMs;
@@ -45,7 +45,7 @@ export class OrphanContent implements HousekeepingJob {
     return { seen: page.length, removed: unneeded.length };
   }
 
-  /** Lets go of the directory or listing that a walk holds open. */
+  /** Closes the directory or listing that a walk holds open. */
   async close(): Promise<void> {
     const walk = this.walk;
     this.walk = null;
@@ -73,8 +73,8 @@ export class OrphanContent implements HousekeepingJob {
 }
 
 /**
- * Those of `keys` that nothing refers to: no file of a workspace, no deliverable, and no deliverable on its way to its task (the message and
- * the row it becomes change places in one commit, so one statement sees the one or the other).
+ * Those of `keys` that nothing refers to: no file of a workspace, no deliverable, and no deliverable being sent to its task (the message and
+ * the row it becomes are exchanged in one commit, so one statement sees the one or the other).
  */
 export async function unneededContents(database: Database, keys: readonly string[]): Promise<string[]> {
   const known = keys.flatMap((key) => {

@@ -5,7 +5,7 @@ import { actorRef, type Contract } from '../../../actors/define-actor.ts';
 /** A file that was written for a task, with the content it had then. */
 export type DeliveredFile = { name: string; type: string; sizeBytes: number; sha256: string; contentKey: string };
 
-/** Has its agents write files, and shows those as what it delivers. */
+/** A task, whose agents write files; it lists them as deliverables. */
 export type DeliveryPort = {
   commands: { delivered: (input: DeliveredFile) => unknown };
   queries: Contract['queries'];

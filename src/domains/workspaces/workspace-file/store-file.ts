@@ -1,4 +1,4 @@
-/** Writing a file: its bytes go to the store first and the row is committed when they are safe, so nobody ever sees half a file. */
+/** Writing a file: its bytes go to the store first and the row is committed when they are safe, so an incomplete file is never visible. */
 import type { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, mayHaveHappened } from '../../../errors.ts';
@@ -17,18 +17,18 @@ export type NewFile = {
   name: string;
   type: string;
   deliverFor: string | null;
-  /** No less than this, as far as it is known before the content is read. */
+  /** A lower bound of the size, as far as it is known before the content is read. */
   declaredBytes?: number;
 };
 
 /**
- * Stores the content and makes it the newest version of the file. Answers the row once it is committed.
+ * Stores the content and makes it the newest version of the file. Returns the row once it is committed.
  *
  * Rejects with `plan_required` where the account may not store so much, before the content is read where that is known by then; with what
- * `content` fails with, `payload_too_large`, or an `AppError` of the commit; then the store holds nothing of it, save where
- * nobody knows whether it was committed.
+ * `content` fails with, `payload_too_large`, or an `AppError` of the commit; then the store keeps nothing of it, except where
+ * the outcome of the commit is unknown.
  *
- * @param commandId asked again with the same one, no second version comes to be
+ * @param commandId repeated with the same one, no second version is made
  */
 export async function storeFile(
   { actors, files }: { actors: ActorSystem; files: FileStore },
@@ -62,17 +62,17 @@ export async function storeFile(
     if (!mayHaveHappened(error)) await discard();
     throw error;
   }
-  // An earlier try was first: its content counts.
+  // An earlier attempt was committed: its content is used.
   if (row.contentKey !== contentKey) await discard();
   return row;
 
-  /** The register may have missed what nodes of an earlier version have done: the next upload is held against what is there. */
+  /** The register may lack changes of nodes of an earlier version: it is recounted for the next upload. */
   async function countAnew(error: unknown): Promise<void> {
     if (!(error instanceof AppError && error.code === 'plan_required')) return;
     await actors.ask(accountStorage, accountId, 'recount', null).catch(() => {});
   }
 
-  /** What cannot be removed now, the sweep of orphaned content finds later; room that cannot be given back is free in a while. */
+  /** Content that cannot be removed now is found by the sweep of orphaned content; space that cannot be released expires. */
   async function discard(): Promise<void> {
     await Promise.allSettled([files.remove(contentKey), actors.ask(accountStorage, accountId, 'release', { contentKey })]);
   }

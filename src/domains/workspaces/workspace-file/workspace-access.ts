@@ -1,4 +1,4 @@
-/** The task's workspace as the tools of an agent see it: by plain file names, through the same actors as everybody else. */
+/** The task's workspace as the tools of an agent see it: by plain file names, through the same actors as all other callers. */
 import { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Authority, missingScope, type Need, notAllowed, readingFiles, writingFiles } from '../../../authority.ts';
@@ -11,7 +11,7 @@ import { checkFileName } from './file-name.ts';
 import { openFile } from './open-file.ts';
 import { storeFile } from './store-file.ts';
 
-/** More names than this say nothing to an agent. */
+/** More names than this do not help an agent. */
 const maxListed = 1_000;
 
 export type WorkspaceAccessParts = { actors: ActorSystem; database: Database; files: FileStore };
@@ -25,7 +25,7 @@ export interface WorkspaceAccess {
   write(name: string, content: string | Uint8Array): Promise<{ name: string; sizeBytes: number; version: number }>;
 }
 
-/** Whose call it is: what it writes is delivered for `taskId`, once for each `callId` and name. What `authority` does not allow is a `ToolError`. */
+/** The tool call: what it writes is delivered for `taskId`, once for each `callId` and name. What `authority` does not allow is a `ToolError`. */
 export type WorkspaceUser = {
   accountId: string;
   taskId: string;

@@ -1,6 +1,6 @@
 /**
  * One name in a workspace: the file that has it now, in its newest version, and how many files have had it. Contents are stored before they
- * are put here and removed after nothing needs them any more, so a row never speaks of bytes that are not there.
+ * are put here and removed after nothing needs them any more, so a row never refers to missing bytes.
  */
 
 import Type from 'typebox';
@@ -23,7 +23,7 @@ import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContr
 import { unneededContents } from './orphan-content.ts';
 import { deliveryPort } from './ports.ts';
 
-/** By then a task has taken what was delivered, and readers have what they had begun to read. */
+/** By then a task has recorded the deliverable, and reads that had begun have ended. */
 const removeAgainAfterMs = 600_000;
 
 type Parts = { database: Database; files: Pick<FileStore, 'remove'> };
@@ -101,8 +101,8 @@ function nextVersion({ fileId, generation, version, createdAt }: WorkspaceFileRo
 }
 
 /**
- * A deliverable may still refer to the content, for good or until its task has heard of the next version: it is looked at once more. What
- * fails beyond that is no matter of this file, but of the sweep of orphaned content.
+ * A deliverable may still refer to the content, for good or until its task has recorded the next version: it is checked once more. What
+ * fails beyond that is left to the sweep of orphaned content.
  */
 function contentRemoved(
   state: WorkspaceFileRow | null,
@@ -125,7 +125,7 @@ function removeAgain(
   return { state, reply: null };
 }
 
-/** Whether the content is gone. */
+/** Whether the content is removed. */
 async function removeUnneeded({ database, files }: Parts, contentKey: string): Promise<boolean> {
   try {
     const unneeded = await unneededContents(database, [contentKey]);

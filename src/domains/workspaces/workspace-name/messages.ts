@@ -8,11 +8,11 @@ export type CreateNamedWorkspace = { workspaceId: string; accountId: string; nam
 export type WorkspaceNameContract = {
   commands: {
     /**
-     * Claims the name for `workspaceId`, creates that workspace and answers when it is there. Asked again with the same `workspaceId` it
-     * creates nothing and answers the same workspace. Refused with `conflict` where another workspace has the name.
+     * Claims the name for `workspaceId`, creates that workspace and answers when it exists. Repeated with the same `workspaceId` it
+     * creates nothing and returns the same workspace. Refused with `conflict` where another workspace has the name.
      */
     create(input: CreateNamedWorkspace): WorkspaceRow;
-    /** Sent by the workspace: it is there. */
+    /** Sent by the workspace once it exists. */
     created(input: { workspace: WorkspaceRow }): null;
   };
   queries: Record<never, never>;

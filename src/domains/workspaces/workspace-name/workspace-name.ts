@@ -1,5 +1,5 @@
 /**
- * One name of a workspace within an account. All who want the name ask this one actor, so it is given once; the claim is committed together
+ * One name of a workspace within an account. All claims of the name go to this actor, so it is given once; the claim is committed together
  * with the message that creates the workspace, so a claimed name never stays without one.
  */
 
@@ -27,10 +27,10 @@ function create(
 ): Turn<WorkspaceNameRow, WorkspaceRow> {
   if (state !== null && state.workspaceId !== workspaceId)
     throw new AppError('conflict', `A workspace named ${JSON.stringify(name)} exists already`);
-  // Also when asked again: the workspace creates itself once and tells each time that it is there.
+  // Also when repeated: the workspace is created once and confirms each time that it exists.
   ctx.send(workspace, workspaceId, 'create', { accountId, name, description, claimedBy: ctx.id });
   ctx.defer(workspaceId);
-  // Nobody hears this reply: the caller is answered when the workspace is there.
+  // This reply is unused: the caller is answered when the workspace exists.
   return { state: state ?? { id: ctx.id, workspaceId }, reply: undefined as never };
 }
 

@@ -11,7 +11,7 @@ export const Workspace = defineEntity({
     name: p.text(),
     description: p.text().strictNullable(),
     status: p.text().$type<'active'>(),
-    /** Not used any more: files are counted where they are read. */
+    /** No longer used: files are counted when they are read. */
     fileCount: p.integer(),
     createdAt: epochMs(),
   },

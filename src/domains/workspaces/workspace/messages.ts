@@ -7,13 +7,13 @@ export type CreateWorkspace = {
   accountId: string;
   name: string;
   description: string | null;
-  /** The workspace name that claimed `name` and waits to hear that the workspace is there. */
+  /** The workspace name that claimed `name` and waits for the confirmation. */
   claimedBy?: string;
 };
 
 export type WorkspaceContract = {
   commands: {
-    /** Creates the workspace, or changes nothing where it exists. May be asked, and sent by whoever made up a name that cannot be taken. */
+    /** Creates the workspace, or changes nothing where it exists. May be asked, and sent directly where the name is generated and cannot be taken. */
     create(input: CreateWorkspace): WorkspaceRow;
     /** Changes nothing: files are counted when they are read. Earlier versions send it. */
     filesChanged(input: { by: 1 | -1 }): null;
