@@ -20,7 +20,8 @@ import { toolbox } from './support/agent-world.ts';
 import { allMetrics } from './support/all-metrics.ts';
 import { startEdge } from './support/http-edge.ts';
 import { probe, probeActor, probeOptions } from './support/probe-actor.ts';
-import { testRuntime, until } from './support/runtime.ts';
+import { testRuntime } from './support/runtime.ts';
+import { until } from './support/until.ts';
 
 /** The samples of a scrape: name with labels, and value. */
 async function scrape(metrics: Metrics): Promise<Map<string, number>> {

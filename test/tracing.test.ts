@@ -14,7 +14,8 @@ import { type Collector, type ReceivedSpan, startCollector } from './support/col
 import { startEdge } from './support/http-edge.ts';
 import { probe, probeActor, probeOptions } from './support/probe-actor.ts';
 import { withoutRedis } from './support/redis.ts';
-import { testRuntime, until } from './support/runtime.ts';
+import { testRuntime } from './support/runtime.ts';
+import { until } from './support/until.ts';
 
 const caller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -5,7 +5,8 @@ import { Passivation } from '../../src/actors/passivation.ts';
 import { silentLog } from '../../src/log.ts';
 import { effects, probe } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
-import { outcomeOf, until } from '../support/runtime.ts';
+import { outcomeOf } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const commits = /^troupe commit/;
 

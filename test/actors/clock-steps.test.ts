@@ -4,7 +4,8 @@ import test, { type TestContext } from 'node:test';
 import { monotonicMs, systemClock } from '../../src/clock.ts';
 import { probe } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
-import { outcomeOf, until } from '../support/runtime.ts';
+import { outcomeOf } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const hourMs = 3_600_000;
 const commits = /^troupe commit/;

@@ -8,8 +8,9 @@ import { monotonicMs } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { effects, hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
-import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import type { Scope } from '../support/scope.ts';
+import { until } from '../support/until.ts';
 
 async function start(t: Scope, options: object = {}): Promise<TestRuntime> {
   const node = await testRuntime([probeActor], { ...probeOptions, ...options });

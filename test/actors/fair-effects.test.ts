@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { type TestRuntime, type TestRuntimeOptions, testRuntime, until } from '../support/runtime.ts';
+import { type TestRuntime, type TestRuntimeOptions, testRuntime } from '../support/runtime.ts';
 import type { Scope } from '../support/scope.ts';
+import { until } from '../support/until.ts';
 
 async function start(t: Scope, options: TestRuntimeOptions) {
   const node = await testRuntime([probeActor], { ...probeOptions, ...options });

@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { probe } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
-import { until } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const commits = /^troupe commit/;
 const room = 12;

@@ -6,7 +6,8 @@ import { isFinalRefusal, recordedRefusal, refusalRecord } from '../../src/actors
 import { monotonicMs } from '../../src/clock.ts';
 import { AppError, invalidField } from '../../src/errors.ts';
 import { hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 let node: TestRuntime;
 /** Ids of probes that refuse to hear. */

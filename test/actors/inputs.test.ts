@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { shardOf } from '../../src/cluster/address.ts';
 import { insertNeutralRow } from '../support/neutral-row.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { testRuntime, until } from '../support/runtime.ts';
+import { testRuntime } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const folderOf = (path: string) => path.split('/')[3]!;
 

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { testRuntime, until } from '../support/runtime.ts';
+import { testRuntime } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 test('a node killed again and again in the middle of its work has lost nothing it acknowledged and done nothing twice', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);

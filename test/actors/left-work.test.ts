@@ -6,7 +6,7 @@ import { shardOf } from '../../src/cluster/address.ts';
 import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { olderProbe, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { until } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis };
 

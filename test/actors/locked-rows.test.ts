@@ -4,8 +4,9 @@ import test, { type TestContext } from 'node:test';
 import pg from 'pg';
 import { shardOf } from '../../src/cluster/address.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 const commits = /^troupe commit/;
 const others = Array.from({ length: 60 }, (_, i) => `other${i}`);

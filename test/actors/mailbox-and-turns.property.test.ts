@@ -7,8 +7,9 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { idBeside, shardOf } from '../../src/cluster/address.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 /** All but `c` live on one shard. */
 const actor = fc.constantFrom('a', 'b', 'c', 'd');

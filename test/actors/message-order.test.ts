@@ -8,7 +8,8 @@ import { shardOf } from '../../src/cluster/address.ts';
 import { type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { type TestRuntime, testRuntime } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 async function start(t: TestContext, options: object = {}): Promise<TestRuntime> {
   const node = await testRuntime([probeActor], { ...probeOptions, ...options });

@@ -5,7 +5,8 @@ import type { TestCluster, TestNode } from '../support/cluster-nodes.ts';
 import { probeIdIn, testCluster } from '../support/cluster-nodes.ts';
 import { effects, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { outcomeOf, until } from '../support/runtime.ts';
+import { outcomeOf } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis };
 

@@ -6,7 +6,8 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { abandonedBecause } from '../../src/actors/abandoned-effect.ts';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { type TestRuntime, testRuntime } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const heard = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard;
 const failed = { kind: 'failed', message: abandonedBecause, abandoned: true };

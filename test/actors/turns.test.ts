@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 let node: TestRuntime;
 before(async () => {

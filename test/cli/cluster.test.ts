@@ -21,6 +21,7 @@ import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
 import { type TestRedis, testRedis, withoutRedis } from '../support/redis.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 import { type Command, troupe } from './command.ts';
 
 const options = { skip: withoutRedis };
@@ -207,10 +208,6 @@ function drain({ databaseUrl, redis, clusterId }: World, node: string, more: Par
   const said: string[] = [];
   const parts = { node, wait: true, timeoutMs: 60_000, databaseUrl, redis: { url: redis.url, clusterId }, ...more };
   return { said, done: drainNode({ ...parts, say: (line) => said.push(line), signal: new AbortController().signal }) };
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 test('drain asks a node to leave and waits until it owns nothing and has left', options, async (t) => {

@@ -4,8 +4,9 @@ import test, { type TestContext } from 'node:test';
 import { deadLetter } from '../../src/cli/dead-letter.ts';
 import { loadConfig } from '../../src/config.ts';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 import { troupe } from './command.ts';
 
 type Ended = { code: number | null; out: string; error: string };

@@ -5,9 +5,9 @@ import test from 'node:test';
 import { testDatabase } from '../support/database.ts';
 import { FrontDoor } from '../support/front-door.ts';
 import { type Behaviour, callTool, finish } from '../support/openai-server.ts';
-import { until } from '../support/runtime.ts';
 import { scriptedService, turns } from '../support/scripted-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 import { troupe } from './command.ts';
 
 test('a run outlives a cut, a refused connection, a busy balancer, and a node that leaves and comes back elsewhere', {

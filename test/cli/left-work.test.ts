@@ -4,8 +4,9 @@ import test from 'node:test';
 import { readLeftWorkOptions } from '../../src/cli/left-work-options.ts';
 import { shardOf } from '../../src/cluster/address.ts';
 import { olderProbe, probe, probeOptions } from '../support/probe-actor.ts';
-import { testRuntime, until } from '../support/runtime.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 import { troupe } from './command.ts';
 
 test('what a newer version has recorded is shown, and put aside as dead letters; what waited behind it is taken', async (t) => {

@@ -7,8 +7,9 @@ import type { AppError } from '../../src/errors.ts';
 import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { effects, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { outcomeOf, until } from '../support/runtime.ts';
+import { outcomeOf } from '../support/runtime.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis };
 const quick = { leaseMs: 600, renewEveryMs: 60 };

@@ -5,7 +5,8 @@ import { planOf } from '../../src/cluster/placement-plan.ts';
 import { probeIdIn, type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { outcomeOf, until } from '../support/runtime.ts';
+import { outcomeOf } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis };
 

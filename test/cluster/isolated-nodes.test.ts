@@ -8,9 +8,10 @@ import { Metrics } from '../../src/metrics.ts';
 import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { effects, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { outcomeOf, until } from '../support/runtime.ts';
+import { outcomeOf } from '../support/runtime.ts';
 import { countShardChanges } from '../support/shard-changes.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis };
 const quick = { leaseMs: 2_000, renewEveryMs: 40, timings: { reachabilitySampleMs: 20 } };

@@ -7,7 +7,8 @@ import { probeIdIn, type TestNode, testCluster } from '../support/cluster-nodes.
 import { Link } from '../support/link.ts';
 import { hearing, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { outcomeOf, until } from '../support/runtime.ts';
+import { outcomeOf } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 /** Whoever comes later dials, and has the smaller name, so that its stream stays: only the stream of a and b goes by b's link. */
 async function threeNodes(t: TestContext) {

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { type TestRedis, testRedis, withoutRedis } from '../support/redis.ts';
 import { slowLink } from '../support/slow-link.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 import {
   agreed,
   assertNobodyMissed,
@@ -12,7 +13,6 @@ import {
   renewEveryMs,
   type TestNode,
   testNode,
-  until,
 } from './membership-nodes.ts';
 
 const options = { skip: withoutRedis };
@@ -57,7 +57,7 @@ test('M1 M2 a Redis that was emptied is told the view again: nobody is put out, 
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   const { number } = nodes[0]!.membership.view;
   await redis.flush();
-  await until('a new view', () => nodes.every(({ membership }) => membership.view.number > number));
+  await until(() => nodes.every(({ membership }) => membership.view.number > number), 'a new view');
   await agreed(nodes);
   await renewedOften(nodes);
   assertNobodyMissed(nodes);
@@ -70,7 +70,7 @@ test('M1 M2 M5 a Redis that comes back empty is told the view again', options, a
   await redis.kill();
   await all(nodes, 'alone');
   await redis.restart();
-  await until('a new view', () => nodes.every(({ membership }) => membership.view.number > number));
+  await until(() => nodes.every(({ membership }) => membership.view.number > number), 'a new view');
   await agreed(nodes);
   await renewedOften(nodes);
   assertNobodyMissed(nodes);
@@ -97,7 +97,7 @@ test('M2 a node that joins an emptied Redis before the others have come back is 
   await redis.flush();
   const newcomer = testNode(t, redis.url, 'newcomer');
   const joining = newcomer.membership.start();
-  await until('it waits', async () => (await redis.client.exists('troupe:{test}:waiting')) === 1);
+  await until(async () => (await redis.client.exists('troupe:{test}:waiting')) === 1, 'it waits');
   held.release();
   await joining;
   await agreed([...nodes, newcomer]);
@@ -115,7 +115,7 @@ test('M1 M2 a Redis that fell back to what it knew some views ago is told the ne
   await agreed([a!, c]);
   const { number } = a!.membership.view;
   await restore(redis, copy);
-  await until('a new view', () => a!.membership.view.number > number);
+  await until(() => a!.membership.view.number > number, 'a new view');
   await agreed([a!, c]);
   assertNobodyMissed([a!, c]);
 });
@@ -125,7 +125,7 @@ test('M2 a Redis that lost the members alone is told them again', options, async
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   const { number } = nodes[0]!.membership.view;
   await redis.client.del(members);
-  await until('a new view', () => nodes.every(({ membership }) => membership.view.number > number));
+  await until(() => nodes.every(({ membership }) => membership.view.number > number), 'a new view');
   await agreed(nodes);
   assertNobodyMissed(nodes);
 });
@@ -179,7 +179,7 @@ test('M6 a node that slept while Redis was emptied and all others were replaced 
   await redis.flush();
   const young = testNode(t, redis.url, 'young');
   await young.membership.start();
-  await until('a lease is over', async () => Number(await redis.client.hget(state, 'servedMs')) > leaseMs);
+  await until(async () => Number(await redis.client.hget(state, 'servedMs')) > leaseMs, 'a lease is over');
   held.release();
   await agreed([young, sleeper]);
   assert.equal(sleeper.expelled, 1);
@@ -188,14 +188,14 @@ test('M6 a node that slept while Redis was emptied and all others were replaced 
 });
 
 async function all(nodes: TestNode[], wanted: string): Promise<void> {
-  await until(`all are ${wanted}`, () => nodes.every(({ membership }) => membership.state === wanted));
+  await until(() => nodes.every(({ membership }) => membership.state === wanted), `all are ${wanted}`);
 }
 
 /** Resolves when each has been heard for more than a lease. */
 async function renewedOften(nodes: TestNode[]): Promise<void> {
   const counts = () => nodes.map(({ membership, incarnation }) => membership.renewals(incarnation)?.count ?? 0);
   const from = counts();
-  await until('all renewed often', () => counts().every((count, i) => count > from[i]! + (1.5 * leaseMs) / renewEveryMs));
+  await until(() => counts().every((count, i) => count > from[i]! + (1.5 * leaseMs) / renewEveryMs), 'all renewed often');
 }
 
 function nothingHappened(nodes: TestNode[], viewNumber: number): void {

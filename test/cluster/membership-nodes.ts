@@ -4,6 +4,7 @@ import type { Member, View } from '../../src/cluster/member.ts';
 import { Membership, type MembershipOptions } from '../../src/cluster/membership.ts';
 import { silentLog } from '../../src/log.ts';
 import type { Scope } from '../support/scope.ts';
+import { until } from '../support/until.ts';
 
 /** Short, but the cluster's clock stands still while this process does, so a busy machine puts nobody out. */
 export const leaseMs = 320;
@@ -54,10 +55,10 @@ export async function joinedNodes(t: Scope, redisUrl: string, names: string[]): 
 /** Resolves when each of them knows exactly these, in the same view. */
 export async function agreed(nodes: TestNode[]): Promise<void> {
   const wanted = nodes.map(({ incarnation }) => incarnation).sort();
-  await until(`${wanted} agree`, () => {
+  await until(() => {
     const views = nodes.map(({ membership }) => membership.view);
     return views.every((view) => view.number === views[0]!.number && incarnations(view).join() === wanted.join());
-  });
+  }, `${wanted} agree`);
 }
 
 export function incarnations(view: View): string[] {
@@ -76,14 +77,5 @@ export function assertNobodyMissed(nodes: TestNode[]): void {
       const present = views.map((view) => incarnations(view).includes(incarnation));
       assert.ok(!present.slice(present.indexOf(true)).includes(false), `${incarnation} was always there`);
     }
-  }
-}
-
-/** Resolves when it is so; looks again and again. Rejects after 20 seconds, so that a test that never gets there says where it stood. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 20_000;
-  while (!(await isSo())) {
-    if (performance.now() > deadlineMs) throw new Error(`It never came true: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

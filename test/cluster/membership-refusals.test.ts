@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { testRedis, withoutRedis } from '../support/redis.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
-import { agreed, joinedNodes, testNode, until } from './membership-nodes.ts';
+import { until } from '../support/until.ts';
+import { agreed, joinedNodes, testNode } from './membership-nodes.ts';
 
 const options = { skip: withoutRedis };
 
@@ -65,10 +66,10 @@ test('settings of a node that gave up before it was a member bind nobody for lon
   const redis = await testRedis(t);
   const given = testNode(t, redis.url, 'a');
   const start = given.membership.start();
-  await until('it waits', async () => (await redis.client.exists('troupe:{test}:waiting')) === 1);
+  await until(async () => (await redis.client.exists('troupe:{test}:waiting')) === 1, 'it waits');
   await given.membership.stop();
   await assert.rejects(start);
-  await until('nobody waits', async () => (await redis.client.exists('troupe:{test}:waiting')) === 0);
+  await until(async () => (await redis.client.exists('troupe:{test}:waiting')) === 0, 'nobody waits');
   const other = testNode(t, redis.url, 'b', { shared: { secretKeyDigest: 'b'.repeat(64) } });
   await other.membership.start();
 });

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { type TestRedis, testRedis, withoutRedis } from '../support/redis.ts';
 import type { Scope } from '../support/scope.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
-import { agreed, assertNobodyMissed, type TestNode, testNode, until } from './membership-nodes.ts';
+import { until } from '../support/until.ts';
+import { agreed, assertNobodyMissed, type TestNode, testNode } from './membership-nodes.ts';
 
 type Step = { kind: 'join' | 'leave' | 'die' | 'sleep' | 'wake' | 'flush' | 'restart' | 'pause' | 'leap' | 'lose members'; pick: number };
 
@@ -77,7 +78,7 @@ async function run(t: Scope, redis: TestRedis, steps: Step[], clusterId: string)
         break;
       case 'pause':
         redis.pause();
-        await until('somebody notices', () => live.some(({ membership }) => membership.state === 'alone'));
+        await until(() => live.some(({ membership }) => membership.state === 'alone'), 'somebody notices');
         redis.resume();
         break;
       case 'leap':
@@ -91,7 +92,7 @@ async function run(t: Scope, redis: TestRedis, steps: Step[], clusterId: string)
   }
   for (const sleeper of asleep()) wakeUp(sleeper);
   await agreed(live);
-  await until('all are members', () => live.every(({ membership }) => membership.state === 'member'));
+  await until(() => live.every(({ membership }) => membership.state === 'member'), 'all are members');
   assertNobodyMissed(live.filter(({ slept }) => !slept));
   for (const { views } of [...live, ...ended]) assert.ok(views.every((view, i) => i === 0 || view.number > views[i - 1]!.number));
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { testRedis, withoutRedis } from '../support/redis.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
-import { agreed, incarnations, joinedNodes, renewEveryMs, testNode, until } from './membership-nodes.ts';
+import { until } from '../support/until.ts';
+import { agreed, incarnations, joinedNodes, renewEveryMs, testNode } from './membership-nodes.ts';
 
 const options = { skip: withoutRedis };
 
@@ -52,17 +53,17 @@ test('M3 a node that ended without a word is out after a lease', options, async 
 test('M4 a member that was seen dead is put out at once, one that has renewed since is not', options, async (t) => {
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
-  await until('a has seen b renew', () => a!.membership.renewals(b!.incarnation)!.count > 2);
+  await until(() => a!.membership.renewals(b!.incarnation)!.count > 2, 'a has seen b renew');
   const seen = a!.membership.renewals(b!.incarnation)!;
   assert.equal(await a!.membership.expel(b!.incarnation, seen.count - 1), false);
   assert.deepEqual(incarnations(a!.membership.view), [a!.incarnation, b!.incarnation]);
 
   await b!.membership.stop();
   let last = seen;
-  await until('b has been silent for long', () => {
+  await until(() => {
     last = a!.membership.renewals(b!.incarnation)!;
     return performance.now() - last.seenAtMs > 4 * renewEveryMs;
-  });
+  }, 'b has been silent for long');
   assert.equal(await a!.membership.expel(b!.incarnation, last.count - 1), false, 'it has renewed since it was seen dead');
   assert.equal(await a!.membership.expel(b!.incarnation, last.count), true);
   assert.deepEqual(incarnations(a!.membership.view), [a!.incarnation]);
@@ -93,7 +94,7 @@ test('M6 a node that was put out while it slept hears it, drops what it has, and
   await agreed([a]);
   const before = sleeper.membership.view.number;
   held.release();
-  await until('it hears', () => sleeper.expelled === 1);
+  await until(() => sleeper.expelled === 1, 'it hears');
   assert.equal(sleeper.membership.state, 'joining');
   await a.membership.refresh();
   assert.deepEqual(incarnations(a.membership.view), [a.incarnation], 'not a member while it drops');
@@ -110,7 +111,7 @@ test('a node asks Redis for one thing an interval, however many nodes there are'
   const renewals = () => nodes.map(({ membership, incarnation }) => membership.renewals(incarnation)!.count).reduce((a, b) => a + b);
   await redis.client.config('RESETSTAT');
   const from = renewals();
-  await until('they renewed', () => renewals() - from > 10 * nodes.length);
+  await until(() => renewals() - from > 10 * nodes.length, 'they renewed');
   const calls = [...(await redis.client.info('commandstats')).matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(
     (sum, [, count]) => sum + Number(count),
     0,
@@ -137,7 +138,7 @@ test('a node hears once that an operator wants it to leave', options, async (t) 
       [true, { lowest: 1, highest: 2 }],
     ],
   );
-  await until('b hears', () => heard > 0);
+  await until(() => heard > 0, 'b hears');
   await b!.membership.leaving();
   assert.deepEqual(await requestDrain(redis.url, 'test', 'b'), { kind: 'leaving' });
   await b!.membership.refresh();

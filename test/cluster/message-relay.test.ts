@@ -5,7 +5,7 @@ import type { Member } from '../../src/cluster/member.ts';
 import { MessageRelay } from '../../src/cluster/message-relay.ts';
 import type { MessageDraft } from '../../src/storage/commit-unit.ts';
 import { MemoryLinks } from '../support/memory-links.ts';
-import { until } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 test('messages go to the owners of their shards, and nobody else hears of them', async () => {
   const { relays, heard, owners } = await nodes();

@@ -12,10 +12,11 @@ import { startPgbouncer, withoutPgbouncer } from '../support/pgbouncer.ts';
 import { plainRoleDatabase } from '../support/plain-role.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { outcomeOf, testRuntime, until } from '../support/runtime.ts';
+import { outcomeOf, testRuntime } from '../support/runtime.ts';
 import type { Scope } from '../support/scope.ts';
 import { Caller, startService } from '../support/service.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 const commits = /troupe commit/;
 

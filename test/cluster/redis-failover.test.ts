@@ -10,7 +10,7 @@ import { probeIdIn, testCluster } from '../support/cluster-nodes.ts';
 import { probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { testRedisCluster, testSentinels, testTlsRedis } from '../support/redis-failover.ts';
-import { until } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis, timeout: 120_000 };
 const start = { Sentinels: testSentinels, 'a Redis Cluster': (t: any) => testRedisCluster(t, keysOf('test')[0]!) };

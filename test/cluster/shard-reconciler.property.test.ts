@@ -13,7 +13,7 @@ import { ShardReconciler } from '../../src/cluster/shard-reconciler.ts';
 import { ShardTable } from '../../src/cluster/shard-table.ts';
 import { silentLog } from '../../src/log.ts';
 import { testDatabase } from '../support/database.ts';
-import { until } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const names = ['a', 'b', 'c'] as const;
 const shards = [0, 1, 2, 3, 4];

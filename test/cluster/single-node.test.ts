@@ -7,8 +7,9 @@ import { SingleNode } from '../../src/cluster/single-node.ts';
 import { silentLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
-import { outcomeOf, type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 test('a second node on the same database is refused, and says what to do; the first is not disturbed', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);

@@ -17,7 +17,7 @@ import {
   requestApproval,
   type Site,
 } from '../support/described-service.ts';
-import { until } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 import { prefixes } from './callers.ts';
 import { expect } from './expect.ts';
 

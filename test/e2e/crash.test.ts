@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'node:test';
 import { callTool, finish, openAiServer, plan, type Script } from '../support/openai-server.ts';
+import { randomFrom } from '../support/random.ts';
 import { Caller, startService } from '../support/service.ts';
 
 const kills = 6;
@@ -18,7 +19,7 @@ test(`agents that are killed between any two steps go on, losing nothing and rep
   timeout: 300_000,
 }, async (t) => {
   t.diagnostic(`seed ${seed}`);
-  const random = randomFrom(seed);
+  const random = randomFrom(seed).next;
   const outside = await countingServer(t);
   const model = await openAiServer(work(outside.url));
   t.after(() => model.close());
@@ -122,15 +123,4 @@ async function countingServer(t: { after(fn: () => void): void }) {
 
 function pathOf(event: { data: { result: unknown } }): string | null {
   return /\/\d+-[ab]\/\d+/.exec(JSON.stringify(event.data.result))?.[0] ?? null;
-}
-
-/** Mulberry32: the same numbers for the same seed. */
-function randomFrom(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

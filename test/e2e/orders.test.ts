@@ -1,8 +1,8 @@
 /** Purchase orders through the whole service: placed by people and agents, approved, rejected, paid when there is money; and what is refused. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { until } from '../support/runtime.ts';
 import { Caller, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const service = await startService({ after });
 const good = { description: '3 licences', amount: 120.5, vendor: 'Acme' };

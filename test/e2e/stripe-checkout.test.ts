@@ -12,6 +12,7 @@ import {
   stripeWebhookSecret,
 } from '../support/stripe-server.ts';
 import { stripeSecretKey } from '../support/stripe-stand-in.ts';
+import { until } from '../support/until.ts';
 
 const stripe = await StripeServer.start({ after });
 const service = await startService({ after }, { ...stripe.env, LOG_LEVEL: 'info' });
@@ -26,15 +27,6 @@ async function planOf(caller: Caller): Promise<string> {
 
 async function invoicesOf(caller: Caller): Promise<any[]> {
   return (await caller.json('GET', '/v1/billing/invoices')).data;
-}
-
-/** Asks until it is so: what Stripe was told of is done right after its delivery is answered. */
-async function until(what: () => Promise<boolean>): Promise<void> {
-  const untilMs = Date.now() + 20_000;
-  while (!(await what())) {
-    if (Date.now() > untilMs) assert.fail(`it never was so: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 const completed = (session: StripeSession) =>

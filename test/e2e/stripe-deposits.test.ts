@@ -4,10 +4,10 @@ import { after, afterEach, test } from 'node:test';
 import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { checkLedger } from '../../src/storage/ledger-check.ts';
-import { until } from '../support/runtime.ts';
 import { Caller, startService } from '../support/service.ts';
 import { deliver, killWhenItLooks, StripeServer, type StripeSession } from '../support/stripe-server.ts';
 import { stripeSecretKey } from '../support/stripe-stand-in.ts';
+import { until } from '../support/until.ts';
 
 const stripe = await StripeServer.start({ after });
 const service = await startService({ after }, { ...stripe.env, LOG_LEVEL: 'info' });

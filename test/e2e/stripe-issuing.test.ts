@@ -5,9 +5,9 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { checkLedger } from '../../src/storage/ledger-check.ts';
 import { onBusiness } from '../support/on-business.ts';
-import { until } from '../support/runtime.ts';
 import { Caller, type Service, startService } from '../support/service.ts';
 import { type IssuedCard, type IssuingAuthorization, type Said, StripeIssuingServer } from '../support/stripe-issuing-server.ts';
+import { until } from '../support/until.ts';
 
 const ends: (() => unknown)[] = [];
 let stripe: StripeIssuingServer;

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { nodeEnv } from '../support/node-env.ts';
 import { onBusiness } from '../support/on-business.ts';
-import { until } from '../support/runtime.ts';
 import { Caller, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const service = await startService({ after });
 const base = '/v1/commerce';

@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { until } from '../support/runtime.ts';
 import { Caller, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { answerWith, startReceiver } from '../support/webhook-receiver.ts';
 
 const hooks = '/v1/api-keys/webhooks';

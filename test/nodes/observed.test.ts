@@ -8,9 +8,9 @@ import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '../support/openai-server.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { until } from '../support/runtime.ts';
 import { Caller } from '../support/service.ts';
 import { StripeServer } from '../support/stripe-server.ts';
+import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis, timeout: 60_000 };
 /** Fed by trouble alone, and by work that a scripted model does not ask for. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { shardOf } from '../../src/cluster/address.ts';
 import { withoutRedis } from '../support/redis.ts';
-import { until } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
 import { World } from './world.ts';
 

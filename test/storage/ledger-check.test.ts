@@ -13,7 +13,8 @@ import { wallet, walletIdOf } from '../../src/domains/commerce/wallet/messages.t
 import { walletActor } from '../../src/domains/commerce/wallet/wallet.ts';
 import { type Mode, modes } from '../../src/mode.ts';
 import { checkLedger } from '../../src/storage/ledger-check.ts';
-import { type TestRuntime, testRuntime, until } from '../support/runtime.ts';
+import { type TestRuntime, testRuntime } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 const accountId = 'acct_1';
 const tables = [

@@ -20,8 +20,8 @@ import { type HousekeepingJob, Maintenance } from '../../src/storage/maintenance
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from '../../src/storage/retention.ts';
 import { testDatabase } from '../support/database.ts';
 import { insertNeutralRow } from '../support/neutral-row.ts';
-import { until } from '../support/runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

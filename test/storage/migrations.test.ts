@@ -5,7 +5,7 @@ import { Database } from '../../src/storage/database.ts';
 import * as ownEntities from '../../src/storage/entities/index.ts';
 import { testDatabase } from '../support/database.ts';
 import { productSchema } from '../support/product-schema.ts';
-import { until } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 async function databases(t: TestContext, count: number): Promise<Database[]> {
   const server = await testDatabase({ empty: true });

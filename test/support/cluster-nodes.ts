@@ -19,9 +19,9 @@ import type { Json } from './json.ts';
 import { MemoryLinks, type MemoryPeers } from './memory-links.ts';
 import { probeActor, probeOptions } from './probe-actor.ts';
 import { type TestRedis, testRedis } from './redis.ts';
-import { until } from './runtime.ts';
 import type { Scope } from './scope.ts';
 import { clusterKey } from './transports.ts';
+import { until } from './until.ts';
 
 export type TestNode = {
   name: string;

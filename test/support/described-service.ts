@@ -6,9 +6,9 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi, type Operation } from './described-api.ts';
 import { type Answer, HttpClient, type Sent } from './http-client.ts';
-import { until } from './runtime.ts';
 import type { Scope } from './scope.ts';
 import { Caller, startService } from './service.ts';
+import { until } from './until.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
 /** One id of each kind of thing, by the path up to it: `/tasks/{id}/deliverables/{file_id}`. */

@@ -7,6 +7,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { anyPort, neededProgram, settingsOf, startServer } from './redis.ts';
 import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+import { until } from './until.ts';
 
 export type FailingRedis = {
   url: string;
@@ -168,12 +169,4 @@ async function kill({ process: server }: Pick<Server, 'process'>): Promise<void>
   const gone = once(server, 'exit');
   server.kill('SIGKILL');
   await gone;
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadlineMs) throw new Error('Redis servers of a test did not find each other');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

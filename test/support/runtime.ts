@@ -109,15 +109,6 @@ function errorLog(errors: TestRuntime['errors']): Log {
   return log;
 }
 
-/** Resolves when `condition` holds; looked at again with every turn of the event loop and whenever a timer runs. Fails after 20 s. */
-export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
-  const deadlineMs = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadlineMs) throw new Error(`Waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** What a promise came to: its value, or the code of its error. */
 export async function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.catch((error) => ({ refused: error.code ?? String(error) }));

@@ -1,7 +1,6 @@
 /** Nodes that speak with each other over real sockets on the loopback, without the rest of the service. */
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { setTimeout as after } from 'node:timers/promises';
 import { monotonicMs } from '../../src/clock.ts';
 import type { Member } from '../../src/cluster/member.ts';
 import type { DownReason } from '../../src/cluster/peers.ts';
@@ -91,9 +90,4 @@ export async function rawStream(t: TestContext, node: TestNode, incarnation: str
 export function someAsk(change: Partial<RemoteAsk> = {}): RemoteAsk {
   const ask = { kind: 'counter', id: 'c1', name: 'add', input: null, query: false, deadlineMs: monotonicMs() + 10_000 };
   return { ...ask, repeat: false, commandId: null, effectId: null, trace: null, ...change };
-}
-
-/** Looks again and again until it is so. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await after(5);
 }

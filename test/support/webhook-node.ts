@@ -29,7 +29,7 @@ import { testDatabase } from './database.ts';
 import type { Json } from './json.ts';
 import { eventCatalogue } from './product-events.ts';
 import { productSchema } from './product-schema.ts';
-import { until } from './runtime.ts';
+import { until } from './until.ts';
 
 export type CrierContract = { commands: { cry(input: { events: NewEvent[] }): null }; queries: Record<never, never> };
 export const crier = actorRef<CrierContract>('crier');

@@ -4,7 +4,8 @@ import { monotonicMs } from '../../../src/clock.ts';
 import type { RemoteAsk } from '../../../src/cluster/placement.ts';
 import { enoughCallers } from '../../../src/cluster/transport/open-asks.ts';
 import { AppError } from '../../../src/errors.ts';
-import { connectAll, someAsk, type TestNode, testCluster, testNode, until } from '../../support/transports.ts';
+import { connectAll, someAsk, type TestNode, testCluster, testNode } from '../../support/transports.ts';
+import { until } from '../../support/until.ts';
 
 test('an ask arrives as it was sent and its reply comes back', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);

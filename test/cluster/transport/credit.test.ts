@@ -3,7 +3,8 @@ import type { TestContext } from 'node:test';
 import test from 'node:test';
 import type { AppError } from '../../../src/errors.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
-import { someAsk, type TestNode, testNode, until } from '../../support/transports.ts';
+import { someAsk, type TestNode, testNode } from '../../support/transports.ts';
+import { until } from '../../support/until.ts';
 
 const bounds = { windowBytes: 20_000, queueChars: 10_000, silentAfterMs: 60_000 };
 

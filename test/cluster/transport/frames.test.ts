@@ -8,7 +8,8 @@ import { monotonicMs } from '../../../src/clock.ts';
 import type { RemoteAsk } from '../../../src/cluster/placement.ts';
 import * as frames from '../../../src/cluster/transport/frames.ts';
 import { AppError } from '../../../src/errors.ts';
-import { rawStream, someAsk, testNode, until } from '../../support/transports.ts';
+import { rawStream, someAsk, testNode } from '../../support/transports.ts';
+import { until } from '../../support/until.ts';
 
 const { askBody, askFrame, frameType } = frames;
 const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -8,7 +8,8 @@ import { ClusterService, type Parcel } from '../../../src/cluster/transport/cont
 import { Wire } from '../../../src/cluster/transport/wire.ts';
 import { createTokens } from '../../../src/edge/auth/tokens.ts';
 import { silentLog } from '../../../src/log.ts';
-import { clusterKey, connectAll, someAsk, type TestNode, testNode, until } from '../../support/transports.ts';
+import { clusterKey, connectAll, someAsk, type TestNode, testNode } from '../../support/transports.ts';
+import { until } from '../../support/until.ts';
 
 const stranger = 'stranger/1';
 type Call = ConstructorParameters<typeof Wire>[0];

@@ -5,7 +5,8 @@ import test, { type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Member } from '../../../src/cluster/member.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
-import { clusterKey, someAsk, type TestNode, testCluster, testNode, until } from '../../support/transports.ts';
+import { clusterKey, someAsk, type TestNode, testCluster, testNode } from '../../support/transports.ts';
+import { until } from '../../support/until.ts';
 
 test('two nodes that dial each other at the same time end with one stream, every time', async (t) => {
   for (let round = 0; round < 10; round++) {

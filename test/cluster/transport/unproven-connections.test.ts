@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { UnprovenConnections } from '../../../src/cluster/transport/unproven-connections.ts';
-import { connectAll, testNode, until } from '../../support/transports.ts';
+import { connectAll, testNode } from '../../support/transports.ts';
+import { until } from '../../support/until.ts';
 
 async function dial(t: TestContext, port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');

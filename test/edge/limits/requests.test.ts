@@ -11,6 +11,7 @@ import { RequestLimits } from '../../../src/edge/limits/limits.ts';
 import { OwnRates } from '../../../src/edge/limits/own-rates.ts';
 import { AppError } from '../../../src/errors.ts';
 import { startEdge, type TestEdge } from '../../support/http-edge.ts';
+import { until } from '../../support/until.ts';
 
 let nowUs = 0;
 const concurrency = new Concurrency();
@@ -104,10 +105,6 @@ async function send(text: string): Promise<Socket> {
   socket.write(text);
   socket.on('error', () => {});
   return socket;
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** A minute later all buckets are full. */

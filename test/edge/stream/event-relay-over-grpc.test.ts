@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { Database } from '../../../src/storage/database.ts';
 import { testDatabase } from '../../support/database.ts';
 import { EdgeNode } from '../../support/edge-node.ts';
-import { until } from '../../support/runtime.ts';
 import { testCluster } from '../../support/transports.ts';
+import { until } from '../../support/until.ts';
 
 test('events committed on three nodes reach subscribers on each in order, at full speed and after one of them is gone', async (t) => {
   const kept = await testDatabase();

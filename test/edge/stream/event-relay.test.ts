@@ -7,8 +7,8 @@ import { silentLog } from '../../../src/log.ts';
 import { Database } from '../../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { type Committed, EdgeCluster, type EdgeNode } from '../../support/edge-node.ts';
-import { until } from '../../support/runtime.ts';
 import type { StreamClient } from '../../support/stream-client.ts';
+import { until } from '../../support/until.ts';
 
 /** The net does not help where a test is about the news. */
 const neverMs = 3_600_000;

@@ -11,8 +11,9 @@ import { silentLog } from '../../../src/log.ts';
 import type { EventDraft } from '../../../src/storage/commit-unit.ts';
 import { ProbeEntity, type ProbeState, probeOptions } from '../../support/probe-actor.ts';
 import { eventCatalogue } from '../../support/product-events.ts';
-import { type TestRuntime, testRuntime, until } from '../../support/runtime.ts';
+import { type TestRuntime, testRuntime } from '../../support/runtime.ts';
 import { StreamClient } from '../../support/stream-client.ts';
+import { until } from '../../support/until.ts';
 
 type Said = { type: string; taskId?: string; data?: object };
 type SpeakerContract = {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createSandboxPool } from '../../../src/providers/sandbox/pool.ts';
+import { until } from '../../support/until.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sandbox-pool-'));
 after(() => rm(directory, { recursive: true }));
@@ -20,11 +21,6 @@ function exists(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** For what sends no event: other people's processes, and a pool's spares. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Runs code that tells when it is busy and then never ends. */

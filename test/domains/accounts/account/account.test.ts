@@ -11,7 +11,8 @@ import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
 import { silentLog } from '../../../../src/log.ts';
 import { setOverrides } from '../../../../src/storage/account-overrides.ts';
 import type { Database } from '../../../../src/storage/database.ts';
-import { testRuntime, until } from '../../../support/runtime.ts';
+import { testRuntime } from '../../../support/runtime.ts';
+import { until } from '../../../support/until.ts';
 
 const accountId = 'acct_1';
 const dayMs = 86_400_000;

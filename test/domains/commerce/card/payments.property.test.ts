@@ -13,7 +13,8 @@ import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { newId } from '../../../../src/ids.ts';
 import { type Mode, modes } from '../../../../src/mode.ts';
 import { checkLedger } from '../../../../src/storage/ledger-check.ts';
-import { type TestRuntime, testRuntime, until } from '../../../support/runtime.ts';
+import { type TestRuntime, testRuntime } from '../../../support/runtime.ts';
+import { until } from '../../../support/until.ts';
 
 const amount = fc.integer({ min: 1, max: 3_000 });
 const step = fc.oneof(

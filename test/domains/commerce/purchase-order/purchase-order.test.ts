@@ -6,7 +6,8 @@ import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-or
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
 import { idPrefixes, newId } from '../../../../src/ids.ts';
-import { testRuntime, until } from '../../../support/runtime.ts';
+import { testRuntime } from '../../../support/runtime.ts';
+import { until } from '../../../support/until.ts';
 
 const accountId = 'acct_1';
 

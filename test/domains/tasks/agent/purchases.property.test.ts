@@ -35,7 +35,8 @@ import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { Model } from '../../../../src/providers/model/port.ts';
 import { checkLedger } from '../../../../src/storage/ledger-check.ts';
 import { memoryWorkspace, somebody } from '../../../support/memory-workspace.ts';
-import { type TestRuntime, testRuntime, until } from '../../../support/runtime.ts';
+import { type TestRuntime, testRuntime } from '../../../support/runtime.ts';
+import { until } from '../../../support/until.ts';
 
 /** Where the node may die, in the order in which they are passed. */
 const steps = ['approved', 'called', 'asked', 'answered', 'told'] as const;

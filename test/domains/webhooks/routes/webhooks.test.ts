@@ -11,7 +11,7 @@ import { Secrets } from '../../../../src/storage/secrets.ts';
 import { startEdge } from '../../../support/http-edge.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { eventCatalogue } from '../../../support/product-events.ts';
-import { until } from '../../../support/runtime.ts';
+import { until } from '../../../support/until.ts';
 import { secrets, startWebhookNode } from '../../../support/webhook-node.ts';
 import { answerWith, startReceiver } from '../../../support/webhook-receiver.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { webhook } from '../../../../src/domains/webhooks/webhook/messages.ts';
-import { until } from '../../../support/runtime.ts';
+import { until } from '../../../support/until.ts';
 import { startWebhookNode } from '../../../support/webhook-node.ts';
 import { type Answer, answerWith, startReceiver } from '../../../support/webhook-receiver.ts';
 

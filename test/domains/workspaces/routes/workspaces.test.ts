@@ -9,7 +9,7 @@ import { workspaceName, workspaceNameId } from '../../../../src/domains/workspac
 import { newId } from '../../../../src/ids.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { RawClient } from '../../../support/raw-http.ts';
-import { until } from '../../../support/runtime.ts';
+import { until } from '../../../support/until.ts';
 import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspace-node.ts';
 
 const json = { 'content-type': 'application/json' };
