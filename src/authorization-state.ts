@@ -4,7 +4,7 @@ export type AuthorizationState = {
   approved: boolean;
   /** What was authorized, or refused. */
   amountMinor: number;
-  /** What was paid for good, less what was refunded; null: nothing was yet. */
+  /** What was captured, less what was refunded; null: nothing yet. */
   capturedMinor: number | null;
   /** How many requests have been decided there. */
   decidedRequests: number;

@@ -3,9 +3,9 @@
  *
  * - `monotonicMs` (`performance.now`) for deadlines, time-outs, pauses and ages within this process: it never jumps, and means nothing
  *   elsewhere. Between nodes the time that is left is sent.
- * - `systemClock` for moments that are kept or told to others: what the database's clock says, as `storage/database-clock.ts` finds it. It goes on by
+ * - `systemClock` for times that are stored or sent: the database's clock, as `storage/database-clock.ts` finds it. It advances by
  *   the monotonic clock in between, so a machine whose clock is set disturbs nothing.
- * - `machineClock`, the machine's wall clock as it is: it goes on while the machine is suspended, and tells that it was.
+ * - `machineClock`, the machine's wall clock as it is: it advances while the machine is suspended, and so reveals that.
  */
 
 export interface Clock {

@@ -125,8 +125,8 @@ const variables = {
 type Values = { [F in keyof typeof variables]: Static<(typeof variables)[F]['schema']> | (typeof variables)[F]['fallback'] };
 
 /**
- * What this process was told. Null stands for "not given". `dataDir` is absolute; `nodeName` is the host's name and a random part unless given;
- * `adminPortGiven` tells a port somebody asked for, which must be free, from the default, which may be taken.
+ * The settings of this process. Null stands for "not given". `dataDir` is absolute; `nodeName` is the host's name and a random part unless given;
+ * `adminPortGiven`: the port was configured and must be free; the default may be taken.
  */
 export type Config = Readonly<Omit<Values, 'nodeName'> & { nodeName: string; adminPortGiven: boolean }>;
 
@@ -206,7 +206,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 /** Where a command was typed, and whether that terminal can move its cursor. Nothing of it is a setting of the service. */
 export function readCaller(): { folder: string; dumbTerminal: boolean } {
   const { INIT_CWD: typedIn, npm_package_json: packageFile, TERM: terminal } = process.env;
-  // npm moves to the package's folder and leaves word of where it was called.
+  // npm changes to the package's folder and sets a variable with the folder where it was called.
   const moved = typedIn && packageFile && dirname(packageFile) === process.cwd();
   return { folder: moved ? typedIn : process.cwd(), dumbTerminal: !terminal || terminal === 'dumb' };
 }

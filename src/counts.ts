@@ -1,4 +1,4 @@
-/** Plain numbers that parts keep of what they do. Whoever reads them, for metrics or a status, is none of their business. */
+/** Counters and histograms that parts keep. They are independent of their readers (metrics, status). */
 
 export type Labels = Readonly<Record<string, string>>;
 export type Sample = { readonly labels?: Labels; value: number };
@@ -39,7 +39,7 @@ export class CountBy {
   }
 }
 
-/** How large things were: counts by upper bound. Noting one costs a few nanoseconds. */
+/** A histogram: counts by upper bound. Recording costs a few nanoseconds. */
 export class Distribution {
   readonly bounds: readonly number[];
   /** `counts[i]`: those above `bounds[i - 1]`, up to `bounds[i]`. The last one has no upper bound. */

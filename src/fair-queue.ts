@@ -1,14 +1,14 @@
 /**
- * Shares a few places between accounts. Whoever waits stands in the line of his account; a free place goes to the next account in turn, so
+ * Shares a few places between accounts, round-robin. Each account has a queue of its own; a free place goes to the next account, so
  * one account with much to do delays another by the length of one piece of its work, not of all. `FairQueue` is the pure data structure,
  * `FairGate` lets asynchronous work pass through it.
  *
  * F1 No more than `maxRunning` run, of one account no more than `maxRunningEach`.
- * F2 While a place is free, nobody waits whose account may have one.
+ * F2 While a place is free, no item waits whose account may have one.
  * F3 Items of one account run in the order in which they came.
  * F4 While an account waits and may have a place, no other account gets two places before it gets one.
  * F5 No more than `maxWaiting` wait, of one account no more than `maxWaitingEach`. Where all places to wait are taken, the newest item of
- *    the account with the most waiting items is turned away: an account with little to do finds room.
+ *    the account with the most waiting items is rejected: an account with few items finds room.
  */
 import { AppError } from './errors.ts';
 
@@ -59,7 +59,7 @@ export class FairQueue<T> {
     return this.lines.get(account)?.items.size ?? 0;
   }
 
-  /** Lets an item wait; call `take` next. Returns the item that is turned away for it (F5), perhaps the item itself; null where there is room. */
+  /** Adds an item; call `take` next. Returns the item that is rejected for it (F5), perhaps the item itself; null where there is room. */
   add(account: string, item: T): T | null {
     if (this.waitingOf(account) >= this.maxWaitingEach) return item;
     let turnedAway: T | null = null;
@@ -76,7 +76,7 @@ export class FairQueue<T> {
     return turnedAway;
   }
 
-  /** Gives the next item a place; null where none is free or nobody may have one. Call `finish` when it has ended. */
+  /** Gives the next item a place; null where none is free or no item may have one. Call `finish` when it has ended. */
   take(): { account: string; item: T } | null {
     if (this.runningCount >= this.maxRunning) return null;
     const [line] = this.ready;
@@ -92,7 +92,7 @@ export class FairQueue<T> {
     return { account: line.account, item: item! };
   }
 
-  /** Takes a place where one is free and nobody waits for it. False: use `add`. */
+  /** Takes a place where one is free and no item waits for it. False: use `add`. */
   takeFree(account: string): boolean {
     if (this.runningCount >= this.maxRunning || this.ready.size > 0 || this.runningOf(account) >= this.maxRunningEach) return false;
     this.lineOf(account).running++;
@@ -100,7 +100,7 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** An item of this account has given its place back. Call `take` next. */
+  /** An item of this account has returned its place. Call `take` next. */
   finish(account: string): void {
     const line = this.lines.get(account);
     if (line === undefined || line.running === 0) throw new Error('A place was given back that nobody had');
@@ -118,14 +118,14 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** Changes how many places there are. Nothing that runs is taken from anybody. Call `take` next. */
+  /** Changes the number of places. Running items keep theirs. Call `take` next. */
   resize(maxRunning: number, maxRunningEach: number): void {
     this.maxRunning = maxRunning;
     this.maxRunningEach = maxRunningEach;
     for (const line of [...this.lines.values()]) this.settle(line);
   }
 
-  /** Forgets all that wait, and returns them. */
+  /** Removes all waiting items, and returns them. */
   clear(): T[] {
     const all = [...this.lines.values()].flatMap(({ items }) => [...items]);
     for (const line of [...this.lines.values()]) {
@@ -158,9 +158,9 @@ export class FairQueue<T> {
 }
 
 export type FairGateOptions = FairQueueOptions & {
-  /** In line. Default: as long as it takes. */
+  /** Longest wait in the queue. Default: no limit. */
   maxWaitMs?: number;
-  /** What whoever is turned away is told, as `overloaded`. */
+  /** Message of the `overloaded` error for a rejected item. */
   full: string;
   /** Default 2. */
   retryAfterS?: number;
@@ -169,11 +169,11 @@ export type FairGateOptions = FairQueueOptions & {
 type Waiting = { enter(): void; turnAway(): void };
 
 export class FairGate {
-  /** For metrics: those turned away since the start. */
+  /** For metrics: rejected items since the start. */
   turnedAway = 0;
   private readonly queue: FairQueue<Waiting>;
   private readonly maxWaitMs: number | undefined;
-  /** Made once: whoever is turned away costs as little as possible. */
+  /** Made once, so that a rejection costs as little as possible. */
   private readonly full: AppError;
 
   constructor({ maxWaitMs, full, retryAfterS = 2, ...options }: FairGateOptions) {
@@ -191,7 +191,7 @@ export class FairGate {
     this.next();
   }
 
-  /** Runs `work` when it is the account's turn. Rejects with what it rejects with, or as `enter` does. */
+  /** Runs `work` when it is the account's turn. Rejects as `work` or `enter` does. */
   async pass<T>(account: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const leave = await this.enter(account, signal);
     try {
@@ -202,7 +202,7 @@ export class FairGate {
   }
 
   /**
-   * Resolves with what gives the place back, to be called once; later calls do nothing. Rejects `overloaded` when the lines are full or
+   * Resolves with a function that returns the place, to be called once; later calls do nothing. Rejects `overloaded` when the lines are full or
    * too slow, and with the signal's reason when it is aborted while waiting.
    */
   async enter(account: string, signal?: AbortSignal): Promise<() => void> {

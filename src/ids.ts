@@ -1,13 +1,13 @@
 /**
  * Identifiers: a prefix that names the resource and 26 characters of lower-case Crockford base32, a ULID (github.com/ulid/spec): 48 bits of
- * milliseconds, 70 random bits, and in the last two characters the slot of the account that the thing belongs to: the last two characters of
+ * milliseconds, 70 random bits, and in the last two characters the slot of the account it belongs to: the last two characters of
  * the account's own id. What belongs to no account ends at random, as all ids do that were made before ids carried a slot.
  */
 import { createHash, randomFillSync } from 'node:crypto';
 import { encodeTime, incrementBase32 } from 'ulid';
 import { systemClock } from './clock.ts';
 
-/** What ids of the platform begin with; those of a domain stand in its `ids.ts`. No two are the same. */
+/** What ids of the platform begin with; those of a domain are in its `ids.ts`. No two are the same. */
 export const idPrefixes = { event: 'evt_', request: 'req_', message: 'msg_', effect: 'eff_', call: 'call_' } as const;
 export type IdPrefix = `${string}_` | `${string}-`;
 

@@ -1,6 +1,6 @@
 /**
- * Counts what a JSON text is made of before it is parsed. A parser works in one go, and many small values cost it far more than their bytes: a MiB of
- * `[],[],` takes it as long as ten of text. Takes the text in pieces; what is no JSON is counted somehow and left for the parser to refuse.
+ * Counts the values of a JSON text before it is parsed. A parser cannot pause, and many small values cost it far more than their bytes: a MiB of
+ * `[],[],` takes it as long as ten of text. Takes the text in pieces; for invalid JSON the count is arbitrary, and the parser refuses it.
  */
 export type JsonLimits = {
   maxDepth: number;

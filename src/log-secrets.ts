@@ -1,13 +1,13 @@
 /**
- * Keeps secrets out of log lines. What a library puts into its errors is nobody's promise: Redis errors carry the AUTH command, URL errors
- * the whole URL, mail errors the dialogue. So errors are told by a few known fields, and each finished line is looked through once more.
+ * Keeps secrets out of log lines. Errors of libraries may contain anything: Redis errors carry the AUTH command, URL errors
+ * the whole URL, mail errors the dialogue. So only a few known fields of errors are logged, and each finished line is scanned once more.
  */
 import { type Config, collectorHeaders } from './config.ts';
 import { parseRedisUrl, redisLogins } from './redis-url.ts';
 
 const censor = '[secret]';
 const leftOut = '{"level":"warn","msg":"a line was left out, as the secret in it could not be masked"}\n';
-/** Shorter ones would be found inside innocent words; URLs are masked whatever they hold. */
+/** Shorter ones would match inside ordinary words; URLs are masked whatever they hold. */
 const shortestSecret = 6;
 const maxMessageChars = 4_000;
 const maxStackChars = 8_000;

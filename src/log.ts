@@ -1,4 +1,4 @@
-/** Structured logs, one JSON line each, to standard output. Ids go in fields; secrets go nowhere (`log-secrets.ts`). */
+/** Structured logs, one JSON line each, to standard output. Ids go in fields; secrets are masked (`log-secrets.ts`). */
 import { pino } from 'pino';
 import { isoTimestamp, machineClock } from './clock.ts';
 import { createScrubber, errorFields } from './log-secrets.ts';
@@ -12,7 +12,7 @@ export type Log = {
 };
 
 export type LogOptions = {
-  /** Texts that must not be told wherever they turn up, e.g. configured keys. */
+  /** Texts that are masked wherever they occur, e.g. configured keys. */
   secrets?: readonly string[];
   /** Takes the lines. Default: standard output. */
   write?: (line: string) => void;

@@ -1,4 +1,4 @@
-/** When one of the service's own mails that surely was not sent is sent again. */
+/** When one of the service's own mails that certainly was not sent is retried. */
 
 import { backoffMs } from './backoff.ts';
 

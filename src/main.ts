@@ -1,4 +1,4 @@
-/** The process of one node: its configuration, its signals, its first and its last words. */
+/** The process of one node: its configuration, its signals, its start and stop. */
 import { ConfigError, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { secretsOf } from './log-secrets.ts';
@@ -7,7 +7,7 @@ import { domains } from './node/domains.ts';
 import { startNode } from './node/node.ts';
 import { productOf } from './node/product.ts';
 
-/** Stops what was started, last first. One part that fails to stop does not keep the others up. */
+/** Stops what was started, last first. One part that fails to stop does not keep the others running. */
 async function disposeAll(disposers: Disposers, graceMs: number, log: Log): Promise<void> {
   for (let stop = disposers.pop(); stop !== undefined; stop = disposers.pop()) {
     try {
@@ -28,15 +28,15 @@ async function main(): Promise<void> {
     log.info({ why }, 'stopping');
     stopping = disposeAll(disposers, graceMs, log).then(() => process.exit(code));
   };
-  // Nothing it remembers is sure to be true any more: a new process remembers nothing, and is refused while the other runs.
+  // Its state in memory may be stale: a new process has none, and is refused while the other runs.
   const takenOver = ({ message }: Error): void => {
     process.stderr.write(`${message}\n`);
     stop('another node has the database', 0, 1);
   };
-  // Ctrl-C comes from a person who waits; SIGTERM from an orchestrator whose balancers must see the node leave.
+  // Ctrl-C comes from a waiting user; SIGTERM from an orchestrator whose balancers must notice that the node leaves.
   process.on('SIGINT', () => stop('SIGINT', 0));
   process.on('SIGTERM', () => stop('SIGTERM', config.drainGraceMs));
-  // The launcher (scripts/run.mjs) is gone: so is whoever asked for this process.
+  // The launcher (scripts/run.mjs) has ended: this process is no longer wanted.
   process.on('disconnect', () => stop('the process that started this one has ended', 0));
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled promise rejection'));

@@ -1,5 +1,5 @@
 /**
- * What this node tells Prometheus. A metric is a name, words for people, and a function that reads a number somebody keeps anyway: nothing
+ * The node's Prometheus metrics. A metric is a name, a help text, and a function that reads a number that is kept anyway: nothing
  * is done between scrapes. The one file that knows prom-client.
  *
  * Names: `troupe_<what>_<unit>`, units are base units (seconds, bytes), counters end in `_total`. Labels take few values, which the code
@@ -74,7 +74,7 @@ export class Metrics {
     this.registry.registerMetric({ name, get } as never);
   }
 
-  /** One part that cannot be read must not take the others' metrics along. */
+  /** A metric that cannot be read must not hide the others. */
   private async readSafely(name: string, read: () => Promise<Value[]>): Promise<Value[]> {
     try {
       return await read();

@@ -3,7 +3,7 @@
 /** The one currency that wallets hold. */
 export const walletCurrency = 'USD';
 
-/** What amounts and sums stay below, so that every one of them is exact as a number. */
+/** The bound of amounts and sums, so that each of them is exact as a number. */
 export const maxMinor = 1_000_000_000_000_000;
 
 /** Whether a number is an amount: by the digits a person reads, since multiplying by 100 would refuse 0.29. */

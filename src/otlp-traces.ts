@@ -1,5 +1,5 @@
 /**
- * Brings finished spans to an OpenTelemetry collector: OTLP over HTTP, JSON. Nothing waits for it: what the collector does not take in
+ * Brings finished spans to an OpenTelemetry collector: OTLP over HTTP, JSON. Nothing waits for it: what the collector does not accept in
  * time is dropped and counted, and memory stays bounded.
  */
 import { backoffMs } from './backoff.ts';
@@ -11,7 +11,7 @@ export type OtlpOptions = {
   url: string;
   /** Sent with every request, e.g. the collector's key. */
   headers?: Readonly<Record<string, string>>;
-  /** Who sends: `service.name`, `service.instance.id` … */
+  /** The resource: `service.name`, `service.instance.id` … */
   resource: Readonly<Record<string, string>>;
   /** Told once when spans begin to be dropped, and not again before some got through. */
   onDropping?: (why: string) => void;
@@ -33,7 +33,7 @@ export class OtlpTraces implements SpanSink {
   private readonly waiting: FinishedSpan[] = [];
   private sending: Promise<void> | null = null;
   private isDropping = false;
-  /** Set by `stop`: how long what is left is worth. */
+  /** Set by `stop`: the deadline for sending the rest. */
   private late: AbortSignal | null = null;
   private readonly options: OtlpOptions;
   private readonly endpoint: string;
@@ -60,7 +60,7 @@ export class OtlpTraces implements SpanSink {
     while (this.waiting.length > 0 && !late.aborted) await this.flush();
   }
 
-  /** One request at a time. Resolves when that on its way has ended, well or not. */
+  /** One request at a time. Resolves when the running one has ended, with success or not. */
   private flush(): Promise<void> {
     if (this.sending === null && this.waiting.length > 0) this.sending = this.sendAll().finally(() => (this.sending = null));
     return this.sending ?? Promise.resolve();

@@ -5,7 +5,7 @@
  *     redis+sentinel://user:password@host:26379,host:26379/PRIMARY/0?sentinel_username=…&sentinel_password=…
  *     redis+cluster://user:password@host:6379,host:6379
  *
- * With `rediss` instead of `redis` all of it is encrypted, also what is asked of Sentinels.
+ * With `rediss` instead of `redis` all connections are encrypted, also those to Sentinels.
  */
 
 export type HostAndPort = { host: string; port: number };
@@ -58,7 +58,7 @@ export function redisHost(address: RedisAddress): string {
   return address.kind === 'sentinel' ? `${address.primary} of ${hosts}` : hosts;
 }
 
-/** User names and passwords in it, for whoever keeps them out of logs. */
+/** User names and passwords in it, to be masked in logs. */
 export function redisLogins(address: RedisAddress): { username: string; password: string }[] {
   if (address.kind === 'single') {
     const { username, password } = new URL(address.url);

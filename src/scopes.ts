@@ -21,14 +21,14 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** What was granted; null: everything, as to a person's session. */
+/** The granted scopes; null: all, as for a user's session. */
 export type Granted = readonly string[] | null;
 
 export function isGranted(granted: Granted, scope: Scope): boolean {
   return granted === null || granted.includes(scope);
 }
 
-/** What both grant. */
+/** The scopes that both grant. */
 export function grantedByBoth(one: Granted, other: Granted): Granted {
   if (one === null) return other;
   return other === null ? one : one.filter((scope) => other.includes(scope));

@@ -2,7 +2,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { derivedKey } from './derived-key.ts';
 
-/** `id` tells which key it is without telling the key. */
+/** `id` identifies the key without revealing it. */
 export type SigningKey = { privateKey: KeyObject; publicKey: KeyObject; id: string };
 
 /** An Ed25519 key is any 32 bytes: these follow from the secret key. */

@@ -1,4 +1,4 @@
-/** What log lines say of the trace that they belong to. */
+/** The trace fields of log lines. */
 
 /** `trace_id`, taken from a W3C `traceparent`; no field where nothing is traced. */
 export function traceFields(traceparent: string | null | undefined): { trace_id?: string } {

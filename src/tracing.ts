@@ -24,9 +24,9 @@ export interface Span {
 export interface Tracer {
   /** @param parent a `traceparent`; null, or one that cannot be read, begins a trace */
   startSpan(name: string, parent: string | null, attributes?: Attributes, options?: SpanOptions): Span;
-  /** Runs `work` as part of the span: `current` gives it back inside, also after awaits. */
+  /** Runs `work` as part of the span: `current` returns it inside, also after awaits. */
   within<T>(traceparent: string, work: () => T): T;
-  /** What this code runs for; null outside of any span. */
+  /** The span of the running code; null outside of any span. */
   current(): string | null;
   /** Sends what has ended, as far as the collector takes it in a few seconds. */
   stop(): Promise<void>;

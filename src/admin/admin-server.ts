@@ -1,6 +1,6 @@
 /**
  * The operator's port: metrics, status, liveness and readiness by plain HTTP, away from the port that callers reach. It changes nothing and knows no
- * secrets, but it is nobody's business outside: loopback unless told otherwise.
+ * secrets, but is not for the public: loopback unless configured otherwise.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,9 @@ import type { Metrics } from '../metrics.ts';
 
 export type AdminOptions = {
   host: string;
-  /** 0 takes any free one; whoever wants no admin port does not start it. */
+  /** 0 takes any free one. */
   port: number;
-  /** Somebody asked for this port: that it is taken stops the start. Else it is only said: several nodes may run on one machine. */
+  /** The port was configured: if it is taken, the start fails. Otherwise that is only logged: several nodes may run on one machine. */
   portGiven: boolean;
   metrics: Metrics;
   /** What `GET /status` shows as JSON. No secrets. */
@@ -28,7 +28,7 @@ export interface AdminServer {
 
 type Answer = { status: number; type: string; body: string };
 
-/** A scraper and a few people; each has this long for all of a request and its answer. */
+/** Few connections suffice; the time limit covers a request and its answer together. */
 const maxConnections = 32;
 const exchangeTimeoutMs = 15_000;
 const maxHeaderBytes = 8 * 1024;
@@ -44,7 +44,7 @@ export async function startAdminServer(options: AdminOptions): Promise<AdminServ
       maxHeaderSize: maxHeaderBytes,
     },
     (request, response) => {
-      // For a reader that takes its answer byte by byte.
+      // For a client that reads its answer very slowly.
       const late = setTimeout(() => request.socket.destroy(), exchangeTimeoutMs);
       response.once('close', () => clearTimeout(late));
       void respond(options, request, response);
@@ -85,7 +85,7 @@ async function respond(options: AdminOptions, request: IncomingMessage, response
     options.log.warn({ path: request.url?.slice(0, 100), err }, 'the admin port could not answer');
     answer = plain(500, 'Internal Server Error');
   }
-  // Whoever asks with a body waits to send it: the answer says that nobody reads it.
+  // A client with a body may wait to send it: the answer says that it is not read.
   const headers = { 'Content-Type': answer.type, 'Cache-Control': 'no-store', ...(request.complete ? {} : { Connection: 'close' }) };
   response.writeHead(answer.status, headers).end(request.method === 'HEAD' ? undefined : answer.body);
 }

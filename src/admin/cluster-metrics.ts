@@ -1,4 +1,4 @@
-/** The metrics of a node's part in a cluster; a node alone has none of them. */
+/** Cluster metrics of a node; a single node has none of them. */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { MembershipState } from '../cluster/membership.ts';
 import type { EventRelay } from '../edge/stream/event-relay.ts';

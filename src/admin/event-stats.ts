@@ -1,10 +1,10 @@
-/** How many events this node has committed, and how long they were on their way to it. */
+/** Counts committed events of this node, and their delay until the commit. */
 import { Distribution, latencyBoundsS } from '../counts.ts';
 import type { EventDraft } from '../storage/commit-unit.ts';
 
 export class EventStats {
   published = 0;
-  /** Noted once for each batch of an actor, by its oldest event. */
+  /** Recorded once for each batch of an actor, by its oldest event. */
   readonly lagS = new Distribution(latencyBoundsS);
 
   committed(events: readonly Pick<EventDraft, 'createdAt'>[], nowMs: number): void {

@@ -1,4 +1,4 @@
-/** The metrics of one node: which number of which part is told under which name. Everything is read when Prometheus asks. */
+/** Registers the metrics of one node: the source and name of each. Everything is read at the scrape. */
 import { statfs } from 'node:fs/promises';
 import type { Runtime } from '../actors/runtime.ts';
 import { monotonicMs } from '../clock.ts';
@@ -151,7 +151,7 @@ function addDatabase(metrics: Metrics, { database, placement, canCommit }: NodeP
   );
 }
 
-/** What accounts share besides effects. */
+/** Queues that accounts share, besides effects. */
 function addPlaces(metrics: Metrics, { database, sandbox }: NodeParts): void {
   const places = (of: 'running' | 'waiting' | 'turnedAway') => () => [
     { labels: { place: 'lists' }, value: database.listLoad[of] },

@@ -1,6 +1,6 @@
 /**
- * For how long the oldest snapshot of the database has stood open: what was deleted or replaced since then cannot be cleaned up, and each commit
- * reads more of it. Where the role does not see when a transaction began, it counts from when this node first saw it.
+ * The age of the oldest open snapshot of the database: rows that were deleted or replaced since then cannot be vacuumed, and each commit
+ * reads more of them. Where the role does not see when a transaction began, it counts from when this node first saw it.
  */
 import type { Database } from '../storage/database.ts';
 import { type SnapshotHolder, snapshotHolders } from '../storage/server-functions.ts';

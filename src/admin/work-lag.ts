@@ -1,6 +1,6 @@
 /**
- * What waits in the database for actors of this node, and how large the database is. Looked up when a scrape asks, but never waited for: a
- * scrape gets what was found last, and nothing where that is long ago.
+ * The durable work that waits in the database for actors of this node, and the database's size. A scrape starts the query and does not wait: it
+ * gets the last result, and none where that is too old.
  */
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import type { Database } from '../storage/database.ts';
@@ -42,14 +42,14 @@ export class WorkLag {
     this.placement = placement;
   }
 
-  /** What was found last; null before the first time and when it is too long ago. */
+  /** The last result; null before the first and when it is too old. */
   read(): Lag | null {
     const ageMs = performance.now() - this.foundAtMs;
     if (ageMs > holdsMs && !this.measuring) void this.measure();
     return ageMs > forgottenAfterMs ? null : this.found;
   }
 
-  /** Looks now. Never rejects: that the database is away is told by other metrics. */
+  /** Queries now. Never rejects: other metrics show that the database does not answer. */
   async measure(): Promise<void> {
     this.measuring = true;
     try {

@@ -13,7 +13,7 @@ export type Call = {
   json?: unknown;
   /** Made anew for each try, since a body is read once. */
   form?: () => FormData;
-  /** How often a request without an answer is made again; 0 where the caller tries again itself. */
+  /** How often a request without an answer is retried; 0 where the caller retries itself. */
   retries?: number;
   timeoutMs?: number;
 };
@@ -50,7 +50,7 @@ const maxPatienceMs = 15 * 60_000;
 const maxAnswerBytes = 32 * 2 ** 20;
 
 export function createClient({ url, token, signal, notice }: ClientParts): Client {
-  /** Somebody has answered: who then does not is away for a while. */
+  /** The service has answered before: a failure now is temporary. */
   let isKnown = false;
 
   async function answered(method: string, path: string, call: Call): Promise<Response> {
@@ -90,7 +90,7 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
       return response;
     } catch (error) {
       signal.throwIfAborted();
-      // Nobody ever listened there: waiting some more would not help whoever forgot to start the service.
+      // There was never a listener: the service was probably not started, and waiting does not help.
       const isNobody = !isKnown && ['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error) ?? '');
       if (last || isNobody) throw unreachable(url, error);
       return null;

@@ -1,4 +1,4 @@
-/** What PostgreSQL knows of the cluster: who owns which shard, what waits, how much has been committed. One connection, reads only, all bounded. */
+/** The cluster as PostgreSQL shows it: shard owners, waiting work, committed batches. One connection, reads only, all bounded. */
 import type pg from 'pg';
 import { connect } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
@@ -19,7 +19,7 @@ export type DatabaseReading = {
   batches: Map<string, number>;
   /** Events of all accounts so far; null as with the backlogs. */
   events: number | null;
-  /** Whether the database has a connection of this owner, as far as it tells: it may live, or have died without a word. */
+  /** Whether the database has a connection of this owner, as far as it tells: it may be alive, or have failed without closing it. */
   isConnected(owner: string): boolean;
 };
 

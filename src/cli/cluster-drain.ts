@@ -14,7 +14,7 @@ export type DrainParts = {
   databaseUrl: string;
   redis: { url: string; clusterId: string };
   say(line: string): void;
-  /** Aborted when the person leaves; the drain goes on. */
+  /** Aborted when the user interrupts; the drain goes on. */
   signal: AbortSignal;
 };
 

@@ -1,4 +1,4 @@
-/** How the cluster stands, put together from what PostgreSQL and Redis know; neither a node nor its admin port is asked. */
+/** The status of the cluster, from PostgreSQL and Redis; no node and no admin port is asked. */
 
 import { isolatedOf } from '../cluster/isolation.ts';
 import type { ClusterReading } from '../cluster/membership-reading.ts';
@@ -14,7 +14,7 @@ export type NodeState = 'ready' | 'leaving' | 'isolated' | 'unable' | 'silent';
 export type NodeStatus = {
   name: string;
   incarnation: string;
-  /** Where the others reach it; null where only the database knows of it. */
+  /** The address where other nodes reach it; null where only the database knows it. */
   address: string | null;
   roles: readonly string[] | null;
   state: NodeState;
@@ -25,7 +25,7 @@ export type NodeStatus = {
 
 type BacklogStatus = { count: number; oldest_s: number | null };
 
-/** What `--json` prints. Null wherever nobody could say. */
+/** What `--json` prints. Null where unknown. */
 export type ClusterStatus = {
   nodes: NodeStatus[];
   /** `owner` is the incarnation, as in `nodes`; null where nobody has claimed the shard. */
@@ -78,7 +78,7 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
     };
   });
   for (const incarnation of strangers) {
-    // Redis knows who lives; without it a connection to the database is the only sign.
+    // Redis has the members; without it a connection to the database is the only sign of life.
     const lives = !cluster?.redis.up && now.isConnected(incarnation);
     nodes.push({
       name: incarnation.split('/')[0]!,

@@ -24,7 +24,7 @@ export function statusLine(status: ClusterStatus): string {
 const isNumber = [false, false, true, true, true, false, false];
 
 function row({ name, incarnation, state, shards, commits_per_s, last_renewal_ms, address, roles }: NodeStatus, { nodes }: ClusterStatus) {
-  // A node that was started again, beside what its earlier life still owns.
+  // A node that was restarted, beside the shards that its earlier process still owns.
   const namesake = nodes.some((other) => other.name === name && other.incarnation !== incarnation);
   return [
     oneLine(namesake ? `${name} (${incarnation.slice(name.length + 1, name.length + 5)})` : name, 70),

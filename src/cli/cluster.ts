@@ -1,4 +1,4 @@
-/** `troupe cluster`: how the cluster stands, and one of its nodes on its way out. */
+/** `troupe cluster`: the cluster's status, and draining a node. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterIdentity } from '../cluster/cluster-identity.ts';
 import { readCluster } from '../cluster/membership-reading.ts';
@@ -67,7 +67,7 @@ async function watch({ output }: Extract<ClusterOptions, { kind: 'status' }>, se
   const live = output === 'human' && process.stdout.isTTY && !dumbTerminal;
   const write = (text: string) =>
     process.stdout.write(live ? `${screen.hideCursor}${screen.wrapOff}${screen.clear}${text}${screen.wrapOn}` : text);
-  // What is wrong at the very first look is more likely a wrong setting: it ends the command.
+  // A failure of the first query is more likely a wrong setting: it ends the command.
   let earlier = await readDatabase(service.databaseUrl);
   try {
     for (;;) {
@@ -93,7 +93,7 @@ async function watch({ output }: Extract<ClusterOptions, { kind: 'status' }>, se
   }
 }
 
-/** Redis and the database at once, so that what moves meanwhile is not counted twice or never. */
+/** Redis and the database at once, so that what moves meanwhile is counted exactly once. */
 async function readStatus(
   { databaseUrl, redis }: Service,
   earlier: DatabaseReading,

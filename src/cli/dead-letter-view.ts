@@ -1,4 +1,4 @@
-/** How dead letters read, for people and as JSON. All of it came from elsewhere, so nothing of it may move the cursor. */
+/** Dead letters as text and as JSON. Their content is untrusted, so none of it may move the cursor. */
 import type { DeadLetter, DeadLetterAction } from '../storage/dead-letters.ts';
 import { fileSize, oneLine, plainText } from './plain-text.ts';
 

@@ -1,4 +1,4 @@
-/** `troupe dead-letter`: what its actors could not take, shown without its secrets, put back, or removed. */
+/** `troupe dead-letter`: messages that actors could not take, shown without secrets, put back, or removed. */
 import { shardOf } from '../cluster/address.ts';
 import type { Config } from '../config.ts';
 import { secretsOf } from '../log-secrets.ts';

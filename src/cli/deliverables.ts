@@ -1,4 +1,4 @@
-/** Saves what a task has delivered. Names come from agents: none leads out of the folder, none replaces a file that is there. */
+/** Saves what a task has delivered. Names come from agents: none leads out of the folder, none replaces an existing file. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, unlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';

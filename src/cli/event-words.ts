@@ -1,4 +1,4 @@
-/** What an event says to a person, on one line. */
+/** The text of an event on one line. */
 import { fileSize, oneLine } from './plain-text.ts';
 import { labelOf, type Progress } from './progress.ts';
 import type { TaskEvent } from './task.ts';
@@ -8,7 +8,7 @@ export type EventWords = {
   who: string;
   text: string;
   tone: 'plain' | 'good' | 'bad' | 'ask' | 'faint';
-  /** Steps of agents: many, and of the moment. */
+  /** Steps of agents: many, and transient. */
   step: boolean;
 };
 
@@ -49,7 +49,7 @@ const sayings: Record<string, Say> = {
   'deliverable.updated': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} again (${fileSize(Number(bytes))})`),
 };
 
-/** A type nobody has words for is shown by its name. */
+/** A type without a text is shown by its name. */
 export function eventWords({ type, data }: TaskEvent, progress: Progress): EventWords {
   const say = Object.hasOwn(sayings, type) ? sayings[type]! : () => step(oneLine(type, 60));
   const who = typeof data.agent_id === 'string' ? labelOf(progress, data.agent_id) : 'task';
@@ -67,7 +67,7 @@ function said(value: unknown): string {
   return oneLine(String(value ?? ''), 160);
 }
 
-/** Arguments and results with each value cut short: which file it is matters here, not what stands in it. */
+/** Arguments and results with each value cut short: the name of a file matters here, not its content. */
 function compact(value: unknown): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return oneLine(JSON.stringify(value) ?? '', 80);
   const parts = Object.entries(value).map(([name, part]) => {

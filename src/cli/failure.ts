@@ -7,7 +7,7 @@ export const exitCodes = {
   usage: 2,
   cancelled: 3,
   unreachable: 4,
-  /** The task waits for money, not for anybody at this terminal. */
+  /** The task waits for money, not for an answer at this terminal. */
   paused: 5,
 } as const;
 
@@ -31,7 +31,7 @@ export class Failure extends Error {
   }
 }
 
-/** Nobody answers, or a balancer or a leaving node says that nobody can now: worth another try in a while. */
+/** No answer, or a balancer or a leaving node reports that none is possible now: worth a retry later. */
 export function mayPass(error: unknown): error is Failure {
   return error instanceof Failure && (error.kind === 'unreachable' || isBusy(error.status));
 }

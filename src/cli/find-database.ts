@@ -24,7 +24,7 @@ const pollMs = 100;
 const undefinedInSchema = ['42P01', '42703'];
 
 /**
- * Adopts a PostgreSQL that runs without disturbing it. One that rests is started, and the folder locked, until `close`. Throws `Failure`:
+ * Adopts a PostgreSQL that runs without disturbing it. A stopped one is started, and the folder locked, until `close`. Throws `Failure`:
  * `usage` where no service has ever kept data, `unreachable` where it neither runs nor can be started. A given DATABASE_URL is not tried here.
  */
 export async function findDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<FoundDatabase> {
@@ -70,7 +70,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** What is told of an error of the database at `url`: one line, without its password. */
+/** The text of an error of the database at `url`: one line, without its password. */
 export function outOfReach(error: Error, url: string): Failure {
   if (error instanceof Failure) return error;
   const cause: Error & { code?: string } = error.cause instanceof Error ? error.cause : error;

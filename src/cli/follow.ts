@@ -1,6 +1,6 @@
 /**
  * Follows one task to its end: its recorded history first, then the live stream from just there on. A lost stream is resumed; where there is
- * none to be had, the history is asked for again and again. Each event comes once, in order, whichever way it came.
+ * none to be had, the history is polled. Each event comes once, in order, from either source.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Ctrl-C and its kin. The first may be taken by whoever has something to finish (cancelling the task); otherwise, and from the second on, all waits end. */
+/** Ctrl-C and other signals. The first may be handled by code that has something to finish (cancelling the task); otherwise, and from the second on, all waits end. */
 
 export type Interrupts = {
   /** Aborted when it is time to leave; the reason is `Interrupted`. */
@@ -10,7 +10,7 @@ export type Interrupts = {
 };
 
 export class Interrupted extends Error {
-  /** What the shell is told: 128 and the number of the signal. */
+  /** The exit code for the shell: 128 plus the number of the signal. */
   readonly exitCode: number;
 
   constructor(exitCode: number) {
@@ -36,10 +36,10 @@ export function watchInterrupts(): Interrupts {
   process.on('SIGINT', () => interrupts.interrupt());
   process.on('SIGTERM', () => leave(143));
   process.on('SIGHUP', () => leave(129));
-  // The launcher (scripts/run.mjs) is gone without a word, and with it whoever asked for this.
+  // The launcher (scripts/run.mjs) has ended without a signal, and with it the user's terminal.
   process.on('disconnect', () => leave(129));
   process.channel?.unref();
-  // Whoever read the output has closed it (`| head`): nothing more can be told.
+  // The reader of the output has closed it (`| head`): nothing more can be written.
   process.stdout.on('error', () => leave(141));
   process.stderr.on('error', () => leave(141));
   return interrupts;

@@ -1,4 +1,4 @@
-/** `troupe ledger check`: proves by the database alone that no cent is missing, while the service runs or rests. */
+/** `troupe ledger check`: verifies by the database alone that no cent is missing, whether the service runs or not. */
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { toMajor } from '../money.ts';
@@ -26,7 +26,7 @@ Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 Ends with 0 where the books are right, 1 where something differs (the first differences of each kind are named, the others counted) or nobody has
 registered EMAIL, 2 wrong use, 4 database out of reach.`;
 
-/** Millions of entries take seconds; whoever asks may wait. */
+/** Millions of entries take seconds; the caller may wait. */
 const statementTimeoutMs = 600_000;
 
 export async function ledger(args: string[], config: Config): Promise<number> {

@@ -1,4 +1,4 @@
-/** `troupe left-work`: durable work that no node takes, shown by name, and put aside as dead letters. */
+/** `troupe left-work`: durable work that no node takes, listed by name, and moved to the dead letters. */
 import type { Config } from '../config.ts';
 import type { Database } from '../storage/database.ts';
 import { listWaitingWork, putAside, type WaitingWork } from '../storage/waiting-work.ts';

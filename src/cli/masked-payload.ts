@@ -1,6 +1,6 @@
 /**
- * What may be shown of a payload: commands carry codes of mails, hashes of passwords, keys, the words of people. So every text is told by its
- * length, unless it is an id of ours; what is secret by its name is not even told so far.
+ * Masks a payload for display: commands carry codes of mails, hashes of passwords, keys, texts of users. So every text is replaced by its
+ * length, unless it is an id of this service; of a field that is secret by its name not even the length is shown.
  */
 import { createScrubber } from '../log-secrets.ts';
 

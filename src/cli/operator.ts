@@ -1,4 +1,4 @@
-/** Who acts: what is recorded of an operator's acts on the database. */
+/** The operator's name, as recorded with changes of the database. */
 import { hostname, userInfo } from 'node:os';
 
 export function operatorName(): string {

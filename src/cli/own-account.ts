@@ -1,6 +1,6 @@
 /**
- * The account a person at this machine works under without having made one: registered on first use, its API key kept in DATA_DIR/cli.json for
- * each service, readable by this user alone. Only for a service on this machine; elsewhere accounts are people's own matter.
+ * The account of a user at this machine who has made none: registered on first use, its API key stored in DATA_DIR/cli.json for
+ * each service, readable by this user alone. Only for a service on this machine; elsewhere users bring an account.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, unlink } from 'node:fs/promises';

@@ -56,7 +56,7 @@ export function applyEvent(progress: Progress, { type, data }: TaskEvent): void 
   if (status === 'complete') agent.percent = 100;
 }
 
-/** Takes over what only the task itself tells: how far its agents are, and what it has cost. */
+/** Takes over what only the task itself shows: the progress of its agents, and its cost. */
 export function applyTask(progress: Progress, task: Task): void {
   progress.status = task.status;
   progress.credits = task.cost;

@@ -1,9 +1,9 @@
-/** Asks the person at the terminal one thing at a time. */
+/** Asks one question at a time at the terminal. */
 import { createInterface } from 'node:readline/promises';
 
 export type Terminal = { input: NodeJS.ReadStream; output: NodeJS.WritableStream };
 
-/** The terminal was closed (Ctrl-D), so nobody will answer. */
+/** The terminal was closed (Ctrl-D), so there will be no answer. */
 export class NobodyThere extends Error {}
 
 /**

@@ -23,7 +23,7 @@ import { jsonView } from './view-json.ts';
 import { liveView } from './view-live.ts';
 import { logView } from './view-log.ts';
 
-/** How often a task at work is looked at, for what no event tells: how far each agent is, what it has cost. */
+/** How often a running task is polled for what no event reports: the progress of each agent, and its cost. */
 const pollEveryMs = 1_000;
 
 /** Where the command was typed. */
@@ -101,7 +101,7 @@ async function createTask(client: Client, { prompt, config, workspaceId, files }
   return id;
 }
 
-/** The task when it has ended, or waits for what nobody at this terminal can give. */
+/** The task when it has ended, or waits for something that cannot be given at this terminal. */
 async function follow({ client, taskId, options, view, interrupts, attachCommand }: Followed): Promise<Task> {
   const { signal } = interrupts;
   const path = `/v1/tasks/${encodeURIComponent(taskId)}`;
@@ -122,7 +122,7 @@ async function follow({ client, taskId, options, view, interrupts, attachCommand
   });
   if (options.cancelOnInterrupt) interrupts.onFirst = () => void cancel(client, path, view);
 
-  /** Looks at the task while it is followed; a look that fails is nobody's concern, as following it tells the same. */
+  /** Polls the task while it is followed; a failed poll is ignored, as following it reports the same. */
   async function keepPolling(): Promise<void> {
     while (!until.aborted) {
       const task = await readTask().catch(() => null);
@@ -151,7 +151,7 @@ async function follow({ client, taskId, options, view, interrupts, attachCommand
   return client.request<Task>('GET', path);
 }
 
-/** A person who sees what is asked, and can answer. */
+/** Whether a user can see the question and answer. */
 function personAt(): Terminal | null {
   if (!process.stdin.isTTY) return null;
   const output = [process.stdout, process.stderr].find(({ isTTY }) => isTTY);

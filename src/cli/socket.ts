@@ -16,7 +16,7 @@ const helloTimeoutMs = 10_000;
 const pingEveryMs = 20_000;
 /** More unread events than this, and the socket is given up: resuming brings them again. */
 const maxWaiting = 10_000;
-/** Whatever the service asks for. */
+/** The delay that the service asks for. */
 const longestAwayMs = 10_000;
 /** With these closings the service says not to come back. */
 const refusals: readonly number[] = [4400, 4401, 4408, 4429];
@@ -28,7 +28,7 @@ export async function openEventSocket(
   url: string,
   { token, taskId, resumeFrom, signal }: { token: string; taskId: string; resumeFrom: number; signal: AbortSignal },
 ): Promise<EventSocket | SocketEnd> {
-  // An abort that came already is told to no listener.
+  // A listener is not called for an abort that has happened already.
   if (signal.aborted) return 'lost';
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`);
   const waiting: TaskEvent[] = [];

@@ -9,7 +9,7 @@ const uploadTimeoutMs = 3_600_000;
 const maxNameChars = 150;
 
 /**
- * A new workspace named after the run, or the given one, with the files in it. Where one file is refused the others are taken back.
+ * A new workspace named after the run, or the given one, with the files in it. Where one file is refused the others are removed.
  *
  * @param nowText makes the name the account's only one of its kind
  */
@@ -23,7 +23,7 @@ export async function uploadFiles(
   try {
     for (const path of run.files) uploaded.push(await upload(client, folder, path));
   } catch (error) {
-    // What was in somebody's workspace before may have become a new version; only our own workspace is ours to empty.
+    // Files of a given workspace may have become new versions; only a workspace made here is emptied.
     if (run.workspaceId === null)
       for (const file of uploaded) await client.request('DELETE', `${folder}/${file}`, { retries: 0 }).catch(() => {});
     throw error;

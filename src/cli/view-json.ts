@@ -1,4 +1,4 @@
-/** Events as JSON lines on the one stream, words for people on the other. */
+/** Events as JSON lines on one stream, notices for users on another. */
 import type { View } from './view.ts';
 
 export function jsonView(out: NodeJS.WritableStream, notices: NodeJS.WritableStream): View {

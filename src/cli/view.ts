@@ -5,14 +5,14 @@ import type { TaskEvent } from './task.ts';
 export interface View {
   /** `progress` has the event in it already. */
   event(event: TaskEvent, progress: Progress): void;
-  /** The task was looked at anew. */
+  /** The task was polled. */
   refresh(progress: Progress): void;
-  /** A word about the command's own doings, on one line. */
+  /** A notice about the command itself, on one line. */
   notice(line: string): void;
-  /** Keeps quiet while a question stands on the screen; what comes meanwhile is shown afterwards. */
+  /** Pauses output while a question is on the screen; what comes meanwhile is shown afterwards. */
   hold(): void;
   release(): void;
-  /** Takes away what is only of the moment; nothing is shown after it but notices. */
+  /** Removes the live part; only notices are shown afterwards. */
   end(): void;
 }
 

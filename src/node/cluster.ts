@@ -1,4 +1,4 @@
-/** A node's place among others. A node alone loads nothing of it. */
+/** A node's membership in a cluster. A single node does not load it. */
 import { readFile } from 'node:fs/promises';
 import type { Runtime } from '../actors/runtime.ts';
 import { systemClock } from '../clock.ts';
@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import type { Disposers } from './disposers.ts';
 import type { Stores } from './stores.ts';
 
-/** A leaving node hands over and ends what it has begun for at most this long; what then still runs goes on elsewhere, or after the next start. */
+/** Time limit of a leaving node's handoff and drain; what still runs then continues on another node, or after the next start. */
 const leaveGraceMs = 15_000;
 
 /** Listens for the other nodes; it joins when the runtime starts. */
@@ -45,7 +45,7 @@ export async function openCluster(
   return cluster;
 }
 
-/** Hands everything over while what is asked here is still answered, and ends what was begun here for actors that live elsewhere by then. */
+/** Hands all shards over while requests are still answered, and finishes requests for actors that have moved meanwhile. */
 export async function leaveCluster({ node }: Cluster, runtime: Runtime): Promise<void> {
   const deadlineMs = performance.now() + leaveGraceMs;
   await node.leave(leaveGraceMs);

@@ -1,4 +1,4 @@
-/** Every domain that a node serves: a new one is named here, and nowhere else. */
+/** Every domain that a node serves: a new one is added here, and nowhere else. */
 import { accounts } from '../domains/accounts/domain.ts';
 import { billing } from '../domains/billing/domain.ts';
 import { commerce } from '../domains/commerce/domain.ts';

@@ -1,4 +1,4 @@
-/** A node's edge: who is calling, what they may do, the routes and the stream, on one server. */
+/** A node's edge: authentication, limits, routes and the stream, on one server. */
 import type { Runtime } from '../actors/runtime.ts';
 import { EventStats } from '../admin/event-stats.ts';
 import { systemClock } from '../clock.ts';
@@ -30,7 +30,7 @@ import type { Stores } from './stores.ts';
 
 const maxHeaderBytes = 16 * 1024;
 const maxMessageBytes = 64 * 1024;
-/** Of a message that is too long so much is read, to tell its client why it is sent away. */
+/** A message that is too long is read up to here, to tell its client why it is disconnected. */
 const maxReceivedBytes = 4 * 1024 * 1024;
 /** Beyond this a stream's reader is too slow (contract §8). */
 const maxUnsentBytes = 1024 * 1024;
@@ -50,7 +50,7 @@ export type EdgeOptions = {
   placement: Placement;
   /** null: a node alone. */
   cluster: Cluster | null;
-  /** Hears where callers reach the service, once it listens. */
+  /** Called with the service's address, once it listens. */
   onPublicUrl(url: string): void;
 };
 
@@ -65,7 +65,7 @@ export type Edge = {
   listen(domainRoutes: readonly AnyRoute[], health: Health): Promise<string>;
 };
 
-/** Tells subscribers what the runtime commits from the start; takes requests when told to listen. */
+/** Publishes committed events from the start; accepts requests once `listen` is called. */
 export async function openEdge({
   config,
   product,

@@ -1,4 +1,4 @@
-/** How a node limits its callers: by itself where it is alone, else together with the other nodes, through Redis. */
+/** Rate limits of a node: in memory where it is alone, else shared with the other nodes through Redis. */
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { clusterIdentity } from '../cluster/cluster-identity.ts';
@@ -17,7 +17,7 @@ import type { Stores } from './stores.ts';
 export type LimitsOfNode = {
   requests: RequestLimits;
   connections: ConnectionLimits;
-  /** Commands this node has sent to Redis to count requests and connections; null: it is alone and sends none. */
+  /** Commands this node has sent to Redis to count requests and connections; null: a single node, which sends none. */
   redisCommands: (() => number) | null;
 };
 
@@ -48,7 +48,7 @@ export async function openLimits(
 }
 
 async function openShared(config: Config, databaseUrl: string, { membership, node }: Cluster, log: Log, disposers: Disposers) {
-  // A node alone does without Redis.
+  // A single node needs no Redis.
   const [{ RedisLimits }, { LeasedRates }, { SharedSocketCounts }] = await Promise.all([
     import('../edge/limits/redis-limits.ts'),
     import('../edge/limits/leased-rates.ts'),

@@ -1,4 +1,4 @@
-/** Builds one node, alone or of a cluster: its parts in the order in which they need each other, each with how it stops. */
+/** Builds one node, alone or of a cluster: its parts in the order of their dependencies, each with its disposer. */
 
 import { Canary, canaryActor } from '../actors/canary/canary.ts';
 import { Runtime } from '../actors/runtime.ts';
@@ -24,18 +24,18 @@ import { openStores } from './stores.ts';
 
 const version = '0.1.0';
 const commandRecordsKeptMs = 24 * 3_600_000;
-/** Clients that are sent away come back spread over at least so long. */
+/** Disconnected clients reconnect spread over at least so long. */
 const fewestReconnectMs = 2_000;
-/** What is still asked after the drain's grace has this long to be answered. */
+/** Requests that still run after the drain's grace have this long to be answered. */
 const closeGraceMs = 10_000;
-/** Deliveries on their way have this long to be answered; those that are not are repeated by whoever takes over. */
+/** Running deliveries have this long to be answered; the next owner of the shard repeats the others. */
 const deliveryGraceMs = 1_000;
 
 /**
  * Starts a node and resolves with its address when it serves. What it has started is in `disposers`, also when it rejects.
  *
  * @param onDrain called when an operator has asked this node to leave
- * @param onTakenOver called when the database has become another node's: this one serves nothing more and has to end
+ * @param onTakenOver called when another node has taken the database lock: this one serves nothing more and has to end
  */
 export async function startNode(
   product: Product,
@@ -96,7 +96,7 @@ export async function startNode(
 
   cluster?.membership.onDrainRequested(onDrain);
   cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
-  // What is committed while the runtime stops is still told.
+  // Events that are committed while the runtime stops are still published.
   disposers.push(() => relay?.stop());
   disposers.push(() => runtime.stop());
   disposers.push(() => Promise.all(started.domains.map((domain) => domain.stop?.())));

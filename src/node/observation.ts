@@ -1,4 +1,4 @@
-/** What operators see of a node: its traces and its admin port. Both are loaded only where somebody wants them. */
+/** What operators see of a node: its traces and its admin port. Both are loaded only where configured. */
 import type { NodeParts } from '../admin/node-metrics.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Config, collectorHeaders } from '../config.ts';

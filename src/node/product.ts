@@ -1,4 +1,4 @@
-/** What a list of domains comes to: one schema, one catalogue of events, one API reference, and their start on a node. */
+/** Combines a list of domains: one schema, one catalogue of events, one API reference, and their start on a node. */
 import type { Domain, Platform, StartedDomain } from '../domains/domain.ts';
 import { plannedEvents } from '../domains/planned-events.ts';
 import type { Authenticator } from '../edge/auth/authenticator.ts';

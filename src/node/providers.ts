@@ -1,4 +1,4 @@
-/** The outside world as a node reaches it: real where it is configured, embedded where it is not. */
+/** The providers of a node: real where configured, else embedded. */
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';

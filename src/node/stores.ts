@@ -1,4 +1,4 @@
-/** Where a node keeps things: the database, embedded unless one is given, and the files. */
+/** The stores of a node: the database, embedded unless one is configured, and the files. */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { trustsAnyServer } from '../database-url.ts';
@@ -19,9 +19,9 @@ import { refusedFunctions } from '../storage/server-functions.ts';
 import type { Disposers } from './disposers.ts';
 
 export type Stores = {
-  /** Root of what is signed and encrypted here. */
+  /** The root secret for signing and encryption. */
   secretKey: string;
-  /** Roots of what may have been signed and encrypted beside it. */
+  /** Other roots that are accepted for reading. */
   acceptedKeys: readonly string[];
   databaseUrl: string;
   database: Database;
@@ -30,7 +30,7 @@ export type Stores = {
   room: DiskRoom;
 };
 
-/** How soon a node notices that others have come or gone, and lists may have fewer connections of PostgreSQL or more. */
+/** How often a node adjusts its spare PostgreSQL connections to the number of nodes. */
 const fitEveryMs = 15_000;
 
 /** Opens them with the newest tables. */
@@ -48,8 +48,8 @@ export async function openStores(config: Config, schema: Schema, log: Log, dispo
   const databaseClock = new DatabaseClock({ database, log });
   disposers.push(() => databaseClock.stop());
   await database.migrate();
-  await sayWhatIsMissing(databaseUrl, database, log);
-  // Before anything is written with a time.
+  await warnOfMissingRights(databaseUrl, database, log);
+  // Before any timestamp is written.
   await databaseClock.start();
   const fit = () => database.useSpareConnections().catch((err) => log.debug({ err }, 'connections could not be counted'));
   await fit();
@@ -61,8 +61,8 @@ export async function openStores(config: Config, schema: Schema, log: Log, dispo
   return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, databaseClock, files, room };
 }
 
-/** What works with less, but had better not. */
-async function sayWhatIsMissing(databaseUrl: string, database: Database, log: Log): Promise<void> {
+/** Warns about optional rights and settings that are missing. */
+async function warnOfMissingRights(databaseUrl: string, database: Database, log: Log): Promise<void> {
   const refused = await refusedFunctions(database.pool);
   if (refused.length > 0)
     log.warn({ refused }, 'the database role lacks functions that roles have by default: dead nodes are replaced more slowly');
@@ -80,12 +80,12 @@ function reserveOf({ databaseUrl, redisUrl, s3Url, diskReserveMb }: Config): num
   return diskReserveMb === null ? null : diskReserveMb * 2 ** 20;
 }
 
-/** After a checkpoint PostgreSQL gives up what its log no longer needs. One that is not ours is not ours to hurry. */
+/** After a checkpoint PostgreSQL frees log that it no longer needs. Only the embedded one is asked for it. */
 async function makeRoom({ databaseUrl }: Config, database: Database): Promise<void> {
   if (databaseUrl === null) await database.write({ text: 'checkpoint' });
 }
 
-/** What every node of a cluster must see is kept where all of them look, and stays there when one node is left. */
+/** Content that every node of a cluster needs is kept in shared storage, and stays there when one node is left. */
 async function openFiles(config: Config, database: Database, room: DiskRoom, log: Log): Promise<FileStore> {
   if (config.s3Url !== null) return openS3Files(parseS3Url(config.s3Url));
   const directory = join(config.dataDir, 'files');
@@ -97,7 +97,7 @@ async function openFiles(config: Config, database: Database, room: DiskRoom, log
 
 async function startPostgres(config: Config, log: Log, disposers: Disposers): Promise<string> {
   const starting = startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost: () => endAtOnce(config.dataDir) });
-  // Known to the stop before it runs: Ctrl-C may come in the middle of a start.
+  // Registered as a disposer before it runs: Ctrl-C may come during the start.
   disposers.push(() =>
     starting.then(
       (postgres) => postgres.stop(),
@@ -107,7 +107,7 @@ async function startPostgres(config: Config, log: Log, disposers: Disposers): Pr
   return (await starting).url;
 }
 
-/** As after a crash, which a start survives without a hand: an orderly stop would wait for commits that can no longer come. */
+/** As after a crash, from which a start recovers by itself: an orderly stop would wait for commits that can no longer come. */
 function endAtOnce(dataDir: string): never {
   const advice = hasNoRoom(dataDir)
     ? `The disk of DATA_DIR (${dataDir}) is full: make room there, and start the service again`

@@ -1,4 +1,4 @@
-/** What other domains may use of tasks: what a tool for agents is. */
+/** What other domains may import of tasks: the type of a tool for agents. */
 
 export { tasksIds } from './ids.ts';
 export type { Tool } from './tools/port.ts';

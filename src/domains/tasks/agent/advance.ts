@@ -17,9 +17,9 @@ import { AgentStep } from './entity.ts';
 import type { AgentContract } from './messages.ts';
 import { emit, narrowed, report, shown } from './state.ts';
 
-/** Below this autonomy a person decides about what cannot be taken back. */
+/** Below this autonomy a user decides about irreversible calls. */
 const fullAutonomy = 100;
-/** An agent that has had this many model turns is stopped: it would go on for ever. */
+/** An agent that has had this many model turns is stopped: it would never end. */
 const maxTurns = 200;
 
 export function advance(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
@@ -56,7 +56,7 @@ function nextCall(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Too
   return announce({ ...acting, effectId: ctx.run(effect, { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
 }
 
-/** It gave its place back while it waited for a person or another agent, or has been stopped. */
+/** Requests admission again: its place was returned while it waited for a user or another agent, or was stopped. */
 function askToGoOn(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   ctx.send(task, agent.taskId, 'requestTurn', { agentId: agent.id, wants: 'calls' });
   return { ...agent, phase: 'queued', place: 'none', updatedAt: ctx.nowMs };
@@ -67,7 +67,7 @@ function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentCont
   return agent;
 }
 
-/** What the answer asked for after `finish` is not done; each call is told so, because a conversation with a call unanswered goes nowhere. */
+/** What the answer asked for after `finish` is not done; each call is told so, because models refuse a conversation with an unanswered call. */
 
 function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const { summary } = call.arguments as { summary: string };
@@ -76,7 +76,7 @@ function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentCo
   return advance({ ...next, phase: 'closing', result: summary }, ctx, toolbox);
 }
 
-/** Closing words end the agent, unless a person has said something it has not heard, or it still owes the task its output.json. */
+/** A final answer ends the agent, unless it has unread guidance, or its output.json for the task is still missing. */
 function close(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   if (agent.guidance.length > 0) return askForTurn({ ...agent, result: null }, ctx);
   if (agent.outputSchema === null) return end(agent, ctx, 'complete', agent.result);
@@ -87,7 +87,7 @@ function needsApproval(agent: AgentRow, call: PendingCall, toolbox: Toolbox): bo
   return agent.autonomyLevel < fullAutonomy && toolbox.find(agent.type as AgentType, call.name)?.highConsequence === true;
 }
 
-/** Waits for a person: with a new approval for the call at work, or for the one that is pending already. */
+/** Waits for a user's decision: with a new approval for the current call, or for the one that is pending already. */
 function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Approval | null): AgentRow {
   const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
   const waiting: AgentRow = { ...agent, status: 'waiting', currentTool: call.name, updatedAt: ctx.nowMs };
@@ -117,17 +117,17 @@ export function record(agent: AgentRow, ctx: TurnContext<AgentContract>, entry: 
   return { ...agent, steps: agent.steps + 1 };
 }
 
-/** Records the result of the call at work and takes it off the list. */
+/** Records the result of the current call and removes it from the list. */
 export function callDone(agent: AgentRow, ctx: TurnContext<AgentContract>, { result, isError }: ToolOutcome): AgentRow {
   const [call, ...calls] = agent.calls as [PendingCall, ...PendingCall[]];
-  // The model's own call stands in the history with its own arguments: it must hear what was done instead.
+  // The history has the model's call with its own arguments: the result must say what was done instead.
   const heard = call.edited ? { approved_with_arguments: call.arguments, result } : result;
   const next = record(agent, ctx, { role: 'tool', callId: call.id, name: call.name, result: heard, isError });
   emit(ctx, next, 'agent.tool_result', { tool: call.name, call_id: call.id, is_error: isError, result: shown(result) });
   return { ...next, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
 }
 
-/** Ends the agent, and what runs for it. `words` are its closing words, or what went wrong. */
+/** Ends the agent, and what runs for it. `words` are its final answer, or what went wrong. */
 export function end(
   agent: AgentRow,
   ctx: TurnContext<AgentContract>,

@@ -1,6 +1,6 @@
 /**
- * Mails that agents send to people on behalf of an account: from a sender of their own, never that of the service's own mails, so that nobody
- * takes one for the other; answered to the account's user; and only so many a day.
+ * Mails that agents send to people on behalf of an account: from a sender of their own, never that of the service's own mails, so that they
+ * cannot be confused; replies go to the account's user; and their number per day is limited.
  */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -19,7 +19,7 @@ export type AgentMailParts = {
   mail: MailProvider;
   /** The sender of agents' mails. */
   from: string;
-  /** Mails leave this service: the account's address must be verified, and mails are counted. Else they are only kept. */
+  /** Mails are really sent: the account's address must be verified, and mails are counted. Otherwise they are only stored. */
   reachesPeople: boolean;
 };
 

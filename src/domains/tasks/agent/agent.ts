@@ -1,6 +1,6 @@
 /**
- * An agent: it asks its task for a model turn, runs the tools the model calls, and asks again, until it has closing words. People pause,
- * resume, guide, cancel it and decide about what it may not do alone. What happens next is in `advance.ts`.
+ * An agent: it asks its task for a model turn, runs the tools the model calls, and asks again, until it has a final answer. Users pause,
+ * resume, guide, cancel it and decide about approvals. What happens next is in `advance.ts`.
  */
 
 import {
@@ -26,7 +26,7 @@ type State = AgentRow | null;
 
 /** The definition of agents, with the effects that reach models and tools (`effects.ts`) and the tools they are offered. */
 export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>): ActorDefinition<AgentRow, AgentContract> {
-  /** Starts what follows, and tells the task what it must show from now on. `before` is the agent as the task was last told of it. */
+  /** Starts what follows, and reports to the task what it shows from now on. `before` is the agent as last reported. */
   const proceed = (before: AgentRow, agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow =>
     reportChange(ctx, before, advance(agent, ctx, toolbox));
   const go = (before: AgentRow, agent: AgentRow, ctx: TurnContext<AgentContract>) => nothing(proceed(before, agent, ctx));
@@ -46,7 +46,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
       },
 
       begin(state, { context }, ctx) {
-        // No refusal: it would be consumed, and the agent would wait for ever once it is created.
+        // Not a refusal: the message would be consumed, and the agent would wait for ever once it is created.
         if (state === null) throw new NotYet('An agent is to begin before it is created');
         const agent = state;
         if (agent.phase !== 'new') return nothing(state);
@@ -61,7 +61,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         if (agent.phase !== 'asking' && agent.phase !== 'queued') return nothing(state);
         const wantsTurn = agent.phase === 'asking';
         if (agent.status === 'paused') {
-          // The grant goes back; resuming asks for it anew.
+          // The grant is returned; resuming requests it anew.
           const back: AgentRow = { ...agent, phase: wantsTurn ? 'ready' : 'calling' };
           return nothing(report(ctx, back, { turn: wantsTurn ? noTurn : null, rests: true }));
         }
@@ -174,7 +174,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
 }
 
 const noTurn = { tokens: 0, costMillicents: 0, model: null };
-/** Messages of people that may wait for the next model turn; none is dropped for a newer one. */
+/** Messages of users that may wait for the next model turn; none is dropped for a newer one. */
 const maxGuidance = 50;
 
 function unpaused(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
@@ -189,7 +189,7 @@ function afterDecision(agent: AgentRow, approved: boolean, toolbox: Toolbox): st
   return `Rejected; ${revises}${lossByGuidance(agent, toolbox)}`;
 }
 
-/** Asked again, the model might well do the same again. */
+/** The model might do the same on a retry. */
 function isAbandoned(outcome: EffectOutcome): outcome is Extract<EffectOutcome, { kind: 'failed' }> {
   return outcome.kind === 'failed' && outcome.abandoned === true;
 }

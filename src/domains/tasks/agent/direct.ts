@@ -1,10 +1,10 @@
 /**
- * How a person or a key directs an agent: decides about a call that waits for an approval, and guides it. Both lend the agent nothing.
+ * How a person or a key directs an agent: decides about a call that waits for an approval, and guides it. Neither gives the agent more rights.
  *
- * - An approval, given or refused, needs the scope of the call it decides about, as the same act over REST does.
- * - Guidance, and the reason of a rejection, is obeyed with what both the agent and its giver may do: from the model turn that hears it the
+ * - An approval, given or refused, needs the scope of the call it decides about, as the same action over REST does.
+ * - Guidance, and the reason of a rejection, is obeyed with what both the agent and its giver may do: from the model turn that reads it the
  *   agent may do no more than that. Otherwise a key that may only guide could have an agent of a wider task spend for it.
- * - A test key directs nothing in live mode: that would spend real money.
+ * - A test key cannot direct live agents: that would spend real money.
  */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
@@ -19,7 +19,7 @@ import type { AgentRow, PendingCall } from './entity.ts';
 import type { AgentContract, Approve, DirectedBy } from './messages.ts';
 import { emit, existing, narrowed, report } from './state.ts';
 
-/** An edge of an older version does not say who asks, and lets in whoever holds `agents.write`. */
+/** An edge of an older version does not name the caller, and admits every holder of `agents.write`. */
 export const unknownDirector: DirectedBy = { id: null, via: 'session', mode: 'live', scopes: null };
 
 /** The agent after the decision, before it goes on; its task is told. Refused with `not_found`, `forbidden`, `conflict`, or `invalid` for arguments that do not fit. */

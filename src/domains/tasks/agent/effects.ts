@@ -1,4 +1,4 @@
-/** What agents await between their turns: the model, tools, and the check of their output. */
+/** Effects of agents: the model, tools, and the check of their output. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectDefinition, EffectsOf } from '../../../actors/define-actor.ts';
@@ -27,7 +27,7 @@ export type AgentServices = {
   log: Log;
 };
 
-/** Longer than the model's own retries and a person's patience; a stuck endpoint ends here. */
+/** Longer than the model's own retries; ends a call to an endpoint that hangs. */
 const modelTimeoutMs = 15 * 60_000;
 const maxOutputTokens = 8_000;
 /** The tool's own time limit comes first and is told to the agent; this one only catches a tool that ignores it. */
@@ -90,7 +90,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
         const agent = await load(actorId);
         if (agent.outputSchema === null) return { problem: null };
         const { accountId: account, outputSchema } = agent;
-        // The service itself looks, not the agent, which may have lost the scope to read.
+        // The service itself reads the file, not the agent, which may have lost the scope to read.
         const authority = { ...authorityOf(agent), scopes: null };
         return { problem: await checkOutput(compute, outputSchema, workspace(agent, authority, effectId), { account, signal }) };
       },

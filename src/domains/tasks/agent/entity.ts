@@ -7,8 +7,8 @@ import type { Approval } from '../task/entity.ts';
 export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete' | 'error' | 'paused' | 'cancelled';
 /**
  * What an agent does next, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
- * the task's grant of it), `modelling`, `calling` (tools), `queued` (for the task's leave to go on calling), `closing` (it has its closing
- * words, and checks its output), `ended`.
+ * the task's grant of it), `modelling`, `calling` (tools), `queued` (for the task's admission to further calls), `closing` (it has its final
+ * answer, and checks its output), `ended`.
  */
 export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'queued' | 'closing' | 'ended';
 /** Whether an agent may start something: `stopping` means only what is in flight may end. */
@@ -19,7 +19,7 @@ export type PendingCall = {
   name: string;
   arguments: unknown;
   approvalId: string | null;
-  /** Whoever approved it changed the arguments: the result says so. */
+  /** The approver changed the arguments: the result says so. */
   edited?: boolean;
 };
 
@@ -39,7 +39,7 @@ export const Agent = defineEntity({
     /** Those of its task, or fewer; null: all. */
     scopes: json<Granted>().strictNullable(),
     ownsWorkspace: p.boolean(),
-    /** Where guidance waits: what all who gave it may do. From the turn that hears it the agent may do no more. */
+    /** Where guidance waits: the rights common to all who gave it. From the turn that reads it the agent may do no more. */
     guideScopes: json<Granted>().strictNullable(),
     model: p.text().strictNullable(),
     outputSchema: json<object>().strictNullable(),
@@ -52,21 +52,21 @@ export const Agent = defineEntity({
     /** The effect that runs for this phase. */
     effectId: p.text().strictNullable(),
     place: p.text().$type<AgentPlace>(),
-    /** How long its model turns and tool calls have taken, and how much of it the task was told. */
+    /** How long its model turns and tool calls have taken, and how much of it was reported to the task. */
     workedMs: p.bigint('number'),
     reportedMs: p.bigint('number'),
-    /** Tool calls of the last model turn that have no result yet; the first is the one at work. */
+    /** Tool calls of the last model turn that have no result yet; the first is the current one. */
     calls: json<PendingCall[]>(),
-    /** What people said since the last model turn. */
+    /** Guidance since the last model turn. */
     guidance: json<string[]>(),
     approvals: json<Approval[]>(),
-    /** Model turns in a row that brought nothing usable. */
+    /** Consecutive model turns without a usable result. */
     badTurns: p.integer(),
     /** The tool calls of the last turn, and how many turns in a row have asked for just these. */
     repeated: json<{ calls: string; times: number }>(),
     /** Entries in the agent's history. */
     steps: p.integer(),
-    /** How often the closing words came without a valid output.json. */
+    /** How often the final answer came without a valid output.json. */
     outputRefusals: p.integer(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),
@@ -79,7 +79,7 @@ export const Agent = defineEntity({
 });
 export type AgentRow = InferEntity<typeof Agent>;
 
-/** One entry of an agent's conversation, stored once: what a person said, what the model answered, what a tool gave. */
+/** One entry of an agent's conversation, stored once: a user's message, a model's answer, a tool's result. */
 export const AgentStep = defineEntity({
   name: 'AgentStep',
   tableName: 'agent_step',

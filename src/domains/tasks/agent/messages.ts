@@ -23,10 +23,10 @@ export type CreateAgent = {
   outputSchema: object | null;
 };
 
-/** What an action of a person on an agent answers. */
+/** The answer to a user's action on an agent. */
 export type AgentAction = { id: string; status: AgentStatus; message: string };
 
-/** Who directs an agent, and what they may do themselves. */
+/** The caller who directs an agent, and the caller's own rights. */
 export type DirectedBy = {
   /** The user or the key; null: not known. */
   id: string | null;
@@ -39,7 +39,7 @@ export type Approve = {
   approvalId: string;
   approved: boolean;
   reason: string | null;
-  /** Takes the place of the arguments the model gave; null: they stay. */
+  /** Replaces the arguments the model gave; null: they stay. */
   editedArguments: object | null;
   by: DirectedBy;
 };
@@ -50,9 +50,9 @@ export type ToolCall = { callId: string; name: string; arguments: unknown };
 export type AgentContract = {
   commands: {
     create(input: CreateAgent): void;
-    /** What it depends on has ended; `context` tells what came of it. */
+    /** The agents it depends on have ended; `context` has their results. */
     begin(input: { context: string }): void;
-    /** What it asked its task for; it has a place at work now. */
+    /** The task grants what was requested; the agent has a place now. */
     turnGranted(input: Record<string, never>): void;
     /** Starts nothing more until it is granted a turn anew: a limit of the plan is reached. */
     stop(input: Record<string, never>): void;
@@ -70,13 +70,13 @@ export type AgentContract = {
   };
   queries: {
     get(input: null): AgentRow | null;
-    /** The approval, if the caller may decide about it; refused as `approve` is, whatever became of it. */
+    /** The approval, if the caller may decide about it; refused as `approve` is, also when it is decided. */
     decidable(input: { approvalId: string; by: DirectedBy }): Approval;
   };
   effects: {
     model(input: { turn: number }): ModelReply;
     tool(input: ToolCall): ToolOutcome;
-    /** A tool that spends. Versions whose orders carry no slot know it not, so they cannot run the call under other ids, and spend twice. */
+    /** A tool that spends. Versions whose orders carry no slot do not know it, so they cannot run the call under other ids, and spend twice. */
     purchase(input: ToolCall): ToolOutcome;
     checkOutput(input: Record<string, never>): { problem: string | null };
   };

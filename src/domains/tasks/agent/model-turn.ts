@@ -1,4 +1,4 @@
-/** What a model's answer makes of an agent: its calls in order, or its end; and when an agent that gets nowhere is stopped. */
+/** Applies a model's answer to an agent: its calls in order, or its end; and stops an agent that makes no progress. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { missingScope, notAllowed } from '../../../authority.ts';
@@ -15,7 +15,7 @@ const maxRepeats = 5;
 /** Calls of one answer; those beyond it are dropped, and the history shows the model that it never made them. */
 const maxCallsPerTurn = 20;
 
-/** Takes the answer into the history. The agent comes back in phase `calling`, `ready` for another turn, `closing`, or ended. */
+/** Adds the answer to the history. Returns the agent in phase `calling`, `ready` for another turn, `closing`, or ended. */
 export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const toolCalls = uniqueIds(reply.toolCalls.slice(0, maxCallsPerTurn), agent.turn);
   let next = record(agent, ctx, { role: 'assistant', text: reply.text, toolCalls });
@@ -33,7 +33,7 @@ export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext<A
   return checkCalls({ ...next, calls: toolCalls.map((call) => ({ ...call, approvalId: null })) }, ctx, toolbox);
 }
 
-/** Refuses what no tool can take, each with a result that tells the model why; what is left is done in order. */
+/** Refuses invalid calls, each with a result that tells the model why; the others run in order. */
 function checkCalls(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const usable: PendingCall[] = [];
   const refused: { call: PendingCall; message: string }[] = [];
@@ -78,7 +78,7 @@ function emptyAnswer(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow
 /** @param problem what is wrong with output.json, null when it is right */
 export function outputChecked(agent: AgentRow, problem: string | null, ctx: TurnContext<AgentContract>): AgentRow {
   if (problem === null) {
-    // A paused agent ends when it is resumed, one that was told something meanwhile goes on: both by way of `closing`.
+    // A paused agent ends when it is resumed, one with new guidance goes on: both through phase `closing`.
     const mayEnd = agent.status !== 'paused' && agent.guidance.length === 0;
     return mayEnd ? end(agent, ctx, 'complete', agent.result) : agent;
   }

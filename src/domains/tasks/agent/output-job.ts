@@ -18,7 +18,7 @@ const job: JobFunction<object, string | null> = async (schema, { open }) => {
   try {
     found = Schema.Errors(schema, value);
   } catch (error) {
-    // References that lead back to themselves use up the stack.
+    // Circular references overflow the stack.
     if (!(error instanceof RangeError)) throw error;
     return 'output.json could not be checked against the schema: the schema cannot be followed.';
   }

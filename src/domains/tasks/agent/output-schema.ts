@@ -1,6 +1,6 @@
 /**
- * Whether what a caller gave as `output_schema` is a JSON Schema (2020-12) that output can be checked against: told when the task is created, before anything
- * is spent on it. Looks at each part once and runs nothing of it: what checking costs is bounded where it happens, see `output.ts`.
+ * Whether a caller's `output_schema` is a JSON Schema (2020-12) that output can be checked against: checked when the task is created, before anything
+ * is spent on it. Reads each part once and runs nothing of it: the cost of checking output is bounded in `output.ts`.
  */
 const maxSchemaChars = 32_000;
 const maxSchemaDepth = 32;
@@ -94,7 +94,7 @@ function partsOf(keyword: string, value: unknown): unknown[] | string {
   return bad === undefined ? Object.values(value) : `has a pattern that is no regular expression: ${shown(bad)}`;
 }
 
-/** Whether a part leads back to itself without a step into the value: then no check against it would end. */
+/** Whether a part refers to itself without a step into the value: then no check against it would end. */
 function endless(root: Schema | object, targets: ReadonlyMap<Schema, unknown[]>): boolean {
   const done = new Set<unknown>();
   const open = new Set<unknown>();

@@ -1,4 +1,4 @@
-/** Checks a task's output.json against the schema its caller gave. Neither is ours, so the check itself runs where it can be ended. */
+/** Checks a task's output.json against the schema its caller gave. Neither is trusted, so the check runs in a process that can be killed. */
 import { ToolError } from '../../../errors.ts';
 import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
 import type { WorkspaceAccess } from '../../workspaces/contract.ts';

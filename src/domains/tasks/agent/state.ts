@@ -1,4 +1,4 @@
-/** An agent's state as rules see it, and what it tells others of itself. */
+/** Derived state of an agent, and its reports and events. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { unrecordedScopes } from '../../../authority.ts';
@@ -12,7 +12,7 @@ import type { AgentAction, AgentContract, CreateAgent } from './messages.ts';
 export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRow {
   return {
     ...input,
-    // A task of a node of an older version does not say these.
+    // A task of a node of an older version does not send these.
     mode: input.mode ?? 'live',
     scopes: input.scopes === undefined ? unrecordedScopes : input.scopes,
     ownsWorkspace: input.ownsWorkspace ?? false,
@@ -50,14 +50,14 @@ export function existing(state: AgentRow | null): AgentRow {
   return state;
 }
 
-/** The agent if a person can still act on it; else `conflict`. */
+/** The agent if a user can still act on it; else `conflict`. */
 export function alive(state: AgentRow | null): AgentRow {
   const agent = existing(state);
   if (agent.phase === 'ended') throw new AppError('conflict', `The agent has ended (${agent.status})`);
   return agent;
 }
 
-/** From now on the agent may do no more than all who gave the guidance that it hears now. */
+/** From now on the agent has only rights that every giver of the guidance it now reads has. */
 export function narrowed(agent: AgentRow): AgentRow {
   return agent.guideScopes === null ? agent : { ...agent, scopes: grantedByBoth(agent.scopes, agent.guideScopes), guideScopes: null };
 }
@@ -87,8 +87,8 @@ export function isAtWork(agent: AgentRow): boolean {
 }
 
 /**
- * Tells the task what it shows of this agent, and what else it must know. What it has worked is told together with a model turn, when it
- * rests, and at its end: with every tool call would be often.
+ * Reports to the task what it shows of this agent, and what else it must know. Worked time is reported together with a model turn, when it
+ * rests, and at its end: with every tool call would be too often.
  */
 export function report(
   ctx: TurnContext<AgentContract>,
@@ -115,7 +115,7 @@ export function reportChange(ctx: TurnContext<AgentContract>, before: AgentRow, 
   return isSame ? after : report(ctx, after);
 }
 
-/** Long arguments and results stand whole in the agent's history; an event shows their beginning. */
+/** The agent's history has long arguments and results whole; an event shows their beginning. */
 export function shown(value: unknown): unknown {
   const text = JSON.stringify(value) ?? 'null';
   return text.length <= maxShown ? value : { truncated: true, text: text.slice(0, maxShown) };

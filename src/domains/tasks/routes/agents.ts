@@ -1,4 +1,4 @@
-/** Agents: what people do with one that is at work. */
+/** Actions of users on running agents. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';

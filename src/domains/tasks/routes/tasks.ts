@@ -1,4 +1,4 @@
-/** Tasks: create, list, look at, cancel, and their recorded history. */
+/** Tasks: create, list, read, cancel, and their recorded history. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -84,7 +84,7 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
         if (body.workspace_id !== undefined) await ownWorkspace(actors, principal, body.workspace_id);
         const { accountId, userId, mode } = principal;
         const { id, commandId } = commandIds(context, tasksIds.task);
-        // A retry hears of the task that its first try made, however many wait by now.
+        // A retry gets the task that its first attempt made, however many wait by now.
         const isMade = async () => commandId !== undefined && (await actors.query(task, id, 'get', null)) !== null;
         if (!(await actors.query(account, accountId, 'hasRoom', null)) && !(await isMade()))
           throw new AppError('rate_limited', 'Too many tasks of this account wait for their turn', { retryAfterS: 60 });
@@ -189,14 +189,14 @@ function ready(row: TaskRow | null, principal: Principal) {
   return { status: 200, headers, body: text };
 }
 
-/** The task if it is the caller's; another account's is as if it were not there. */
+/** The task if it is the caller's; another account's task is treated as missing. */
 export function own(row: TaskRow | null, principal: Principal): TaskRow {
   return ownedBy(principal, row, 'Task');
 }
 
 /**
- * A task does for its creator what the creator may do: working in a workspace that is there, and publishing it, need what they need by
- * themselves. Without workspaces.write its agents only read there.
+ * A task has its creator's rights: working in an existing workspace, and publishing it, need the same scopes as the
+ * operations themselves. Without workspaces.write its agents only read there.
  */
 function mustBeGranted(principal: Principal, { workspace_id: workspaceId, config = {} }: Type.Static<typeof CreateTaskBody>): void {
   const needs = (scope: Scope, what: string) => {

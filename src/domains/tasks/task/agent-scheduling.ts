@@ -22,7 +22,7 @@ export function createPlannedAgents(task: TaskRow, plan: Plan, ctx: TurnContext<
   return { ...task, agents };
 }
 
-/** Creates and begins the agent that another one asks for, or tells it why not. */
+/** Creates and begins the agent that another one asks for, or answers why not. */
 export function delegate(
   task: TaskRow,
   by: { agentId: string; callId: string },
@@ -36,7 +36,7 @@ export function delegate(
     return task;
   }
   const title = prompt.split('\n', 1)[0]!.slice(0, 80);
-  // A node of an older version does not say what the asking agent may do: then it is what the task may do.
+  // A node of an older version does not send the asking agent's rights: then the task's rights apply.
   const scopes = asked.scopes === undefined ? task.scopes : grantedByBoth(task.scopes, asked.scopes);
   const created = create(
     { ...task, scopes },

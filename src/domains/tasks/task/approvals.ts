@@ -7,7 +7,7 @@ export function withApproval(approvals: Approval[], changed: Approval): Approval
   return others.length === approvals.length ? [...approvals, changed] : approvals.map((one) => (one.id === changed.id ? changed : one));
 }
 
-/** The list when an agent has ended: what nobody decided until then is expired. */
+/** The list when an agent has ended: undecided ones are expired. */
 export function withoutPending(approvals: Approval[], agentId: string): Approval[] {
   const expired = ({ status, agentId: of }: Approval) => status === 'pending' && of === agentId;
   return approvals.some(expired) ? approvals.map((one) => (expired(one) ? { ...one, status: 'expired' as const } : one)) : approvals;

@@ -1,4 +1,4 @@
-/** What tasks await between their turns: the plan. */
+/** The effect of tasks: making the plan. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectsOf } from '../../../actors/define-actor.ts';
@@ -10,7 +10,7 @@ import { type TaskContract, task as taskRef } from './messages.ts';
 import { type Planned, planRequest, type ReadPlan, readPlan } from './plan.ts';
 import { budgetIsSpent } from './turn-admission.ts';
 
-/** A model that answers no plan is told why and asked again this often. */
+/** How often a model whose answer is not a valid plan is told why and asked again. */
 const maxTries = 3;
 const planTimeoutMs = 10 * 60_000;
 const maxFilesShown = 200;
@@ -40,7 +40,7 @@ export function taskEffects(services: { model: Model; database: Database; actors
               account: task.accountId,
             });
           } catch (error) {
-            // What earlier tries cost is counted all the same.
+            // The cost of earlier attempts is counted too.
             if (attempt > 1 && error instanceof AppError && !signal.aborted) return planned({ problem: error.message });
             throw error;
           }

@@ -7,13 +7,13 @@ import type { AgentStatus } from '../agent/entity.ts';
 
 export const taskStatuses = ['pending', 'planning', 'running', 'paused', 'complete', 'failed', 'cancelled'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
-/** `expired`: the agent ended before anybody decided. */
+/** `expired`: the agent ended before a decision. */
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired';
 
-/** `counting`: the account has been told of the last model turn, and has not said that it has counted it. */
-/** `lacking`: the account has said that it cannot give the place now, as so many agents are at work as its plan allows at once. */
+/** `counting`: the last model turn was reported to the account, which has not confirmed that it is counted. */
+/** `lacking`: the account cannot give the place now, as its plan allows no more agents at work at once. */
 export type Place = { name: string; held: boolean; counting: boolean; lacking?: number };
-/** What an agent asks its task for: a model turn, or to go on with its tool calls. */
+/** What an agent requests of its task: a model turn, or to continue its tool calls. */
 export type TurnRequest = { agentId: string; wants: 'turn' | 'calls' };
 
 /** `config` of a task as the caller gave it, defaults filled in. */
@@ -73,7 +73,7 @@ export const Task = defineEntity({
     accountId: p.text(),
     userId: p.text(),
     mode: p.text().$type<'live' | 'test'>(),
-    /** Of the key that made it; null: a session made it, which holds all. */
+    /** Scopes of the key that made it; null: a session made it, which has all. */
     scopes: json<Granted>().strictNullable(),
     /** Its workspace was made for it. */
     ownsWorkspace: p.boolean(),
@@ -90,7 +90,7 @@ export const Task = defineEntity({
     granted: json<string[]>(),
     /** Agents that wait for a grant, first come first served. */
     waiting: json<TurnRequest[]>(),
-    /** Places at work asked of the account, by agent; and how many have been asked for so far, which numbers them. */
+    /** Places requested of the account, by agent; and how many were requested so far, which numbers them. */
     places: json<Record<string, Place>>(),
     placesAsked: p.integer(),
     /** A limit of the account's plan is reached: nothing is started. */

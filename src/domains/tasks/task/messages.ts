@@ -12,7 +12,7 @@ export type CreateTask = {
   accountId: string;
   userId: string;
   mode: 'live' | 'test';
-  /** Of the key that makes it; null: a session makes it, which holds all. */
+  /** Scopes of the key that makes it; null: a session makes it, which has all. */
   scopes: Granted;
   prompt: string;
   config: TaskConfig;
@@ -20,7 +20,7 @@ export type CreateTask = {
   workspaceId: string | null;
 };
 
-/** What an agent tells its task whenever something that the task shows has changed. */
+/** What an agent reports to its task whenever something that the task shows has changed. */
 export type AgentReport = {
   agentId: string;
   status: AgentStatus;
@@ -32,9 +32,9 @@ export type AgentReport = {
   turn: { tokens: number; costMillicents: number; model: string | null } | null;
   /** An approval that is new or was decided. */
   approval: Approval | null;
-  /** Nothing of it is in flight and it asks for nothing: its place at work is free. */
+  /** It has nothing in flight and requests nothing: its place is free. */
   rests: boolean;
-  /** How long it has worked since it was last told, and in all. */
+  /** How long it has worked since the last report, and in all. */
   work: { ms: number; inAllMs: number } | null;
 };
 
@@ -46,18 +46,18 @@ export type TaskContract = {
     planned(input: EffectResult<Planned>): void;
     /** From an agent that has nothing in flight. */
     requestTurn(input: TurnRequest): void;
-    /** From its account: it cannot begin now, and why. */
+    /** From its account: the task cannot begin now, and why. */
     mustWait(input: { waitingFor: WaitingFor }): void;
-    /** From its account: a place that was asked for cannot be given now, as so many agents are at work as may be at once. */
+    /** From its account: a requested place cannot be given now, as the plan allows no more agents at work at once. */
     placeLacking(input: { place: string; allowed: number }): void;
-    /** From its account: a place at work that was asked for. */
+    /** From its account: a requested place is given. */
     placeGiven(input: { place: string }): void;
-    /** From its account: what an agent used is counted. */
+    /** From its account: the usage of an agent is counted. */
     counted(input: { place: string }): void;
-    /** From its account: a limit of the plan is reached, or is not any more. */
+    /** From its account: a limit of the plan is reached, or no longer is. */
     planLimit(input: { reached: boolean; limit: WaitingFor | null }): void;
     report(input: AgentReport): void;
-    /** `scopes`: what the agent may do that asks, and so the one that it asks for. */
+    /** `scopes`: the rights of the asking agent, which the new agent gets too. */
     delegate(input: { agentId: string; callId: string; type: string; prompt: string; scopes: Granted }): void;
     delivered(input: DeliveredFile): void;
     /** Ends the task and all its agents. Refused with `conflict` when it has ended. */

@@ -1,4 +1,4 @@
-/** The plan of a task: which agents work on it, with what instruction, after whom. A model makes it, by this schema; these rules make it safe. */
+/** The plan of a task: which agents work on it, with what instruction, after which others. A model makes it, by this schema; these rules validate it. */
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import { insideFence } from '../../../fence.ts';
@@ -19,7 +19,7 @@ export const PlanSchema = Type.Object({
 export type PlannedAgent = { type: string; title: string; prompt: string; after: number[] };
 export type Plan = { agents: PlannedAgent[] };
 
-/** What the planning effect brings back: also what the tries cost that came to nothing. */
+/** The result of the planning effect, with the cost of failed attempts. */
 export type Planned = { result: ReadPlan; tokens: number; costMillicents: number };
 
 /** A plan, or what is wrong with an answer, in words for the model. */
@@ -71,7 +71,7 @@ export function readPlan(reply: ModelReply, maxAgents: number): ReadPlan {
   return { plan: { agents } };
 }
 
-/** Whether every agent's turn comes once those it comes after have ended. */
+/** Whether every agent can start in the end: the dependencies have no cycle. */
 function canBegin(agents: PlannedAgent[]): boolean {
   const begun = new Set<number>();
   for (let before = -1; before < begun.size; ) {

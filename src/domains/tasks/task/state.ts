@@ -1,4 +1,4 @@
-/** A task's state as rules see it. */
+/** Derived state of a task. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { unrecordedScopes } from '../../../authority.ts';
@@ -11,7 +11,7 @@ import type { CreateTask, TaskContract } from './messages.ts';
 export function newTask(id: string, input: CreateTask & { workspaceId: string; ownsWorkspace: boolean }, nowMs: number): TaskRow {
   return {
     ...input,
-    // A node of an older version does not say.
+    // A node of an older version does not send it.
     scopes: input.scopes === undefined ? unrecordedScopes : input.scopes,
     id,
     status: 'pending',

@@ -1,5 +1,5 @@
 /**
- * A task: it waits for its turn, has a plan made, sends its agents to work, grants what they start so that budget and limits hold, and ends
+ * A task: it waits for its turn, has a plan made, starts its agents, admits their work so that budget and limits hold, and ends
  * when they have ended. What it shows of its agents is what they report.
  */
 
@@ -77,7 +77,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
 
       placeGiven(state, { place }, ctx) {
         if (state === null) return nothing(state);
-        // It was given back before it was given.
+        // The place was returned before it was given.
         if (!knowsPlace(state, place)) ctx.send(account, state.accountId, 'agentRests', { place });
         return nothing(changePlace(state, place, { held: true }, ctx));
       },
@@ -88,7 +88,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
 
       planLimit(state, { reached, limit = null }, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
-        // Said again it may bring what was not known before: what is used up.
+        // A repetition may bring something new: what is used up.
         if (state.limitReached === reached) return nothing(reached && state.status === 'paused' ? { ...state, waitingFor: limit } : state);
         if (reached) for (const [id, place] of Object.entries(state.places)) if (place.held) ctx.send(agent, id, 'stop', {});
         ctx.send(account, state.accountId, 'goOn', { heard: { taskId: ctx.id, reached } });
@@ -99,7 +99,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
       report(state, news, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
         const { agentId, turn, approval, rests, work, ...shown } = news;
-        // What has ended stays so, whatever it had told before.
+        // An ended agent stays ended, whatever late reports say.
         const wasOver = isOver(state, agentId);
         const told = wasOver ? {} : shown;
         const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...told, ...usage(one, turn) } : one));
@@ -162,7 +162,7 @@ function nothing(state: State): Turn<State, undefined> {
   return { state, reply: undefined };
 }
 
-/** The agent has told that it has ended. */
+/** The agent has reported its end. */
 function isOver(task: TaskRow, agentId: string): boolean {
   return task.agents.some((one) => one.id === agentId && agentHasEnded(one.status));
 }
@@ -175,7 +175,7 @@ function usage(one: AgentSummary, turn: { tokens: number; model: string | null }
   return turn === null ? {} : { tokensUsed: one.tokensUsed + turn.tokens, model: turn.model ?? one.model };
 }
 
-/** The account is told with each model turn; the agent's next one waits until that is counted. */
+/** Usage is reported to the account with each model turn; the agent's next one waits until it is counted. */
 function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, ctx: TurnContext<TaskContract>): TaskRow {
   const tokens = turn?.tokens ?? 0;
   const one = task.agents.find((other) => other.id === agentId);
@@ -186,7 +186,7 @@ function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, c
   return place === undefined ? task : { ...task, places: { ...task.places, [agentId]: { ...place, counting: true } } };
 }
 
-/** Tells who delegated, and starts those that waited for this agent. */
+/** Notifies the delegating agent, and starts those that waited for this agent. */
 function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   const one = task.agents.find((other) => other.id === agentId);
   if (one?.delegatedBy) {

@@ -27,7 +27,7 @@ export function grantTurns(task: TaskRow, ctx: TurnContext<TaskContract>): TaskR
   return task.waiting.reduce((next, request) => consider(next, request, ctx), task);
 }
 
-/** What the account has said of a place; one that was given goes back where the agent may not use it now. */
+/** The account's answer about a place; a given one is returned where the agent may not use it now. */
 export function changePlace(task: TaskRow, name: string, change: Partial<Place>, ctx: TurnContext<TaskContract>): TaskRow {
   const [agentId, place] = Object.entries(task.places).find(([, one]) => one.name === name) ?? [];
   if (agentId === undefined || place === undefined) return task;
@@ -40,12 +40,12 @@ export function knowsPlace(task: TaskRow, name: string): boolean {
   return Object.values(task.places).some((place) => place.name === name);
 }
 
-/** The agent has nothing in flight: its place goes back. One that was only asked for stays asked for. */
+/** The agent has nothing in flight: its place is returned. A place that was only requested stays requested. */
 export function rest(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   return task.places[agentId]?.held === true ? giveBack(task, agentId, ctx) : task;
 }
 
-/** The agent has ended and wants nothing any more. */
+/** Withdraws all requests of an agent that has ended. */
 export function forget(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   const next = task.places[agentId] === undefined ? task : giveBack(task, agentId, ctx);
   return { ...next, granted: next.granted.filter((id) => id !== agentId), waiting: without(next.waiting, agentId) };
@@ -75,7 +75,7 @@ function askForPlace(task: TaskRow, agentId: string, ctx: TurnContext<TaskContra
 function giveBack(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   const { [agentId]: place, ...others } = task.places;
   ctx.send(account, task.accountId, 'agentRests', { place: place!.name, held: place!.held });
-  // The next place to be given may be another one of this task's: the account says so where it is not.
+  // The next place may be given to another agent of this task: the account answers where it is not.
   const places = Object.fromEntries(Object.entries(others).map(([id, { lacking: _, ...other }]) => [id, other]));
   return { ...task, places };
 }

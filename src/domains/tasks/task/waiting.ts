@@ -1,4 +1,4 @@
-/** Why a task waits, where the account's plan is the reason: found out after every turn of the task, shown by it, and told by an event. */
+/** Why a task waits, where the account's plan is the reason: computed after every turn of the task, shown by it, and sent as an event. */
 
 import type { Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { isoTimestamp } from '../../../clock.ts';
@@ -7,7 +7,7 @@ import type { TaskRow } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 import { emit } from './state.ts';
 
-/** What callers see of it: fields of the task, and of the event `task.waiting`. */
+/** As callers see it: fields of the task, and of the event `task.waiting`. */
 export type WaitingView = { waiting_for: 'concurrency' | 'plan_limit' | null; waiting_message: string | null };
 
 type Command = (state: TaskRow | null, input: any, ctx: TurnContext<TaskContract>) => Turn<TaskRow | null, any>;
@@ -45,7 +45,7 @@ function saying(before: WaitingFor | null, task: TaskRow, ctx: TurnContext<TaskC
 
 function waitingNow(task: TaskRow): WaitingFor | null {
   const { status, waitingFor, limitReached, pauseReason } = task;
-  // Until it begins its account alone knows, and has said so.
+  // Until the task begins only its account knows the reason, and has sent it.
   if (status === 'pending') return waitingFor;
   if (status !== 'running' && status !== 'paused') return null;
   if (limitReached) return waitingFor?.kind === 'plan_limit' ? waitingFor : null;

@@ -1,4 +1,4 @@
-/** The six types of agents: what each is told about its work. Which tools it has is said by the tools. */
+/** The six types of agents: their instructions. Each tool lists the types that have it. */
 import type { AgentType } from './port.ts';
 
 /** The same for every type: how to work, what is owed to the user, when to stop. */

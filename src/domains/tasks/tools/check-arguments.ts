@@ -5,7 +5,7 @@ import { Value } from 'typebox/value';
 const maxProblems = 5;
 
 /**
- * Arguments that fit the tool's schema: fields it does not know are dropped, `"5"` is taken for 5 where a number is asked for. A string
+ * Arguments that fit the tool's schema: fields it does not know are dropped, `"5"` is accepted as 5 where a number is required. A string
  * is arguments that were not valid JSON. The message names each field and what it must be.
  */
 export function checkArguments(

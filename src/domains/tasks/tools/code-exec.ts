@@ -1,4 +1,4 @@
-/** code_exec: JavaScript of an agent, run in a sandbox process that knows nothing but the task's workspace. */
+/** code_exec: JavaScript of an agent, run in a sandbox process that can access only the task's workspace. */
 
 import Type from 'typebox';
 import { ToolError } from '../../../errors.ts';
@@ -18,7 +18,7 @@ export function createCodeExec(pool: SandboxPool): Tool {
     parameters: Type.Object({
       code: Type.String({ minLength: 1, maxLength: sandboxLimits.codeChars, description: 'JavaScript; the last expression is the result' }),
     }),
-    // Its functions for files need what the tools for files need: the workspace itself sees to it.
+    // Its functions for files need the scopes of the tools for files: the workspace itself checks them.
     need: null,
     highConsequence: false,
     repeatable: true,

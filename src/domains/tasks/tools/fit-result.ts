@@ -1,7 +1,7 @@
 /** Makes a tool's result small enough to be recorded, keeping its form where it can. */
 
 /**
- * `value` as JSON data of at most `maxBytes` when written out. What is too long loses the ends of its longest texts first, then becomes
+ * `value` as JSON data of at most `maxBytes` when written out. A value that is too long loses the ends of its longest texts first, then becomes
  * the beginning of its JSON as text. Throws when `value` is no JSON.
  */
 export function fitResult(value: unknown, maxBytes: number): unknown {

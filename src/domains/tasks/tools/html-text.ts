@@ -1,7 +1,7 @@
 /**
- * Turns a web page into readable text, in one pass over it. Pages come from strangers: the tree builders at hand need a minute for
- * 300 KB of unclosed tags, and this runs beside everything else of the node. So there is no tree, only counters; time grows with length,
- * and other work gets its turn in between.
+ * Turns a web page into readable text, in one pass over it. Pages are untrusted: the available tree builders need a minute for
+ * 300 KB of unclosed tags, and this runs beside other work of the node. So there is no tree, only counters; time grows linearly with length,
+ * and it yields to other work in between.
  */
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { TextNode } from 'node-html-parser';

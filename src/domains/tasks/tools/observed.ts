@@ -1,4 +1,4 @@
-/** A toolbox whose calls are counted and traced; it does as the one it stands for. */
+/** Wraps a toolbox; counts and traces its calls. */
 import { CountBy, Distribution } from '../../../counts.ts';
 import type { Tracer } from '../../../tracing.ts';
 import type { Toolbox } from './port.ts';

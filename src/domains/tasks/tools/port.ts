@@ -17,11 +17,11 @@ export type ToolContext = {
   accountId: string;
   taskId: string;
   agentId: string;
-  /** The same for every try of this call: the idempotency key where the other side has them. */
+  /** The same for every try of this call: the idempotency key where the receiving service supports one. */
   callId: string;
   /** The account, whose slot the ids carry that follow from `callId`; null for a call that an earlier version recorded, whose ids carry none. */
   slotOwner: string | null;
-  /** What the agent may do; `mode` says whose money it spends. */
+  /** The agent's rights; `mode` says whether it spends live or test money. */
   authority: Authority;
   /** Aborted on cancel and when the tool's time is up. */
   signal: AbortSignal;
@@ -30,7 +30,7 @@ export type ToolContext = {
 };
 
 export type Tool = {
-  /** Stands in recorded calls: it stays as it is. */
+  /** Part of recorded calls: never change it. */
   name: string;
   /** Which agents have it. */
   agentTypes: 'all' | readonly AgentType[];
@@ -51,7 +51,7 @@ export type Tool = {
 /** Longest recorded result of a tool call. Tools page or summarise what is longer. */
 export const maxResultBytes = 64 * 1024;
 
-/** What became of a call, as it is recorded and told to the model. */
+/** The outcome of a call, as it is recorded and sent to the model. */
 export type ToolOutcome = { result: unknown; isError: boolean };
 
 /** All that agents know of tools: what each type is told and offered, and how a call is checked and run. */
@@ -68,6 +68,6 @@ export interface Toolbox {
   isRepeatable(name: string): boolean;
   /** Arguments that fit the tool's schema, or what is wrong with them in words a model can act on. */
   check(name: string, sent: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
-  /** Runs a call, unless `context.authority` does not allow it; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` hears of those that are nobody's fault but ours. */
+  /** Runs a call, unless `context.authority` does not allow it; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` is called for defects of the service. */
   run(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
 }

@@ -1,4 +1,4 @@
-/** A workspace file as a stream of decoded text, for whatever must not hold the whole file. */
+/** A workspace file as a stream of decoded text, without holding the whole file in memory. */
 
 import { TextDecoder } from 'node:util';
 import { ToolError } from '../../../errors.ts';

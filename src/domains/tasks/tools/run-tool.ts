@@ -1,5 +1,5 @@
 /**
- * Runs one tool call the same way for every tool: time limit, abort, bounded result, failures told in words that help the agent. Where this
+ * Runs one tool call the same way for every tool: time limit, abort, bounded result, failures as texts that help the agent. Where this
  * service is too busy, a call that may be repeated is tried again inside its own time.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,10 +11,10 @@ import { maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from '.
 
 /**
  * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`, when
- * the caller aborts (whatever the tool still does then is nobody's concern), and with `draining` when this node stops: the call
- * is for another node to make.
+ * the caller aborts (the tool's late result is ignored), and with `draining` when this node stops: the call
+ * is then made by another node.
  *
- * @param onDefect told of an error that is neither a `ToolError` nor a refusal (`AppError`), for the log; the agent hears only that the tool failed
+ * @param onDefect called with an error that is neither a `ToolError` nor a refusal (`AppError`), for the log; the agent is told only that the tool failed
  */
 export async function runTool(
   tool: Tool,
@@ -55,19 +55,19 @@ async function untilNotBusy(tool: Tool, signal: AbortSignal, run: () => Promise<
       if (!tool.repeatable || !isBusy(error) || signal.aborted) throw error;
       const triedForMs = performance.now() - beganAtMs;
       const pauseMs = elapsedBackoffMs(triedForMs, shortestPauseMs, longestPauseMs);
-      // No time for another try: what kept it from running is told, not that it was slow.
+      // No time for another attempt: the result says why it could not run, not that it was slow.
       if (triedForMs + pauseMs >= tool.timeoutMs) throw error;
       await pause(pauseMs, undefined, { signal });
     }
   }
 }
 
-/** Said on purpose, in words for callers. */
+/** An intended failure, with a text for callers. */
 function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && errorCodes[error.code].public;
 }
 
-/** It was not done, and may be later: too much work here, or a part of the service that does not answer. */
+/** It was not done, and may succeed later: too much work here, or a part of the service does not answer. */
 function isBusy(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'overloaded' || error.code === 'mailbox_full' || error.code === 'unavailable');
 }

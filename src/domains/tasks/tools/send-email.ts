@@ -15,7 +15,7 @@ export const sendEmail: Tool = {
     subject: Type.String({ minLength: 1, maxLength: 300, description: 'One line' }),
     body: Type.String({ minLength: 1, maxLength: 200_000, description: 'Plain text; write it out completely' }),
   }),
-  // No other operation sends mail, so no scope stands for it; a person approves it below autonomy 100.
+  // No other operation sends mail, so there is no scope for it; a user approves it below autonomy 100.
   need: null,
   highConsequence: true,
   repeatable: false,

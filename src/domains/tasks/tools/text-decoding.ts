@@ -1,4 +1,4 @@
-/** Tells text from binary and finds a text's encoding from its first bytes; files and pages come as they were made, not as one wishes. */
+/** Tells text from binary and finds a text's encoding from its first bytes; files and pages come in any encoding. */
 
 export type TextKind = { kind: 'text'; encoding: string } | { kind: 'binary'; what: string };
 
