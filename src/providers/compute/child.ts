@@ -1,6 +1,6 @@
 /**
- * The program of a computing process. It knows no secret: its environment is empty. It loads a job's module when the job is first run and keeps it;
- * nothing in here is trusted to end in time, the node kills it from outside.
+ * The program of a computing process. It has no secrets: its environment is empty. It loads a job's module when the job is first run and keeps it;
+ * nothing in here is trusted to end in time: the node kills the process from outside.
  */
 import { Readable } from 'node:stream';
 import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
@@ -12,7 +12,7 @@ const ofSource = new WeakSet<Error>();
 
 const never = new AbortController().signal;
 let sources = 0;
-/** Waits for the node's answer to the one question under way. */
+/** Waits for the node's answer to the pending question. */
 let answered: ((answer: ToChild) => void) | null = null;
 let asking: Promise<unknown> = Promise.resolve();
 
@@ -57,7 +57,7 @@ async function* pieces(source: number): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** One question at a time, since answers carry no number. */
+/** One question at a time, since answers have no number. */
 function ask(question: ToParent): Promise<ToChild> {
   const answer = asking.then(() => {
     return new Promise<ToChild>((resolve, reject) => {

@@ -1,9 +1,9 @@
 /**
- * The computing processes of a node: started on first use, at most `processes`, gone after a while without work. Owns every process it starts:
+ * The computing processes of a node: started on first use, at most `processes`, ended after a time without work. Owns every process it starts:
  * after `close` none is left.
  *
- * C1 A job that breaks a limit ends with its process; no other job was in it.
- * C2 Accounts take turns, and none has all processes: work of one account delays another's by one job at most.
+ * C1 A job that breaks a limit is ended with its process; no other job runs in it.
+ * C2 Accounts are served round-robin, and none has all processes: work of one account delays another's by one job at most.
  * C3 Long jobs never have all processes, and one account has one long job at a time.
  * C4 What waits is bounded, by account and in all.
  */
@@ -73,7 +73,7 @@ export class ComputePool implements Compute {
       return result as Result;
     } catch (error) {
       this.stats.jobs.add([job.name, ends.aborted ? 'aborted' : outcomeOf(error)]);
-      // The end of a process may be heard before the signal that ended it.
+      // The exit of a process may be reported before the abort that caused it.
       throw ends.aborted ? ends.reason : error;
     } finally {
       for (const leave of leaves) leave();

@@ -1,6 +1,6 @@
 /**
- * Computing over what a caller, a file or a model sent. It happens apart from the node's event loop, bounded in time and memory, so that one
- * input can neither stop the node nor keep its neighbours waiting.
+ * Computing over input of callers, files and models. It runs apart from the node's event loop, bounded in time and memory, so that one
+ * input can neither stop the node nor delay other requests.
  */
 import type { Readable } from 'node:stream';
 
@@ -23,12 +23,12 @@ export type JobFunction<Input, Result> = (input: Input, context: JobContext) => 
 export type JobContext = {
   /** Opens the caller's source once more, from its start. Its bytes come in pieces as they are read. */
   open(): Promise<Readable>;
-  /** Aborted when nobody waits for the result any more. A process that computes is ended then; only work in the node's own thread has to look. */
+  /** Aborted when the result is no longer needed. A computing process is killed then; only work in the node's own thread has to check it. */
   readonly signal: AbortSignal;
 };
 
 export type RunOptions = {
-  /** Whose work it is: accounts take turns. */
+  /** The account of the work: accounts are served round-robin. */
   account: string;
   /** Ends the work, whether it waits or runs. */
   signal?: AbortSignal;
@@ -39,7 +39,7 @@ export type RunOptions = {
 /** Why a run was ended from outside. */
 export type StopReason = 'time' | 'memory' | 'crash';
 
-/** The job needed more time or memory than it may use. It would again: do not repeat it. */
+/** The job needed more time or memory than it may use. Do not retry: it would again. */
 export class JobStopped extends Error {
   override name = 'JobStopped';
   readonly reason: StopReason;

@@ -31,7 +31,7 @@ const maxCpuMs = 60_000;
 const orphanCpuS = 300;
 /** Below the node's own priority: where cores are few, requests go first. */
 const niceness = 5;
-/** On a busy machine a job gets its time later, but not for ever: so many times its limit by the clock. */
+/** On a busy machine a job gets its processor time later: wall-clock limit, as a multiple of its limit. */
 const patience = 4;
 
 export class ComputeProcess {
@@ -71,7 +71,7 @@ export class ComputeProcess {
       };
       void this.gone.then(() => clearTimeout(timer));
     });
-    // The run that needs it hears of a failure; one that is stopped before must not end the node.
+    // The run that needs the process gets the failure; an unobserved rejection must not end the node.
     this.ready.catch(() => {});
     this.child.on('message', (message) => this.onMessage(message as ToParent));
   }
@@ -135,7 +135,7 @@ export class ComputeProcess {
     };
   }
 
-  /** Ends it at once, whatever it does; resolves when it is gone. */
+  /** Kills the process at once; resolves when it has ended. */
   kill(): Promise<void> {
     this.inService = false;
     if (!this.isGone) this.hold(true);
@@ -148,7 +148,7 @@ export class ComputeProcess {
     for (const part of [this.child, this.child.channel]) held ? part?.ref() : part?.unref();
   }
 
-  /** What cannot be sent is thrown; what a process that has just ended no longer hears is told by its end. */
+  /** Throws what cannot be sent; a message to a process that has just ended is covered by its exit. */
   private say(message: ToChild): void {
     if (!this.child.connected) return;
     this.child.send(message, () => {});
@@ -191,7 +191,7 @@ function revived({ name, message, code, stack }: PlainError): Error {
 function cpuMsOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field, the name, may hold anything; behind it fields are plain.
+    // The second field, the name, may contain anything; the fields after it are simple.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * 10;
   } catch {
@@ -199,7 +199,7 @@ function cpuMsOf(pid: number): number | null {
   }
 }
 
-/** The last thing the process complained about, for the log. */
+/** The last error output of the process, for the log. */
 function tailOf(child: ChildProcess): () => string {
   let tail = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

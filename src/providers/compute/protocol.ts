@@ -1,4 +1,4 @@
-/** What the node and a computing process say to each other. One job at a time; the process asks for each piece of a source, so none is sent unasked. */
+/** The messages between the node and a computing process. One job at a time; the process asks for each piece of a source, so none is sent unasked. */
 
 export type ToChild =
   | { op: 'run'; module: string; input: unknown }

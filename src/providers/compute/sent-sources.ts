@@ -40,7 +40,7 @@ export class SentSources {
     if (this.open === undefined || this.sources.size >= maxOpen) throw new Error('a job opened a source that it has not');
     const opened = await this.open();
     const stream = opened instanceof Readable ? opened : new Readable().wrap(opened);
-    // An error is told where the source is read.
+    // An error is reported where the source is read.
     stream.on('error', () => {});
     this.sources.set(id, { stream, pieces: stream[Symbol.asyncIterator]() });
     if (this.closed) this.end(id);

@@ -1,4 +1,4 @@
-/** A mail in the form of RFC 5322, as it is kept or sent. */
+/** A mail in the form of RFC 5322, as it is stored or sent. */
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { domainOf, type Mail, mailProblem } from './port.ts';
@@ -30,7 +30,7 @@ export async function composeMail(mail: Mail, messageId: string, { from: own, cl
   return composer.compile().build();
 }
 
-/** The id as a word that can stand in a header and be a file name. */
+/** The id in characters that are safe in a header and in a file name. */
 export function plainId(messageId: string): string {
   return (
     messageId

@@ -1,4 +1,4 @@
-/** Mail without a mail server: each message is kept as a .eml file, which any mail program opens. */
+/** Mail without a mail server: each message is stored as a .eml file, which any mail program opens. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

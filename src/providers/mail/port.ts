@@ -7,15 +7,15 @@ export type Mail = {
   text: string;
   /** Left out: the service's own sender. */
   from?: string;
-  /** Who reads the answers; left out, the sender. */
+  /** Reply-To; left out, the sender. */
   replyTo?: string;
 };
 
 export interface MailProvider {
   /**
-   * Hands one mail over. `messageId` is the same for every try, so that receivers can recognise a repeat.
-   * Returns where it went, in words for the sender (e.g. `kept as 01j….eml`). Throws `AppError('unavailable')` when it surely was not sent;
-   * any other error means that nobody knows.
+   * Sends one mail. `messageId` is the same for every try, so that receivers can recognise a repeat.
+   * Returns where it went, in words for the sender (e.g. `kept as 01j….eml`). Throws `AppError('unavailable')` when it certainly was not sent;
+   * any other error means that the outcome is unknown.
    */
   send(mail: Mail, messageId: string): Promise<{ detail: string }>;
 }

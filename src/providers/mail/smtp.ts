@@ -1,7 +1,7 @@
 /**
- * Mail by SMTP. What matters is to know what happened: until the server has agreed to take the content, and whenever it says no, the
- * mail surely was not sent; once content flows and no answer comes back, nobody knows. So the content is a stream that notices when
- * it is first read, which happens only after the server's go-ahead.
+ * Mail by SMTP. The outcome must be known: until the server has accepted the DATA command, and whenever it refuses, the
+ * mail certainly was not sent; once content is sent and no answer comes back, the outcome is unknown. So the content is a stream that notices when
+ * it is first read, which happens only after the server's acceptance.
  */
 import { Readable } from 'node:stream';
 import { mailboxOf } from '../../email.ts';
@@ -52,7 +52,7 @@ function parseServer(text: string): Server {
   return { options, credentials: url.username ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : null };
 }
 
-/** One mail over one connection. Throws `unavailable` when it surely was not sent, `outcome_unknown` when nobody knows. */
+/** One mail over one connection. Throws `unavailable` when it certainly was not sent, else `outcome_unknown`. */
 async function deliver({ options, credentials }: Server, envelope: { from: string; to: string }, message: Buffer): Promise<void> {
   const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection');
   const connection = new SMTPConnection(options);
@@ -68,7 +68,7 @@ async function deliver({ options, credentials }: Server, envelope: { from: strin
     await new Promise<void>((resolve, reject) => {
       const step = (next: () => void) => (error?: Error | null) => (error ? reject(error) : next());
       connection.once('error', reject);
-      // A second error of the same break has nobody left to tell.
+      // A second error of the same connection needs no handling.
       connection.on('error', () => {});
       connection.once('end', () => reject(new Error('the server closed the connection')));
       const send = () => connection.send({ ...envelope, size: message.length }, content, step(resolve));
@@ -85,7 +85,7 @@ async function deliver({ options, credentials }: Server, envelope: { from: strin
 function described(error: unknown, contentFlows: boolean): AppError {
   const { responseCode, code } = error as { responseCode?: number; code?: string };
   if (code === 'EAUTH') return new AppError('unavailable', 'The mail server refused our credentials', { cause: error });
-  // The server's text can name anything; its number says enough.
+  // The server's text may contain anything; its status code suffices.
   if (responseCode && responseCode >= 400)
     return new AppError('unavailable', `The mail server refused the mail (${responseCode})`, { cause: error });
   if (!contentFlows)

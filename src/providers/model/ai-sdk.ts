@@ -1,6 +1,6 @@
 /**
  * A real language model through the AI SDK: one turn per call, streamed. The SDK speaks the vendors' protocols; what it does not promise
- * is kept here and in endpoint.ts: every turn ends, in bounded time, memory and tries, with an answer or with a failure in plain words.
+ * is kept here and in endpoint.ts: every turn ends, in bounded time, memory and tries, with an answer or with a readable error.
  */
 import type { LanguageModel, OutputInterface, TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -17,7 +17,7 @@ import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-
 export type Vendor = {
   /** The model of a turn that names none. */
   modelName: string;
-  /** Never shown, wherever they turn up. */
+  /** Masked wherever they occur. */
   secrets: readonly string[];
   names: SettingNames;
   /** Loads the vendor's package: only called on the first turn, since it costs memory. */
@@ -46,7 +46,7 @@ const maxEmptyAnswers = 2;
 const maxModelNameChars = 200;
 const maxUnpricedNames = 100;
 
-/** What the tries of one turn have cost, as far as it is known: a try that broke off is charged too. */
+/** The known cost of the tries of one turn: an interrupted try is charged too. */
 type Spent = { inputTokens: number; cachedInputTokens: number; outputTokens: number };
 
 export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
@@ -138,12 +138,12 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
       if (endpoint.answered) addUp(spent, gathered, request);
       throw error;
     } finally {
-      // Leaving the loop does not end the request by itself.
+      // Leaving the loop does not end the request.
       done.abort();
     }
   }
 
-  /** The parts of one try. What fails in here is the endpoint's doing; what fails in the reader's loop is the reader's own. */
+  /** The parts of one try. Errors in here are the endpoint's; errors in the reader's loop are the reader's. */
   async function* heard(request: ModelRequest, turnOptions: TurnOptions, signal: AbortSignal, modelId: string, endpoint: EndpointTry) {
     try {
       for await (const part of await stream(request, turnOptions, signal, modelId, endpoint)) {
@@ -208,7 +208,7 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
     return new TryFailure('The model endpoint sent something that cannot be read.', 'backoff');
   }
 
-  /** By the price of the model that was asked for: what an endpoint calls itself in its answers is its own affair. */
+  /** By the price of the requested model: the model name in an endpoint's answers is not reliable. */
   function cost(asked: string, answered: string, spent: Spent): number {
     const price = priceOf(asked) ?? priceOf(answered);
     if (price) return costMillicents(price, spent.inputTokens, spent.cachedInputTokens, spent.outputTokens);
@@ -228,7 +228,7 @@ async function loadSdk(vendor: Vendor) {
   return { ai, languageModel };
 }
 
-/** Asks for JSON by schema and leaves the reading to us; the SDK's own would parse the whole text again with every piece. */
+/** Requests JSON by schema without the SDK's parser, which would parse the whole text again with every piece. */
 function jsonOutput({ name, schema }: { name: string; schema: object }): OutputInterface<string, never, never> {
   return {
     name: 'json',
@@ -266,7 +266,7 @@ function unavailable(failure: TryFailure): AppError {
   return new AppError('unavailable', failure.message, { cause: failure, retryAfterS });
 }
 
-/** `work`, or the signal's reason as soon as it is aborted; `work` then ends on its own, unheard. */
+/** `work`, or the signal's reason as soon as it is aborted; `work` then ends by itself and its result is ignored. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

@@ -1,6 +1,6 @@
 /**
- * Turns a recorded conversation into what the SDK sends. Providers refuse a whole conversation for one blemish (a call without its
- * result, an empty text, arguments that are no object), and agents must go on from whatever was recorded; so blemishes are mended here.
+ * Turns a recorded conversation into what the SDK sends. Providers refuse a whole conversation for one defect (a call without its
+ * result, an empty text, arguments that are no object), and agents must continue from whatever was recorded; so defects are repaired here.
  */
 import type { ModelMessage as SdkMessage } from 'ai';
 import type { ModelMessage, ToolCall } from './port.ts';
@@ -48,7 +48,7 @@ function resultOf(call: ToolCall, messages: readonly ModelMessage[], after: numb
 
 function outputOf({ result, isError }: ToolEntry): ToolOutput {
   if (typeof result === 'string') return { type: isError ? 'error-text' : 'text', value: result === '' ? '(nothing)' : result };
-  // Chat protocols have no error flag of their own: an error is said in words.
+  // Chat protocols have no error flag of their own: an error is sent as text.
   if (isError) return { type: 'error-text', value: `Error: ${JSON.stringify(result ?? null)}` };
   return { type: 'json', value: (result ?? null) as never };
 }

@@ -24,7 +24,7 @@ export function createModel(settings: ModelSettings, { log, offline }: { log: Lo
   const apiKey = given(settings.modelApiKey);
   const modelName = given(settings.modelName);
   const anthropicKey = given(settings.anthropicApiKey);
-  // Many local endpoints serve a single model and take any name for it.
+  // Many local endpoints serve a single model and accept any name for it.
   if (baseUrl) return createAiSdkModel(openAiCompatible({ baseUrl, apiKey, modelName: modelName ?? 'default' }), { log });
   if (anthropicKey) return createAiSdkModel(anthropic({ apiKey: anthropicKey, modelName: modelName ?? 'claude-sonnet-5-5' }), { log });
   if (apiKey) return createAiSdkModel(openAiCompatible({ baseUrl: openAiBaseUrl, apiKey, modelName: modelName ?? 'gpt-5-mini' }), { log });

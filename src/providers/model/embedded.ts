@@ -1,6 +1,6 @@
 /**
  * The model that needs no account and no network: fixed rules over the request, the same answer for the same request. It does honest small work with
- * the agent's real tools and says in every report and closing word that it is the offline model. It uses no tokens, so it costs
+ * the agent's real tools and says in every report and final answer that it is the offline model. It uses no tokens, so it costs
  * neither money nor credits.
  */
 import { AppError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * One try at a model endpoint over HTTP, as the `fetch` that the SDK is given. It keeps the promises that the SDK does not: a first
- * byte in time, no long silence after it, a bounded number of bytes, no redirects, and a failure in words instead of an exception
+ * One try at a model endpoint over HTTP, as the `fetch` that the SDK is given. It guarantees what the SDK does not: a first
+ * byte in time, no long silence after it, a bounded number of bytes, no redirects, and a failure text instead of an exception
  * that carries the request. What went wrong is kept in `failure`, because the SDK wraps whatever is thrown.
  */
 import { setImmediate as otherWork } from 'node:timers/promises';
@@ -12,10 +12,10 @@ import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-
 export type EndpointOptions = {
   firstByteTimeoutMs: number;
   idleTimeoutMs: number;
-  /** Bytes of the answer that are taken, as things stand. */
+  /** The present limit of the answer's bytes. */
   maxBytes(): number;
   names: SettingNames;
-  /** Blotted out wherever the endpoint says them. */
+  /** Masked wherever the endpoint repeats them. */
   secrets: readonly string[];
   /** The model that is asked, for messages. */
   model: string;
@@ -80,7 +80,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
     }
   }
 
-  /** A stream is only ever read while somebody waits for it, so a silence is the endpoint's, never ours. */
+  /** A stream is only read while a reader waits for it, so a silence is the endpoint's, never this service's. */
   function bounded(source: ReadableStream<Uint8Array> | null, isWhole: boolean, onFirstByte: () => void): ReadableStream<Uint8Array> {
     const reader = (source ?? new Response('').body!).getReader();
     const lines = new ReadBound(isWhole);
@@ -90,7 +90,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
       {
         async pull(controller) {
           if (rest !== null) {
-            // Everything that the SDK does with a piece happens in one turn of the event loop; others have theirs in between.
+            // The SDK handles a piece in one turn of the event loop; other work runs in between.
             await otherWork();
             const piece: Uint8Array = rest.subarray(0, pieceBytes);
             rest = rest.length > pieceBytes ? rest.subarray(pieceBytes) : null;
@@ -126,7 +126,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
   }
 
   async function complaintOf(response: Response): Promise<TryFailure> {
-    // The status says enough where the rest of the page does not come in time.
+    // The status suffices where the rest of the page does not come in time.
     const timer = setTimeout(giveUp, idleTimeoutMs, new TryFailure('The error page of the model endpoint did not end.', 'backoff'));
     const text = await beginningOf(response)
       .catch(() => '')
@@ -190,7 +190,7 @@ class ReadBound {
   }
 }
 
-/** At most the first 64 KiB: enough for any error in words, and an endless error page ends there. */
+/** At most the first 64 KiB: enough for any error text, and an endless error page ends there. */
 async function beginningOf(response: Response): Promise<string> {
   if (response.body === null) return '';
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-/** A model whose turns are counted, priced and traced; it answers as the one it stands for. */
+/** Wraps a model; counts, prices and traces its turns. */
 import { CountBy, Distribution } from '../../counts.ts';
 import type { Tracer } from '../../tracing.ts';
 import type { Model, ModelReply } from './port.ts';

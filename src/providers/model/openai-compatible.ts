@@ -39,7 +39,7 @@ function transformed(body: WireBody, renamesMaxTokens: boolean, schema: object |
   return { ...rest, [renamesMaxTokens ? 'max_completion_tokens' : 'max_tokens']: max_tokens, response_format: format };
 }
 
-/** Strict mode refuses schemas in which an object has optional or further properties; those are sent as a wish, and checked by the agent. */
+/** Strict mode refuses schemas in which an object has optional or further properties; those are sent without strict mode, and checked by the agent. */
 function fitsStrictMode(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(fitsStrictMode);
   if (typeof schema !== 'object' || schema === null) return true;

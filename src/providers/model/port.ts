@@ -18,7 +18,7 @@ export type ModelRequest = {
   system: string;
   messages: ModelMessage[];
   tools: ToolOffer[];
-  /** What is not offered, and why. `system` says it too. */
+  /** Tools that are not offered, and why. `system` says it too. */
   withheld?: WithheldTool[];
   /** When set, the answer's text must be one JSON value that fits this schema (`response_format: json_schema`). */
   outputSchema?: { name: string; schema: object };
@@ -42,18 +42,18 @@ export type TurnOptions = {
   signal: AbortSignal;
   /** The same for every try of one turn; sent to the provider where it has such keys. */
   idempotencyKey: string;
-  /** Whose turn it is: where the model computes in this service itself, accounts take turns. */
+  /** The account of the turn: where the model computes in this service itself, accounts are served round-robin. */
   account?: string;
-  /** Told each piece of text as it streams in. After a try that broke off, the pieces begin anew. */
+  /** Called with each piece of text as it streams in. After an interrupted try, the pieces begin anew. */
   onText?: (piece: string) => void;
 };
 
 export interface Model {
-  /** What people are shown, e.g. `offline` or `gpt-5`. */
+  /** The name for display, e.g. `offline` or `gpt-5`. */
   readonly name: string;
   /**
    * Runs one turn. Retries 429, 5xx and broken connections itself with back-off, a bounded number of times.
-   * Throws `AppError('unavailable')` when the model cannot be reached, refuses, or answers what cannot be read; the message says which,
+   * Throws `AppError('unavailable')` when the model cannot be reached, refuses, or its answer cannot be read; the message says which,
    * in words for the task's owner. Aborting `signal` rejects at once and ends the request. Tool-call arguments that are not
    * valid JSON arrive as the raw string, so that the agent can be told.
    */

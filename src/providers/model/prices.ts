@@ -1,4 +1,4 @@
-/** What well-known models cost, so that a task's owner sees its price. List prices; long-context and batch tariffs are not modelled. */
+/** Prices of well-known models, so that a task's owner sees its cost. List prices; long-context and batch tariffs are not modelled. */
 
 /** US dollars per million tokens: fresh input, input read from the provider's cache, output. */
 type Price = readonly [inputUsd: number, cachedInputUsd: number, outputUsd: number];

@@ -1,4 +1,4 @@
-/** Gathers what one try streams in, bounded, and judges whether it is an answer. */
+/** Collects the stream of one try, bounded, and decides whether it is a valid answer. */
 
 import type { TextStreamPart, ToolSet } from 'ai';
 import { insideFence } from '../../fence.ts';
@@ -34,7 +34,7 @@ export const nothingGathered = (): Gathered => ({
 });
 
 /**
- * What is taken of one answer: its text, reasoning and arguments together. Tokens are no measure of it, since endpoints count them in their own ways
+ * The bound of one answer: its text, reasoning and arguments together. Tokens do not measure it, since endpoints count them in their own ways
  * and some ignore the limit; an answer beyond this comes from one that does not end.
  */
 export const maxAnswerChars = 262_144;
@@ -77,7 +77,7 @@ export function gather(gathered: Gathered, part: TextStreamPart<ToolSet>, maxCha
   }
 }
 
-/** Deeper arguments overflow whatever walks them. What stands in their place is a string, so the agent is told that they cannot be read. */
+/** Deeper arguments overflow recursive code. They are replaced by a string, so the agent is told that they cannot be read. */
 const maxDepth = 100;
 const tooDeep = `(arguments nested more than ${maxDepth} levels deep)`;
 
@@ -124,7 +124,7 @@ export function withUsableIds(calls: readonly ToolCall[], request: ModelRequest,
   });
 }
 
-/** Models wrap JSON in a fence, or think aloud before it. What is no JSON even then is passed on as it is. */
+/** Models wrap JSON in a fence, or write reasoning before it. Text that is no JSON even then is passed on as it is. */
 function unwrappedJson(text: string): string {
   const spoken = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
   return insideFence(spoken) ?? spoken;
@@ -134,7 +134,7 @@ function checkLength(gathered: Gathered, maxChars: number): void {
   if (gathered.chars > maxChars) throw new TryFailure('The model went on without end and was cut off.', 'never');
 }
 
-/** A count of tokens that can be true; endpoints report nothing, zero, fractions and nonsense. */
+/** A plausible count of tokens; endpoints report nothing, zero, fractions and invalid values. */
 function believable(tokens: number | undefined): number | undefined {
   return tokens !== undefined && tokens > 0 && tokens <= 100_000_000 ? Math.ceil(tokens) : undefined;
 }

@@ -17,7 +17,7 @@ const retryAfterCapMs = 60_000;
 
 /**
  * Exponential back-off with full jitter: anything between 0 and 0.5 s, 1 s, 2 s … 30 s. An endpoint's Retry-After is waited out
- * (at most 60 s) with a little jitter on top, so that not everybody comes back in the same instant.
+ * (at most 60 s) with a little jitter on top, so that clients do not retry at the same instant.
  *
  * @param failedTries how many tries have failed so far, from 1
  * @param random a number in [0, 1)
@@ -28,7 +28,7 @@ export function retryPauseMs(failedTries: number, retryAfterMs: number | undefin
   return Math.min(retryAfterMs, retryAfterCapMs) + Math.min(jitterMs, baseMs);
 }
 
-/** Reads `Retry-After` (seconds or an HTTP date) or `retry-after-ms`. Undefined where absent or senseless. */
+/** Reads `Retry-After` (seconds or an HTTP date) or `retry-after-ms`. Undefined where absent or invalid. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const inMs = headers.get('retry-after-ms');
   if (inMs !== null && /^\d{1,9}$/.test(inMs)) return Number(inMs);

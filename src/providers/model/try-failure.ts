@@ -1,6 +1,6 @@
 /** Why one try of a model turn failed, in words for the task's owner, and whether another try makes sense. Never holds a secret. */
 
-/** `never`: would fail again. `once`: odd, worth a second look. `backoff`: the other side is busy or broken. */
+/** `never`: would fail again. `once`: unusual, worth one retry. `backoff`: the endpoint is busy or broken. */
 export type Retry = 'never' | 'once' | 'backoff';
 
 export class TryFailure extends Error {
@@ -22,7 +22,7 @@ export type SettingNames = { key: string; address?: string };
 
 export type EndpointComplaint = {
   status: number;
-  /** The endpoint's own words, already scrubbed; empty where it had none. */
+  /** The endpoint's own error text, already masked; empty where it had none. */
   detail: string;
   /** The endpoint's machine-readable code or type, where it has one. */
   code?: string;
@@ -60,7 +60,7 @@ export function failureOfComplaint(
   return new TryFailure(`The model endpoint refused the request (${status})${said}`, 'never');
 }
 
-/** One line of somebody else's words, safe to show: known secrets and what looks like one are blotted out, the rest is cut short. */
+/** One line of foreign text, safe to show: known secrets and what looks like one are masked, the rest is truncated. */
 export function scrub(words: unknown, secrets: readonly string[]): string {
   if (typeof words !== 'string') return '';
   let line = words.slice(0, 4_000);

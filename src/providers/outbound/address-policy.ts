@@ -1,6 +1,6 @@
 /**
  * Which network addresses may be reached on behalf of a user or an agent: public unicast, and what the operator allows. An address that
- * carries an IPv4 address inside (mapped, NAT64, 6to4) is judged by that one, because that is where its packets end.
+ * carries an IPv4 address inside (mapped, NAT64, 6to4) is judged by that one, because its packets go there.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -19,7 +19,7 @@ export function createAddressPolicy(allow: string[]): AddressPolicy {
   return {
     permits(text) {
       const literal = text.split('%', 1)[0]!;
-      // ipaddr.js also reads 1.2.3 as 1.2.0.3, which other readers take for something else.
+      // ipaddr.js also reads 1.2.3 as 1.2.0.3, which other parsers read differently.
       if (!isIP(literal)) return false;
       const address = ipaddr.parse(literal);
       const target = innerAddress(address);

@@ -1,6 +1,6 @@
 /**
- * The end of one request: its time is over, or whoever asked has lost interest. `AbortSignal.timeout` and `AbortSignal.any` keep what they
- * made until the time is over, or the collector comes by; at thousands of requests a second that is most of what the collector has to do.
+ * The end of one request: its deadline, or the caller's abort. `AbortSignal.timeout` and `AbortSignal.any` keep what they
+ * allocate until the timeout, or until garbage collection; at thousands of requests a second that is most of the collector's work.
  */
 export class Deadline {
   isOver = false;
@@ -23,7 +23,7 @@ export class Deadline {
     return this.ends.signal;
   }
 
-  /** To be called when the request has come to its end. */
+  /** To be called when the request has ended. */
   clear(): void {
     clearTimeout(this.timer);
     this.asker?.removeEventListener('abort', this.stop);

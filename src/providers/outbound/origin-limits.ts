@@ -1,4 +1,4 @@
-/** Shares the connections to each origin by account: slow answers that one account waits for keep no other from the same origin. */
+/** Shares the connections to each origin by account: slow answers to one account do not block others at the same origin. */
 import { FairGate } from '../../fair-queue.ts';
 
 /** Callers are bounded already: this only keeps a defect from growing without end. */
@@ -12,7 +12,7 @@ export class OriginLimits {
     this.connections = connections;
   }
 
-  /** Resolves with what gives the place back. Rejects with the signal's reason when it is aborted while waiting. */
+  /** Resolves with a function that returns the place. Rejects with the signal's reason when it is aborted while waiting. */
   async enter(origin: string, account: string, signal: AbortSignal): Promise<() => void> {
     let gate = this.gates.get(origin);
     if (gate === undefined) {
@@ -38,7 +38,7 @@ export class OriginLimits {
     }
   }
 
-  /** Only origins that are being asked are remembered. */
+  /** Only origins with running requests are stored. */
   private forget(origin: string, gate: FairGate): void {
     const { running, waiting } = gate.size;
     if (running + waiting === 0 && this.gates.get(origin) === gate) this.gates.delete(origin);

@@ -1,7 +1,7 @@
 /**
- * The guarded way out: every request made on behalf of a user or an agent. A name is resolved once, all its addresses are judged, and
- * the socket goes to those very addresses, so a name that changes its mind between check and connection gains nothing. Redirects are
- * followed here, each judged anew. Time, header size, body size (after decompression) and redirects are bounded.
+ * The guarded HTTP client for every request on behalf of a user or an agent. A name is resolved once, all its addresses are checked, and
+ * the socket connects to those same addresses, so a name that resolves differently after the check (DNS rebinding) gains nothing. Redirects are
+ * followed here, each checked anew. Time, header size, body size (after decompression) and redirects are bounded.
  */
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
@@ -89,7 +89,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
   };
 }
 
-/** Names whose address is known without asking. */
+/** Names whose address is known without DNS. */
 const localNames: [RegExp, string][] = [
   [/^(.+\.)?localhost\.?$/, '127.0.0.1'],
   [/^metadata(\.google\.internal)?\.?$/, '169.254.169.254'],

@@ -1,11 +1,11 @@
-/** The way out to addresses that a user or an agent has named: guarded, bounded, and never to a private network unless the operator allows it. */
+/** HTTP requests to addresses that a user or an agent has named: guarded, bounded, and never to a private network unless the operator allows it. */
 
 export type OutboundRequest = {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal;
-  /** Whose request it is: accounts share the connections to an origin. Default: all without one are as one account. */
+  /** The account of the request: accounts share the connections to an origin. Default: all without one count as one account. */
   account?: string;
   /** From the call to the last byte, redirects included. Default 15 s. */
   timeoutMs?: number;

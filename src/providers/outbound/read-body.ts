@@ -30,7 +30,7 @@ export async function readBody(
     }
     return { body: Buffer.concat(chunks), truncated: false };
   } finally {
-    // Ends the transfer of what is not wanted; its complaint about that is no news.
+    // Ends the transfer of what is not wanted; the resulting error is expected.
     source.on('error', () => {}).destroy();
     plain.on('error', () => {}).destroy();
   }

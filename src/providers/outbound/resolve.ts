@@ -1,6 +1,6 @@
 /**
- * Addresses of names that strangers may choose. The system's look-up blocks one of the process's few threads for as long as a name server
- * leaves it waiting, and files and passwords need those threads too; so such names are asked of DNS directly, on sockets, for a bounded time.
+ * Resolves untrusted host names. The system's look-up blocks one of the process's few threads for as long as a name server
+ * does not answer, and files and passwords need those threads too; so such names are resolved by DNS directly, on sockets, for a bounded time.
  */
 import { lookup, Resolver } from 'node:dns/promises';
 
@@ -9,13 +9,13 @@ export type Resolve = (hostname: string) => Promise<{ address: string; family: n
 const queryTimeoutMs = 1_500;
 const tries = 2;
 
-/** As the machine does it, its files and search domains included. */
+/** By the system's resolver, its files and search domains included. */
 export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
- * By DNS alone, except names without a dot, which nobody outside can make.
+ * By DNS alone, except names without a dot, which cannot be registered publicly.
  *
- * @param isLocalAllowed names that DNS does not know are looked up as the machine does it
+ * @param isLocalAllowed names that DNS does not know are resolved by the system
  */
 export function dnsResolve(isLocalAllowed: boolean): Resolve {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries });

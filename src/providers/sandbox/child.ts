@@ -1,7 +1,7 @@
 /**
  * The program inside the sandbox process: one QuickJS in WebAssembly, one piece of code, then the end. It has no asynchronous input:
  * stdin is read with blocking calls, so that readFile() is an ordinary function of the code, and the process ends when stdin does.
- * While the code is busy nobody reads stdin; a watching thread ends the process when the parent is gone. Limits that must hold against
+ * While the code is busy stdin is not read; a watching thread ends the process when the parent has ended. Limits that must hold against
  * a broken-out program are set from outside (`process.ts`); those in here give clear messages.
  */
 
@@ -29,7 +29,7 @@ const pageBytes = 64 * 1024;
 const timeIsUp = 'stopped: the time limit was reached';
 
 /**
- * Runs before the code, with the engine's own functions in hand, and leaves only what the code is promised. Texts cross the border as
+ * Runs before the code, with access to the engine's own functions, and leaves only the documented ones. Texts are passed as
  * JSON: as plain strings they would end at a null character.
  */
 const prelude = `(() => {
@@ -82,7 +82,7 @@ function tell(line: ChildLine): void {
 /** Ends this process when its parent is no longer the one that started it, however busy the main thread is. */
 async function watchParent(): Promise<void> {
   const program = `const parent = ${process.ppid}; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL'); }, 200);`;
-  // Left to itself, the worker would open our stdout, which makes it non-blocking.
+  // By default the worker would open this process's stdout, which makes it non-blocking.
   const options = { eval: true, stdout: true, stderr: true, resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2 } };
   await once(new Worker(program, options), 'online');
 }
@@ -215,7 +215,7 @@ let outcome: SandboxOutcome;
 try {
   outcome = run(context, runtime, order.code, deadlineMs);
 } catch (error) {
-  // The engine itself gave up while answering: interrupted, or out of its stack or memory.
+  // The engine itself failed while answering: interrupted, or out of stack or memory.
   const message =
     performance.now() > deadlineMs ? timeIsUp : `the code could not go on: ${error instanceof Error ? error.message : 'out of memory'}`;
   outcome = { result: null, error: message.slice(0, 4000) };

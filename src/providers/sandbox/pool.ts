@@ -1,6 +1,6 @@
 /**
  * Runs code in sandbox processes, each used once. A spare waits started, so that a run begins in milliseconds; at most `maxRunning`
- * run at a time, of one account at most `maxRunningEach`, and waiting accounts take turns. Owns every process it starts: after `close`
+ * run at a time, of one account at most `maxRunningEach`, and waiting accounts are served round-robin. Owns every process it starts: after `close`
  * none is left.
  */
 import { mkdir } from 'node:fs/promises';
@@ -11,10 +11,10 @@ import { type SandboxProcess, startSandboxProcess } from './process.ts';
 import { maxLineChars, type ParentLine, sandboxLimits } from './protocol.ts';
 
 export type SandboxPoolOptions = {
-  /** An empty folder for the children to stand in; made when it is missing. */
+  /** An empty folder, the working directory of the children; made when it is missing. */
   directory: string;
   maxRunning?: number;
-  /** Of one account. Default: one place fewer than there are, so that another account finds one. */
+  /** Of one account. Default: one place fewer than there are, so that one stays free for another account. */
   maxRunningEach?: number;
   maxWaiting?: number;
   maxWaitingEach?: number;
@@ -112,7 +112,7 @@ async function converse(
       signal.throwIfAborted();
       throw unavailable(cause);
     });
-    // The engine stops itself at `timeMs` and says where; whatever does not is killed a little later.
+    // The engine stops itself at `timeMs` and says where; a run that does not stop is killed a little later.
     timer = setTimeout(() => {
       timedOut = true;
       void process.kill();

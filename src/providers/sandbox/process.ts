@@ -1,5 +1,5 @@
 /**
- * One sandbox child: a Node process that may do nothing but compute. Three walls, each sufficient where the one before it has a hole:
+ * One sandbox child: a Node process that may only compute. Three barriers, each sufficient where the one before it fails:
  * WebAssembly without imports, Node's permission model (reads its own program, nothing else), limits of the operating system set by
  * `ulimit` in the shell that becomes the child. It is killed from outside; nothing inside is trusted to stop.
  */
@@ -30,12 +30,12 @@ export type SandboxProcess = {
   readonly pid: number;
   /** Settles when the child has its engine ready; rejects with the reason when it could not start. */
   readonly ready: Promise<void>;
-  /** The next thing the child says; null when it has ended. */
+  /** The next message of the child; null when it has ended. */
   next(): Promise<Exclude<ChildLine, { op: 'ready' }> | null>;
   say(line: ParentLine): void;
-  /** Kills it at once, whatever it does; resolves when the process is gone. */
+  /** Kills it at once; resolves when the process has ended. */
   kill(): Promise<void>;
-  /** When the process is gone. */
+  /** Resolves when the process has ended. */
   readonly gone: Promise<void>;
 };
 
@@ -61,7 +61,7 @@ export function startSandboxProcess(directory: string): SandboxProcess {
     child.kill('SIGKILL');
     throw new Error(`the sandbox did not start: ${lastWords() || 'no reason given'}`);
   })();
-  // Whoever uses the process awaits it; a spare that fails before that must not end the node.
+  // The run that uses the process awaits it; the failure of an unused spare must not end the node.
   ready.catch(() => {});
 
   return {
@@ -141,7 +141,7 @@ async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string
   return undefined;
 }
 
-/** The last thing the child complained about, for the log. */
+/** The last error output of the child, for the log. */
 function tailOf(child: ChildProcess): () => string {
   let tail = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {

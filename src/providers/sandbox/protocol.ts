@@ -1,6 +1,6 @@
 /**
- * What parent and sandbox child say to each other: one JSON value a line, on the child's stdin and stdout, never longer than
- * `maxLineChars`. The child asks, the parent answers; between a question and its answer neither says anything else.
+ * The messages between parent and sandbox child: one JSON value a line, on the child's stdin and stdout, never longer than
+ * `maxLineChars`. The child asks, the parent answers; between a question and its answer neither sends anything else.
  */
 
 export const sandboxLimits = {

@@ -1,6 +1,6 @@
 /**
- * Stripe's API by Stripe's own library, which knows the encoding, the shapes and the signatures. What it throws can hold keys, headers and
- * whole events, so none of it leaves this file: failures are told by a code of ours and what Stripe calls them.
+ * Stripe's API by Stripe's own library, which knows the encoding, the shapes and the signatures. Its errors can contain keys, headers and
+ * whole events, so none of them leaves this file: failures carry an error code of this service and Stripe's error code.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type Stripe from 'stripe';
@@ -13,24 +13,24 @@ export type { Stripe };
 
 export type StripeSettings = {
   secretKey: string;
-  /** Any of them may have signed an event: several while one takes the place of another. */
+  /** Any of them may have signed an event: several while one replaces another. */
   webhookSecrets: readonly string[];
-  /** A server that speaks like Stripe; null: Stripe itself. */
+  /** A server with Stripe's API; null: Stripe itself. */
   apiUrl: string | null;
 };
 
-/** `idempotencyKey` makes a repeat of what changes something harmless: give one wherever something is made. */
+/** `idempotencyKey` makes repeated writes harmless: give one to every write. */
 export type StripeCallOptions = { idempotencyKey?: string; signal?: AbortSignal };
 
 export interface StripeClient {
   /**
-   * Has `call` made, again where Stripe is busy or away, all within 8 s. Pass the options on to the library.
+   * Makes `call`, with retries where Stripe is busy or does not answer, all within 8 s. Pass the options on to the library.
    *
-   * Throws `unavailable` when Stripe is away, busy, or refuses the secret key: with the same idempotency key it may be asked again;
-   * `not_found` for what Stripe does not know; `conflict` for what it will not do.
+   * Throws `unavailable` when Stripe does not answer, is busy, or refuses the secret key: it may be retried with the same idempotency key;
+   * `not_found` for what Stripe does not know; `conflict` for what it refuses.
    */
   call<T>(call: (stripe: Stripe, options: Stripe.RequestOptions) => Promise<T>, options?: StripeCallOptions): Promise<T>;
-  /** What Stripe tells. Throws `bad_request` unless these very bytes were signed with one of the secrets in the last 5 minutes, and not in the future. */
+  /** An event of Stripe. Throws `bad_request` unless these very bytes were signed with one of the secrets in the last 5 minutes, and not in the future. */
   event(body: Uint8Array, signature: string): Promise<Stripe.Event>;
 }
 
@@ -40,7 +40,7 @@ export const stripeVersion = '2026-10-28.endive';
 const maxTries = 3;
 const maxConnections = 32;
 const tryTimeoutMs = 4_000;
-/** Less than anybody waits who asked for it. */
+/** Shorter than the deadline of every caller. */
 const withinMs = 8_000;
 const signatureToleranceS = 300;
 /** By so much the clock of a node may be behind Stripe's. */
@@ -80,7 +80,7 @@ export function createStripeClient(settings: StripeSettings, clock: Clock = syst
         try {
           return webhooks.constructEvent(Buffer.from(body), signature, secret, signatureToleranceS, undefined, clock.nowMs());
         } catch {
-          // Another secret may fit. Why not is nobody's business who could not sign it.
+          // Another secret may fit. The reason is not revealed to a sender without a valid signature.
         }
       }
       throw new AppError('bad_request', 'This was not signed by Stripe for this service, or not in the last 5 minutes');
@@ -88,7 +88,7 @@ export function createStripeClient(settings: StripeSettings, clock: Clock = syst
   };
 }
 
-/** The library looks neither whether the time of a signature is a number nor whether it has come. */
+/** The library checks neither that the time of a signature is a number nor that it is not in the future. */
 function mayHaveSigned(signature: string, nowMs: number): boolean {
   const times = signature.split(',').filter((part) => /^\s*t\s*=/.test(part));
   const [, seconds] = (times.length === 1 && /^t=(\d{1,12})$/.exec(times[0]!)) || [];
@@ -138,7 +138,7 @@ function isNoAnswer(error: unknown): boolean {
   return type === 'StripeConnectionError' || type === 'StripeAPIError';
 }
 
-/** Why there was no connection, e.g. ECONNREFUSED; what else is said of it can name anything. */
+/** Why there was no connection, e.g. ECONNREFUSED; other fields may contain anything. */
 function connectionCode(error: unknown): string | undefined {
   const { code, cause } = ((error as { detail?: unknown }).detail ?? {}) as { code?: unknown; cause?: { code?: unknown } };
   return [cause?.code, code].find((told) => typeof told === 'string') as string | undefined;
@@ -146,7 +146,7 @@ function connectionCode(error: unknown): string | undefined {
 
 function described(error: unknown): unknown {
   const { statusCode, code, rawType, param, requestId } = error as StripeFailure;
-  // No failure of Stripe: a bug, or the caller's own end.
+  // Not a failure of Stripe: a defect, or the caller's abort.
   if (statusCode === undefined && !isNoAnswer(error)) return error;
   const what = [code ?? rawType ?? connectionCode(error), param, statusCode, requestId].filter((part) => part !== undefined).join(', ');
   if (statusCode === 401 || statusCode === 403) return new AppError('unavailable', `Stripe refused our key (${what})`, { retryAfterS: 60 });

@@ -1,4 +1,4 @@
-/** What people ask for that rules cannot do: said plainly, with what they can do and how to get a language model. */
+/** Requests that rules cannot do: the answer says so, with what they can do and how to get a language model. */
 import { readTokens } from './prompt-tokens.ts';
 import { stanceOf } from './stance.ts';
 

@@ -122,7 +122,7 @@ function beforeVerb(text: string, tokens: readonly Token[], i: number): MailClau
   const end = tokens[i]!.end;
   if (refused !== null)
     return { recipients: [], subject: null, message: null, start, end, refusal: refusalOf(refused, 'No e-mail was sent', quote) };
-  // "Ich werde … schicken" tells; it orders nothing.
+  // "Ich werde … schicken" is a statement, not an order.
   if (['ich', 'er', 'sie', 'wir', 'hat', 'wollte'].includes(before[0] ?? '')) return null;
   const words = wordsOfMail(text, tokens, from, i);
   return {

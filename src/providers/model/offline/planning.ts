@@ -71,7 +71,7 @@ export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents:
   const hasWork =
     requests.report || orders.purchases.length + orders.files.length + parseArithmetic(work).length > 0 || orders.search !== null;
   const own = orders.mails.filter(({ message }) => message === null);
-  // A mail that has its own words needs nobody before it.
+  // A mail whose text is given depends on no other agent.
   if (own.length > 0 && own.length === orders.mails.length && hasWork && maxAgents >= 2) {
     const first = agent(typeOf(work, files), work);
     const path = requests.reportPath;
