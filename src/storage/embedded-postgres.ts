@@ -1,9 +1,9 @@
 /**
  * The PostgreSQL that comes with the service: one cluster in DATA_DIR/postgres, run from the programs of an npm package.
  *
- * It runs detached, in a session of its own, so that Ctrl-C reaches only the service, which still has commits to finish. After a kill -9 of
- * the service it therefore lives on, and the next start takes it over, or replaces it when it would now be started differently.
- * The caller holds the lock on DATA_DIR; this file only tells apart what a dead service may have left.
+ * PostgreSQL runs detached, in a session of its own, so that Ctrl-C reaches only the service, which still has commits to finish. Therefore it
+ * survives a kill -9 of the service, and the next start adopts it, or replaces it when its start options have changed.
+ * The caller holds the lock on DATA_DIR; this file only detects what a dead service may have left.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,14 +20,14 @@ import { endLeftovers, isPostmasterOf, type Postmaster, readPostmaster, stopPost
 export type EmbeddedPostgres = {
   /** With the password: never logged. */
   url: string;
-  /** Ends it within 40 seconds, after what is committed is safe; connections still open are cut. */
+  /** Ends PostgreSQL within 40 seconds, when committed data is on disk; open connections are cut. */
   stop(): Promise<void>;
 };
 
 export type EmbeddedPostgresOptions = {
   dataDir: string;
   log: Log;
-  /** Called once when it ends without having been told to. What is committed is safe; until the next start nothing more can be. */
+  /** Called once when PostgreSQL ends unexpectedly. Committed data is safe; no further commit is possible until the next start. */
   onLost?(): void;
   /** Server settings over the defaults below. */
   settings?: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ const logLimitBytes = 4 * 1024 * 1024;
 const logCheckMs = 60_000;
 const lifeCheckMs = 1_000;
 
-/** For a small node with short statements. Durability is not traded for speed: a commit is on disk before it is answered. */
+/** For a small node with short statements. Durability is not reduced for speed: a commit is on disk before it is answered. */
 const defaultSettings = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -47,24 +47,24 @@ const defaultSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '60',
-  // As much of zeros, by which tables grow, the kernel may keep back and write at once while commits wait. What does not fit is in the kernel's cache.
+  // Tables grow by pages of zeros. The kernel may delay writing as many of them as fit in here, then write all at once while commits wait. Other pages are in the kernel's cache.
   shared_buffers: '32MB',
   max_wal_size: '1GB',
-  // Written out as it comes, not kept back by the kernel for half a minute and then written while commits wait for the same disk.
+  // Written out continuously. Otherwise the kernel keeps pages for half a minute, then writes them while commits wait for the same disk.
   backend_flush_after: '256kB',
-  // Spread checkpoints: each makes the pages written after it go to the log whole once.
+  // Checkpoints far apart: after each one, the first change of a page writes the full page to the log.
   checkpoint_timeout: '15min',
   wal_buffers: '16MB',
-  // A new log segment is not filled with zeros first: that held up one commit for 60 ms every 16 MB until segments were recycled.
+  // A new log segment is not filled with zeros first: filling delayed one commit by 60 ms every 16 MB until segments were recycled.
   wal_init_zero: 'off',
-  // After a checkpoint every page goes to the log whole once. Compressing them (this build knows pglz only) took 60 ms a commit.
+  // After a checkpoint the first change of a page writes the full page to the log. Compressing these pages (this build has only pglz) took 60 ms a commit.
   wal_compression: 'off',
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
   log_line_prefix: '%m [%p] ',
-  // Refused statements are answered to whoever sent them; the log is for what concerns the server.
+  // A refused statement is answered to its client; the log is for errors of the server.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
 } as const;
@@ -72,8 +72,8 @@ const defaultSettings = {
 type Cluster = { folder: string; logPath: string; launcher: PostgresLauncher; settings: Record<string, string>; log: Log };
 
 /**
- * Makes the cluster on first use and starts it, or takes over the one a killed service left running. Resolves when it accepts connections.
- * Rejects with what is wrong and what to do; when PostgreSQL itself refused to start, with the last lines of its log.
+ * Creates the cluster on first use and starts it, or adopts the one that a killed service left running. Resolves when it accepts connections.
+ * Rejects with the problem and what to do; when PostgreSQL itself refused to start, with the last lines of its log.
  */
 export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {} }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await mkdir(dataDir, { recursive: true });
@@ -100,7 +100,7 @@ export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {
 
   const trimming = setInterval(() => void trimLog(cluster), logCheckMs).unref();
   const identity = await processIdentity(postmaster.pid);
-  // Looked at, not waited for: an adopted one is nobody's child.
+  // Polled: an adopted PostgreSQL is not a child of this process, so no exit event arrives.
   const watching = setInterval(async () => {
     if ((await processIdentity(postmaster.pid)) === identity || stopped !== null) return;
     clearInterval(watching);
@@ -117,7 +117,7 @@ export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {
   return { url: urlAt(postmaster.port), stop };
 }
 
-/** The address of the PostgreSQL that runs on this DATA_DIR, whoever started it; null when none does. For commands beside the service. */
+/** The address of the PostgreSQL that runs on this DATA_DIR, no matter which process started it; null when none runs. For commands outside the service. */
 export async function runningEmbeddedPostgres(dataDir: string): Promise<string | null> {
   const root = await realpath(dataDir).catch(() => null);
   if (root === null) return null;
@@ -141,11 +141,11 @@ async function checkCluster(folder: string, { major, owner }: PostgresLauncher):
       `${folder} was made by PostgreSQL ${version}, and this one is ${major}: dump it with the old version and load it here, or set another DATA_DIR`,
     );
   }
-  // Root's copy from a backup belongs to root.
+  // A copy that root restored from a backup belongs to root.
   if ((await stat(folder)).uid !== owner.uid) await giveAway(folder, owner);
 }
 
-/** Into a folder of another name first, so that `postgres` is whole whenever it is there, however often a first start is cut short. */
+/** Creates the cluster in a folder of another name first, so that `postgres` is complete if it exists, even after interrupted first starts. */
 async function createCluster(root: string, folder: string, launcher: PostgresLauncher, password: string): Promise<void> {
   const leftovers = (await readdir(root)).filter((name) => name.startsWith('postgres-new-'));
   await Promise.all(leftovers.map((name) => rm(join(root, name), { recursive: true, force: true, maxRetries: 5 })));
@@ -178,8 +178,8 @@ async function runToEnd(launcher: PostgresLauncher, args: string[]): Promise<voi
 }
 
 /**
- * The running PostgreSQL of an earlier service, when it answers and was started as this one would start it. Anything else that is left is
- * ended first: PostgreSQL would refuse to start beside it, and so would it beside a `postmaster.pid` whose number now belongs to a stranger.
+ * The running PostgreSQL of an earlier service, when it answers and was started with the same options. Any other remaining PostgreSQL is
+ * ended first: a new one would refuse to start beside it. It would also refuse to start with a `postmaster.pid` whose pid another process has now.
  */
 async function adoptOrphan(cluster: Cluster, fingerprint: string, urlAt: (port: number) => string): Promise<Postmaster | null> {
   const named = await readPostmaster(cluster.folder);
@@ -193,7 +193,7 @@ async function adoptOrphan(cluster: Cluster, fingerprint: string, urlAt: (port: 
     await stopPostmaster(named.pid);
   }
   await endLeftovers(cluster.folder);
-  // Elsewhere nobody sees who is at work in a folder: PostgreSQL is left to judge.
+  // On other systems the processes that use a folder are not visible: PostgreSQL checks this itself.
   if (process.platform === 'linux') await rm(join(cluster.folder, 'postmaster.pid'), { force: true });
   return null;
 }
@@ -207,7 +207,7 @@ async function fingerprintAt(url: string): Promise<string | null> {
     );
     return rows[0]?.fingerprint ?? null;
   } catch {
-    // Whatever the reason, it is not one to work with; the caller replaces it.
+    // For any error it is not usable; the caller replaces it.
     return null;
   } finally {
     await client.end().catch(() => {});
@@ -222,7 +222,7 @@ async function launch(cluster: Cluster): Promise<Postmaster> {
       return await launchAt(cluster, await freePort());
     } catch (error) {
       const tail = (await readFile(cluster.logPath, 'utf8')).slice(logStart).trim().split('\n').slice(-12).join('\n');
-      // Somebody else may take the free port before PostgreSQL does.
+      // Another process may take the free port before PostgreSQL does.
       if (attempt < portAttempts && tail.includes('could not bind')) continue;
       if (tail.includes('No space left on device'))
         throw new Error(`The embedded PostgreSQL did not start: the disk of ${cluster.folder} is full. Make room there, and start again`, {

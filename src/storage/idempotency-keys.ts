@@ -1,6 +1,6 @@
 /**
- * Which callers' Idempotency-Keys are in use: what for, with which ids, and how the first request was answered. A key is reserved before its
- * request runs, so that a retry, after whatever crash, runs with the ids of the first and reaches the same actor with the same command.
+ * The Idempotency-Keys in use: the request of each key, its ids, and the answer to the first request. A key is reserved before its
+ * request runs, so that a retry after any crash runs with the ids of the first request and reaches the same actor with the same command.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -9,9 +9,9 @@ import type { Database } from './database.ts';
 
 /** One key of one account. */
 export type KeyOfCaller = { accountId: string; key: string };
-/** `ulid`: what the id of the new resource ends in. */
+/** `ulid`: the part of the new resource's id after its prefix. */
 export type Reservation = { ulid: string; commandId: string };
-/** What a request adds to its command id for a command that must come before its own. */
+/** Suffix of the command id for a command that must run before the request's own. */
 export const earlierCommand = ':before';
 
 /** The ids of all commands that a request with this command id may ask for. */
@@ -20,15 +20,15 @@ export function commandsOf(commandId: string): string[] {
 }
 
 export type Reserved =
-  /** `again`: it was handed out before, and whoever had it may have had an effect. */
+  /** `again`: the key was reserved before, and the earlier request may have had an effect. */
   | ({ kind: 'mine'; again: boolean } & Reservation)
-  /** Another request under the key has not ended, as far as can be known. */
+  /** Another request with the key may still be running. */
   | { kind: 'running' }
   | { kind: 'answered'; status: number; response: string /** As `bind` was told them. */; contents: string | null }
   /** The key was first used for something else. */
   | { kind: 'other' };
 
-/** The process that reserves, and what it knows of the others. */
+/** The process that reserves keys, and the liveness of other processes. */
 export type Holder = {
   /** New with every start of a process, never used twice. */
   incarnation: string;
@@ -37,18 +37,18 @@ export type Holder = {
 };
 
 const dayMs = 24 * 3_600_000;
-/** How long a key means its first request, and gives its answer again. */
+/** How long a key belongs to its first request and returns its answer. */
 export const keysKeptForMs = { day: dayMs, month: 30 * dayMs } as const;
 export type KeptFor = keyof typeof keysKeptForMs;
 /** What ids of commands begin with whose keys are kept for a month: their records must be kept as long. */
 export const monthlyCommands = 'idem30_';
 /** A secret in an answer is not given again after this long. */
 const secretsKeptForMs = dayMs;
-/** What a living process began may still run for this long: longer than any command may take to be answered. */
+/** A request of a live process may still run for this long: longer than any command may take to be answered. */
 const mayRunForMs = 15_000;
 
 export class IdempotencyKeys {
-  /** Distinguishes what this process began from what others did. */
+  /** Distinguishes reservations of this process from those of others. */
   private readonly holder: Holder;
   private readonly database: Database;
   readonly clock: Clock;
@@ -60,9 +60,9 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Reserves the key, takes it over, or tells what became of it. It is taken over at once from a process that is gone, since the command has
-   * its effect once however often it is asked, and after 15 seconds from one that lives. Call it for one request of a key at a time: what
-   * this process reserved and did not finish counts as failed, and is handed out again.
+   * Reserves the key, takes it over, or returns its state. A key is taken over at once from a process that has ended, since the command has
+   * its effect once however often it is asked, and after 15 seconds from a live one. Call it for one request of a key at a time: a
+   * reservation of this process that was not finished counts as failed, and the key is reserved again.
    *
    * @param fingerprint holds no dot
    * @param earlier the fingerprint that an earlier version of this service would have given the request
@@ -96,7 +96,7 @@ export class IdempotencyKeys {
       values: [accountId, key],
     });
     const [row] = rows;
-    // Freed in this very moment, by a first request that was refused: the caller's next try is free to run.
+    // The key was released meanwhile, by a first request that was refused: the caller's next try can run.
     if (row === undefined) return { kind: 'running' };
     const [print, contents = null] = row.fingerprint.split('.') as [string, string?];
     if (print !== fingerprint && print !== earlier()) return { kind: 'other' };
@@ -113,7 +113,7 @@ export class IdempotencyKeys {
     return reserved_by === incarnation || nowMs - reserved_at >= mayRunForMs || !isAlive(reserved_by);
   }
 
-  /** Of several that take over at once, one does. */
+  /** If several take over at once, one succeeds. */
   private async takeOver(of: KeyOfCaller, seen: { reserved_by: string; reserved_at: number }, nowMs: number): Promise<boolean> {
     const { rows } = await this.database.write({
       name: 'idempotency_take_over',
@@ -125,7 +125,7 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Keeps the answer for whoever asks again; the first one stays.
+   * Stores the answer for retries; the first stored answer stays.
    *
    * @param secretResponse what is answered instead for 24 hours, then forgotten
    */
@@ -146,8 +146,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Binds a reserved key to contents that had not come yet when it was reserved, by their hash. False: an earlier try bound it to others, or
-   * the key is not this request's any more.
+   * Binds a reserved key to contents that had not arrived when it was reserved, by their hash. False: an earlier try bound it to other contents, or
+   * the key was taken over from this request.
    *
    * @param contents hold no dot
    */
@@ -161,7 +161,7 @@ export class IdempotencyKeys {
     return rows.length > 0;
   }
 
-  /** Forgets secrets whose time is over, at most `limit`. Returns how many. */
+  /** Deletes expired secrets, at most `limit`. Returns how many. */
   async forgetSecrets(limit = 1_000): Promise<number> {
     const { rows } = await this.database.write({
       name: 'idempotency_forget_secrets',
@@ -173,8 +173,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * The request was refused: the key can be used anew, for anything. Only for who got it first: what had it before may have its effect yet.
-   * It stays where one of the request's commands stands committed, and where somebody else has taken it over.
+   * Releases the key of a refused request for any new request. Only where this request reserved it first: an earlier one may still have its effect.
+   * The key stays reserved where one of the request's commands is committed, and where another request has taken it over.
    */
   async free({ accountId, key }: KeyOfCaller, commandId: string): Promise<void> {
     await this.database.write({

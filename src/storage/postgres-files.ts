@@ -1,11 +1,11 @@
 /**
- * Files in PostgreSQL, for the nodes of a cluster: each sees all of them, and none goes with a node. Contents are rows of chunks; only two
- * chunks of a file are ever in memory, and no connection is held while a slow client is waited for.
+ * Files in PostgreSQL, for the nodes of a cluster: every node sees all files, and no file is lost with a node. Contents are rows of chunks; at most
+ * two chunks of a file are in memory, and no connection is held while waiting for a slow client.
  *
- * P1 What a key opens was stored whole: chunks are written under a content that is `arriving`, and one statement makes it the key's.
- * P2 A content's chunks never change. Replaced or removed it is `gone`, and a reader who has begun can finish: the sweep
- *    (`looseContents`) comes later. It also takes what a crash left half-written.
- * P3 At most two statements of files run at a time on a node, so that actors are never kept from their rows by files.
+ * P1 The content of a key was stored completely: chunks are written under a content that is `arriving`, and one statement assigns it to the key.
+ * P2 A content's chunks never change. A replaced or removed content is `gone`, and a reader that has started can finish: the housekeeping job
+ *    (`looseContents`) deletes it later. The job also deletes contents that a crash left incomplete.
+ * P3 At most two statements of files run at a time on a node, so that files never delay statements of actors.
  */
 import { pipeline, Readable } from 'node:stream';
 import type pg from 'pg';
@@ -24,7 +24,7 @@ const maxWaiting = 1_000;
 const pageSize = 1_000;
 /** Longer than an upload or a download may take. */
 const sweptAfterMs = 2 * 3_600_000;
-/** Of contents, which may be large: one piece of the sweep ends within a few seconds. */
+/** Contents in one piece of the housekeeping job. They may be large: one piece ends within a few seconds. */
 const sweptAtOnce = 50;
 
 export function openPostgresFiles(database: Database): FileStore {
@@ -40,7 +40,7 @@ export function openPostgresFiles(database: Database): FileStore {
     return rows[0].id;
   }
 
-  /** Not waited for to be on disk: the statement that makes the content present is, and with it all that came before. */
+  /** Does not wait for the disk: the later statement that makes the content present does, and that also syncs everything written before. */
   async function append(id: number, position: number, bytes: Buffer): Promise<void> {
     const { rows } = await run({
       name: 'file_append',
@@ -52,7 +52,7 @@ export function openPostgresFiles(database: Database): FileStore {
     if (rows.length === 0) throw tookTooLong();
   }
 
-  /** Two that become present for one key in the same instant both stay; the one begun later counts, until either is replaced. */
+  /** Two contents that become present for one key at the same time both stay; the one begun later is served, until either is replaced. */
   async function makePresent(id: number, key: string, sizeBytes: number): Promise<void> {
     const { rows } = await run({
       name: 'file_present',
@@ -65,7 +65,7 @@ export function openPostgresFiles(database: Database): FileStore {
 
   async function giveUp(id: number): Promise<void> {
     const text = `update file_content set status = 'gone', changed_at = now() where id = $1`;
-    // What cannot be marked now is swept as an upload that never ended.
+    // A content that cannot be marked now is deleted later as an unfinished upload.
     await run({ name: 'file_give_up', text, values: [id] }).catch(() => {});
   }
 
@@ -78,7 +78,7 @@ export function openPostgresFiles(database: Database): FileStore {
         text: 'select substring(bytes from $3::int for $4::int) as bytes from file_chunk where content_id = $1 and position = $2',
         values: [id, Math.floor(at / chunkBytes), from + 1, length],
       });
-      // Swept under a reader that took hours; content that ends early must not look whole.
+      // Deleted while a reader took hours; content that ends early must not look complete.
       if (rows[0]?.bytes.length !== length) throw new AppError('unavailable', 'The file went away while it was read');
       yield rows[0].bytes;
       at += length;
@@ -89,7 +89,7 @@ export function openPostgresFiles(database: Database): FileStore {
     async put(key, content, maxBytes) {
       checkedKey(key);
       const measure = new Measure(maxBytes);
-      // Each end fails the other: content that breaks ends the loop with its error, a loop that breaks stops the content.
+      // Errors pass both ways: a failing content ends the loop with its error, a failing loop stops the content.
       pipeline(content, measure, () => {});
       let id: number | null = null;
       try {
@@ -141,20 +141,20 @@ export function openPostgresFiles(database: Database): FileStore {
       }
     },
 
-    /** Writes nothing: what takes commits takes chunks. */
+    /** Writes nothing: a database that accepts commits accepts chunks. */
     async check() {
       await run({ name: 'file_check', text: 'select from file_content limit 1' });
     },
   };
 }
 
-/** Whether files of this database are in it, as after a time as a cluster: a node alone then has to look for them there, too. */
+/** Whether the database holds files, because a cluster used it before: then a single node must look for files there, too. */
 export async function holdsContents(database: Database): Promise<boolean> {
   const { rows } = await database.read({ text: `select exists (select from file_content where status = 'present') as found` });
   return rows[0].found;
 }
 
-/** Frees what was replaced or removed, and what never arrived. */
+/** Deletes contents that were replaced or removed, and unfinished uploads. */
 export function looseContents(clock: Clock): HousekeepingJob {
   return {
     name: 'loose contents',
@@ -171,7 +171,7 @@ export function looseContents(clock: Clock): HousekeepingJob {
   };
 }
 
-/** The sweep took it for what a crash has left. */
+/** The housekeeping job deleted it as an unfinished upload. */
 function tookTooLong(): AppError {
   return new AppError('unavailable', 'Storing the file took too long');
 }

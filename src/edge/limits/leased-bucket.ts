@@ -2,12 +2,12 @@
 import { type Bucket, type RateLimitState, rateLimitStateOf, retryAfterS, spentAfter, type Taken, takeFrom, tokenSize } from './bucket.ts';
 import type { RateAsk, RateReply } from './rate-script.ts';
 
-/** From so many requests within a second on a caller is busy: then tokens are leased, four seconds' worth at its pace of now. */
+/** A caller with this many requests within a second is busy: then tokens are leased, for four seconds at its current pace. */
 const busyRequests = 4;
 const paceWindowUs = 500_000;
-/** Buckets with fewer tokens for each node are not leased: their last tokens would lie where they are not wanted. */
+/** Buckets with fewer tokens for each node are not leased: their last tokens would be held by nodes that do not need them. */
 const leastLeasedPerNode = 100;
-/** Questions about a busy bucket: so many at once, then as many a second and one more for each so many requests. */
+/** Queries to Redis about a busy bucket: a burst of `asksAtOnce`, then `asksPerSecond` and one more for each `requestsPerAsk` requests. */
 const asksAtOnce = 40;
 const asksPerSecond = 5;
 const requestsPerAsk = 200;
@@ -20,7 +20,7 @@ export class LeasedBucket {
   /** Requests that wait for tokens. */
   waiting: ((taken: Taken) => void)[] = [];
   asking = false;
-  /** What is given out while Redis is away; null until then. */
+  /** The local bucket used while Redis is away; null while Redis answers. */
   private alone: Bucket | null = null;
   private heldUntil: Moment = { us: 0, wallMs: 0 };
   private leaseMs = 0;
@@ -41,7 +41,7 @@ export class LeasedBucket {
     this.windowAtUs = nowUs;
   }
 
-  /** Counts a request for the pace, before anything is decided. */
+  /** Counts a request for the pace, before it is allowed or refused. */
   note(nowUs: number, perMinute: number): void {
     if (perMinute !== this.perMinute) {
       if (perMinute < this.perMinute) this.held = 0;
@@ -76,7 +76,7 @@ export class LeasedBucket {
     if (us >= this.heldUntil.us || wallMs >= this.heldUntil.wallMs) this.held = 0;
   }
 
-  /** Nothing is held any more; answers what was. */
+  /** Drops all held tokens; returns how many were held. */
   giveUp(): number {
     const back = this.held;
     this.held = 0;
@@ -93,12 +93,12 @@ export class LeasedBucket {
     return this.heldUntil.us - nowUs < us;
   }
 
-  /** Redis said lately that nothing is there, and nothing can have come since. */
+  /** According to Redis's last answer the bucket is empty, and no token can have been refilled since. */
   isRefused(nowUs: number): boolean {
     return nowUs < this.refusedUntilUs;
   }
 
-  /** Whether Redis may be asked now. Where the last word was that little is left, questions are few: what comes back is fetched in larger parts. */
+  /** Whether Redis may be asked now. If Redis reported few tokens left, queries are few: refilled tokens are fetched in larger amounts. */
   mayAsk(nowUs: number, nodes: number): boolean {
     if (!this.isLeased(nodes)) return true;
     this.asksLeft = Math.min(asksAtOnce, this.asksLeft + ((nowUs - this.asksAtUs) * asksPerSecond) / 1_000_000);
@@ -106,7 +106,7 @@ export class LeasedBucket {
     return this.asksLeft >= 1;
   }
 
-  /** The question to Redis, from now on under way. */
+  /** The query to Redis; it counts as in flight from now on. */
   ask(nowUs: number, nodes: number, want: number, back: number): Omit<RateAsk, 'node' | 'n' | 'leaseMs'> {
     this.asking = true;
     if (this.isLeased(nodes)) this.asksLeft--;
@@ -117,7 +117,7 @@ export class LeasedBucket {
     return { perMinute, nodes, want, wish, held, back, born: this.born, spent: this.spentNow(nowUs), debt };
   }
 
-  /** Redis has answered a question that was put at `asked`. */
+  /** Redis has answered a query that was sent at `asked`. */
   answered({ granted, spent, born, waitUs }: RateReply, asked: Moment, nowUs: number, leaseMs: number): void {
     this.asking = false;
     this.alone = null;

@@ -1,6 +1,6 @@
 /**
- * Counts requests across a cluster. The buckets are in Redis (`rate-script.ts`); of a busy caller's bucket this node holds some tokens and gives them
- * out by itself, so that most requests wait for nobody. While Redis is away each node gives out its share, limit ÷ nodes.
+ * Counts requests across a cluster. The buckets are in Redis (`rate-script.ts`). This node leases some tokens of a busy caller's bucket and gives them
+ * out itself, so that most requests do not wait for Redis. While Redis is away each node gives out its share, limit ÷ nodes.
  */
 import { LRUCache } from 'lru-cache';
 import { type Clock, machineClock } from '../../clock.ts';
@@ -10,7 +10,7 @@ import { LeasedBucket, type Moment } from './leased-bucket.ts';
 import type { RateAsk, RateReply } from './rate-script.ts';
 import type { Rates } from './rates.ts';
 
-/** Where the buckets are. Rejects where it cannot be said in time; the question may have been heard all the same. */
+/** The store of the buckets. Rejects without an answer in time; the query may have been executed. */
 export type RateStore = { ask(caller: string, ask: RateAsk): Promise<RateReply> };
 
 export type LeasedRatesOptions = {
@@ -28,17 +28,17 @@ export type LeasedRatesOptions = {
 const maxCallers = 50_000;
 const leaseMs = 2_000;
 const sweepEveryMs = 250;
-/** A caller that has gone quiet gives back what is held for it when its lease has so long to go. */
+/** Tokens held for an idle caller are returned when the rest of their lease is this short. */
 const giveBackUs = 600_000;
-/** How soon Redis is tried again while it is away. */
+/** Pause between tries to reach Redis while it is away. */
 const tryAgainUs = 250_000;
 
 export class LeasedRates implements Rates {
-  /** Questions put to Redis. */
+  /** Queries sent to Redis. */
   asks = 0;
   private readonly options: Required<LeasedRatesOptions>;
   private readonly buckets: LRUCache<string, LeasedBucket>;
-  /** Those that hold tokens. */
+  /** Buckets that hold tokens. */
   private readonly holding = new Map<string, LeasedBucket>();
   private readonly sweeper: NodeJS.Timeout;
   private away = false;
@@ -71,7 +71,7 @@ export class LeasedRates implements Rates {
 
   giveBack(caller: string): void {
     const bucket = this.buckets.peek(caller);
-    // Redis was told what is held without this token where it is being asked.
+    // A query in flight has reported the held tokens to Redis without this one.
     if (bucket === undefined || bucket.asking) return;
     bucket.putBack();
     if (bucket.held > 0) this.holding.set(caller, bucket);
@@ -82,7 +82,7 @@ export class LeasedRates implements Rates {
     return bucket === undefined ? rateLimitStateOf(0, perMinute) : bucket.state(this.now().us);
   }
 
-  /** Gives back what is held for callers that have gone quiet. For tests: runs by itself. */
+  /** Returns the tokens held for idle callers. Public for tests: a timer calls it. */
   sweep(): void {
     const now = this.now();
     for (const [caller, bucket] of this.holding) {
@@ -106,7 +106,7 @@ export class LeasedRates implements Rates {
     return !bucket.asking && bucket.mayAsk(nowUs, this.options.nodes());
   }
 
-  /** Asks for what waits and what will come; then whoever waits is answered. */
+  /** Asks for tokens for waiting and expected requests; then answers the waiting ones. */
   private async ask(caller: string, bucket: LeasedBucket, back = 0): Promise<void> {
     const { store, node, nodes } = this.options;
     const asked = this.now();
@@ -126,7 +126,7 @@ export class LeasedRates implements Rates {
     this.answerWaiting(caller, bucket, want);
   }
 
-  /** @param asked for how many of them Redis was asked: they get what it gave, or nothing */
+  /** @param asked number of waiting requests in the query: they get the granted tokens, or none */
   private answerWaiting(caller: string, bucket: LeasedBucket, asked: number): void {
     const now = this.now();
     const { waiting } = bucket;

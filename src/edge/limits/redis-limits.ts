@@ -1,10 +1,10 @@
-/** The way to what nodes of a cluster count together: one connection to Redis, beside that of the membership, which must not wait behind it. */
+/** Connects to the shared counters of a cluster: a Redis connection separate from that of the membership, which must not wait behind it. */
 import { RedisConnection } from '../../cluster/redis-connection.ts';
 import type { RateStore } from './leased-rates.ts';
 import { type RateAsk, type RateReply, rateReplyOf, rateScript } from './rate-script.ts';
 import { socketScripts } from './socket-scripts.ts';
 
-/** A request waits no longer for a decision; then this node decides by itself. */
+/** Longest wait of a request for Redis; after it this node decides alone. */
 const patienceMs = 1_000;
 const connectWithinMs = 10_000;
 
@@ -14,15 +14,15 @@ export class RedisLimits implements RateStore {
   private readonly redis: RedisConnection;
   private readonly prefix: string;
 
-  /** @param name this node's, for Redis's own list of connections */
+  /** @param name of this node, for Redis's list of connections */
   constructor(url: string, clusterId: string, name: string) {
     const scripts = { troupe_rate: rateScript(), ...socketScripts };
     this.redis = new RedisConnection({ url, name: `troupe-limits-${name}`, scripts, numberOfKeys: 1 });
-    // The braces keep them together where Redis itself is a cluster.
+    // The braces (a hash tag) keep the keys in one slot of a Redis Cluster.
     this.prefix = `troupe:{${clusterId}}`;
   }
 
-  /** Rejects with one line for people where Redis cannot be reached. */
+  /** Rejects with one readable line where Redis cannot be reached. */
   connect(): Promise<void> {
     return this.redis.connect(connectWithinMs);
   }

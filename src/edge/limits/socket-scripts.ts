@@ -1,15 +1,15 @@
 /**
- * How many WebSocket connections each caller has at each node of a cluster, in Redis. A node's counts are one hash, which ends with its lease unless
- * the node renews it; so what is lost with a node is free again when the lease is over, and renewing costs one command whatever the number of sockets.
+ * The number of WebSocket connections of each caller on each node of a cluster, in Redis. A node's counts are one hash, which expires with its lease unless
+ * the node renews it. So the counts of a dead node end with its lease, and renewing costs one command for any number of sockets.
  *
- * <key>: set of nodes. <key>/<node>: hash of caller → count, and of '' so that it is there while the node has none.
+ * <key>: set of nodes. <key>/<node>: hash of caller → count, and an entry '' so that the hash exists while the node has no connections.
  */
 
-/** `missing`: Redis has lost this node's counts, which must be told anew. */
+/** `missing`: Redis has lost this node's counts, which must be sent again. */
 export type OpenAnswer = 'open' | 'full' | 'missing';
 
-export type OpenAsk = { node: string; caller: string /** Those this node has already. */; have: number; limit: number };
-export type TellAsk = { node: string; counts: Record<string, number> /** Whether these are all it has. */; all: boolean; leaseMs: number };
+export type OpenAsk = { node: string; caller: string /** Connections that this node has already. */; have: number; limit: number };
+export type TellAsk = { node: string; counts: Record<string, number> /** Whether these are all counts. */; all: boolean; leaseMs: number };
 
 /** Counts one more where all nodes together have fewer than the limit. */
 const open = `
@@ -29,7 +29,7 @@ redis.call('HSET', own, ask.caller, ask.have + 1)
 return 'open'
 `;
 
-/** Sets counts of this node as they are, and renews its lease. */
+/** Sets the current counts of this node, and renews its lease. */
 const tell = `
 local ask = cjson.decode(ARGV[1])
 local own = KEYS[1] .. '/' .. ask.node
