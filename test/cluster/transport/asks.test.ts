@@ -82,7 +82,7 @@ test('a refusal keeps its code, words, issues and time to wait; a defect tells n
   }
 });
 
-test('a reply that cannot be written as JSON is a defect of its owner, and its clusterMembers are answered', async (t) => {
+test('a reply that cannot be written as JSON is a defect of its owner, and the asks beside it are answered', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   b!.transport.serve(({ id }) => (id === 'bad' ? 10n : id));
   const [bad, good] = await Promise.allSettled(['bad', 'good'].map((id) => a!.transport.ask(b!.member, someAsk({ id }))));
@@ -168,7 +168,7 @@ test('a caller that gives up in the same tick was never heard of', async (t) => 
   assert.deepEqual(served, ['after']);
 });
 
-test('what is larger than a message of gRPC goes through in pieces, in order with its clusterMembers', async (t) => {
+test('what is larger than a message of gRPC goes through in pieces, in order with what surrounds it', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const served: string[] = [];
   b!.transport.serve(({ id, input }) => {
