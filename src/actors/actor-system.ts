@@ -37,6 +37,7 @@ export type ActorSystemOptions = {
   commit: GroupCommit;
   placement: Placement;
   timers: Timers;
+  after: AfterCommit;
   /** Envelopes waiting in all mailboxes together; beyond it asks are shed. */
   maxWaiting?: number;
   /** null: nothing is traced. */
@@ -52,7 +53,6 @@ const maxWaitingQueries = 10_000;
 const nobodyWaits = new AppError('overloaded', 'The caller waits no longer');
 
 export class ActorSystem {
-  readonly after: AfterCommit = { events() {}, messages() {}, effects() {}, cancelled() {} };
   readonly kinds = new Map<string, Kind>();
   readonly pending: PendingAsks;
   private readonly options: ActorSystemOptions;
@@ -69,22 +69,21 @@ export class ActorSystem {
 
   constructor(options: ActorSystemOptions) {
     this.options = options;
-    const { clock, log, database, commit, placement, timers, freezeStates = false, maxWaiting = 50_000 } = options;
-    const { deferred } = this;
-    this.pending = new PendingAsks(deferred, Math.min(2 * maxWaiting, maxPending));
+    const { clock, log, database, commit, placement, timers, after, freezeStates = false, maxWaiting = 50_000 } = options;
+    this.pending = new PendingAsks(this.deferred, Math.min(2 * maxWaiting, maxPending));
     const commands = (this.commands = new CommandsInFlight(this.pending, new CommandReplies(database)));
-    const settlement = (this.settlement = new Settlement({
+    this.settlement = new Settlement({
       log,
       commit,
       timers,
       pending: this.pending,
-      deferred,
+      deferred: this.deferred,
       commands,
-      after: this.after,
+      after,
       drop: (activation) => this.drop(activation),
       route: ({ kind, id, shard }, envelope) => this.route(kind, id, shard, envelope, Infinity),
       enter: ({ kind, id, shard }, envelope) => this.enter(kind, id, shard, envelope),
-    }));
+    });
     this.turns = new Turns({
       clock,
       log,
@@ -92,18 +91,15 @@ export class ActorSystem {
       commit,
       timers,
       pending: this.pending,
-      deferred,
+      deferred: this.deferred,
       commands,
+      settlement: this.settlement,
       placement,
       tracer: options.tracer ?? null,
       freezeStates,
       find: (kind, id) => this.find(kind, id),
-      confirmed: (activation, envelope, confirmation) => settlement.confirmed(activation, envelope, confirmation),
-      settled: (unit, outcome) => settlement.settle(unit, outcome),
-      threw: (activation, envelope, failure) => settlement.threw(activation, envelope, failure),
-      again: (activation, envelope) => settlement.again(activation, envelope),
     });
-    this.mailboxes = new Mailboxes(commit, maxWaiting, (activation, envelope) => this.turns.take(activation, envelope));
+    this.mailboxes = new Mailboxes(commit, maxWaiting, this.turns);
     this.activations = new Activations({
       database,
       log,
@@ -114,7 +110,6 @@ export class ActorSystem {
         for (const envelope of [...this.drop(activation), ...waiting]) this.pending.settle(envelope, error, undefined);
       },
     });
-    commit.onRoom = () => this.mailboxes.pumpHeld();
     placement.onSealing((shards) => this.seal(new Set(shards)));
     placement.onLost((shards) => this.dropShards(new Set(shards)));
   }
@@ -211,6 +206,11 @@ export class ActorSystem {
     const envelope = newEnvelope(timer.command, timer.input, Infinity, null, { kind: 'timer', name: timer.name, dueMs: timer.dueAt });
     envelope.reject = () => this.options.timers.postpone(timer, 1_000);
     if (!this.deliver(timer.kind, timer.actorId, envelope)) this.options.timers.postpone(timer, 1_000);
+  }
+
+  /** The open batch has room again for turns that wait. */
+  takeWaiting(): void {
+    this.mailboxes.pumpHeld();
   }
 
   /** Drops an activation if nothing of it would be lost. */

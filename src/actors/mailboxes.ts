@@ -1,6 +1,6 @@
 /**
  * The mailboxes of all activations. Envelopes wait until the state is loaded, until the open batch has room, or until a turn that failed
- * before has been retried alone. Owns their order and bounds; running a turn is passed in.
+ * before has been retried alone. Owns their order and bounds; `turns.ts` runs a turn.
  *
  * M1 Envelopes of one actor are taken in the order in which they came.
  * M2 All mailboxes together, and each one that takes asks, are bounded; an envelope beyond the bound is refused and has no effect.
@@ -10,9 +10,7 @@ import { AppError } from '../errors.ts';
 import type { GroupCommit } from '../storage/group-commit.ts';
 import type { Activation } from './activation.ts';
 import type { Envelope } from './envelope.ts';
-
-/** False: not now, since a participant of its co-located transaction is not ready. */
-type Take = (activation: Activation, envelope: Envelope) => boolean;
+import type { Turns } from './turns.ts';
 
 export class Mailboxes {
   private waiting = 0;
@@ -20,12 +18,12 @@ export class Mailboxes {
   private readonly held = new Set<Activation>();
   private readonly commit: GroupCommit;
   private readonly maxWaiting: number;
-  private readonly take: Take;
+  private readonly turns: Turns;
 
-  constructor(commit: GroupCommit, maxWaiting: number, take: Take) {
+  constructor(commit: GroupCommit, maxWaiting: number, turns: Turns) {
     this.commit = commit;
     this.maxWaiting = maxWaiting;
-    this.take = take;
+    this.turns = turns;
   }
 
   get size(): number {
@@ -35,7 +33,7 @@ export class Mailboxes {
   /** Null when the envelope was taken or waits; an error when there is no room for it. */
   accept(activation: Activation, envelope: Envelope, limit: number): AppError | null {
     const mayTurn = activation.phase === 'ready' && activation.mailbox === null && this.mayTurn(activation, envelope);
-    if (mayTurn && this.take(activation, envelope)) return null;
+    if (mayTurn && this.turns.take(activation, envelope)) return null;
     if (this.waiting >= this.maxWaiting)
       return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
     if (activation.mailbox !== null && activation.mailbox.length >= limit)
@@ -60,7 +58,7 @@ export class Mailboxes {
     if (mailbox === null || activation.phase !== 'ready') return 0;
     let taken = 0;
     while (taken < mailbox.length && taken < share && this.mayTurn(activation, mailbox[taken]!)) {
-      if (!this.take(activation, mailbox[taken]!)) break;
+      if (!this.turns.take(activation, mailbox[taken]!)) break;
       this.waiting--;
       taken++;
     }

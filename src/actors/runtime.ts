@@ -3,7 +3,7 @@ import { backoffMs } from '../backoff.ts';
 import { type Clock, monotonicMs, systemClock } from '../clock.ts';
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import type { Log } from '../log.ts';
-import type { TimerDraft } from '../storage/commit-unit.ts';
+import type { EventDraft, MessageDraft, TimerDraft } from '../storage/commit-unit.ts';
 import type { Database } from '../storage/database.ts';
 import { GroupCommit } from '../storage/group-commit.ts';
 import type { Tracer } from '../tracing.ts';
@@ -70,6 +70,7 @@ export class Runtime {
   private readonly options: RuntimeOptions;
   private readonly clock: Clock;
   private readonly sweeps: NodeJS.Timeout[] = [];
+  private eventListener: EventListener | null = null;
   private stopped = false;
   private recovering: 'no' | 'yes' | 'again' = 'no';
 
@@ -83,6 +84,7 @@ export class Runtime {
       database,
       fence: placement.fence,
       log,
+      onRoom: () => this.actors.takeWaiting(),
       clock,
       maxBatchTurns,
       statementTimeoutMs,
@@ -91,7 +93,13 @@ export class Runtime {
     });
     this.timers = new Timers(clock, (timer) => this.actors.fireTimer(timer));
     const { commit, timers } = this;
-    this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, maxWaiting, freezeStates, tracer });
+    const after: AfterCommit = {
+      events: (events, seqs) => this.publish(events, seqs),
+      messages: (messages) => this.deliver(messages),
+      effects: (effects) => this.effects.start(effects),
+      cancelled: (ids) => this.effects.cancel(ids),
+    };
+    this.actors = new ActorSystem({ clock, log, database, commit, placement, timers, after, maxWaiting, freezeStates, tracer });
     const { kinds } = this.actors;
     const left = (this.left = new LeftWork({ kinds, database, placement, log, onCounted: () => void this.outbox.sweepAll() }));
     this.effects = new Effects(
@@ -100,15 +108,8 @@ export class Runtime {
     );
     this.outbox = new Outbox({ system: this.actors, database, placement, log, left }, options.outbox);
     this.passivation = new Passivation(this.actors, log);
-    this.actors.after.messages = (messages) => {
-      this.outbox.deliver(messages);
-      const elsewhere = messages.filter(({ shard }) => placement.epochOf(shard) === null);
-      if (elsewhere.length > 0) placement.passOn(elsewhere);
-    };
     placement.onPassedOn((messages) => (messages === null ? void this.outbox.sweep() : this.outbox.deliver(messages)));
     placement.onGone(() => void this.effects.recover().catch(() => {}));
-    this.actors.after.effects = (effects) => this.effects.start(effects);
-    this.actors.after.cancelled = (ids) => this.effects.cancel(ids);
     placement.onSealing((shards) => this.effects.seal(new Set(shards)));
     placement.onLost((shards) => this.effects.lost(new Set(shards)));
     placement.onLost((shards) => this.outbox.lost(new Set(shards)));
@@ -123,14 +124,7 @@ export class Runtime {
   }
 
   onEvents(listener: EventListener): void {
-    this.actors.after.events = (events, seqs) => {
-      try {
-        listener(events, seqs);
-      } catch (error) {
-        // The events are committed; a listener that throws must not stop the others.
-        this.options.log.error({ err: error }, 'a listener for events failed');
-      }
-    };
+    this.eventListener = listener;
   }
 
   /** Joins the cluster and continues the durable work of the shards it acquires. */
@@ -186,6 +180,23 @@ export class Runtime {
     }
     this.actors.close();
     await within(Promise.all([this.options.placement.stop(), this.commit.close()]), 2_000);
+  }
+
+  private publish(events: EventDraft[], seqs: number[]): void {
+    try {
+      this.eventListener?.(events, seqs);
+    } catch (error) {
+      // The events are committed; a listener that throws must not stop the others.
+      this.options.log.error({ err: error }, 'a listener for events failed');
+    }
+  }
+
+  /** Messages to actors of this node go to their mailboxes, the others to their owners. */
+  private deliver(messages: MessageDraft[]): void {
+    const { placement } = this.options;
+    this.outbox.deliver(messages);
+    const elsewhere = messages.filter(({ shard }) => placement.epochOf(shard) === null);
+    if (elsewhere.length > 0) placement.passOn(elsewhere);
   }
 
   /** Reads the work of acquired shards. Shards acquired meanwhile are read right after. */

@@ -22,12 +22,12 @@ import type { Timers } from './timers.ts';
 import type { TurnPart, TurnUnit } from './turn-unit.ts';
 
 /** What is done after a commit, by the parts that own it. */
-export type AfterCommit = {
+export interface AfterCommit {
   events(events: EventDraft[], seqs: number[]): void;
   messages(messages: MessageDraft[]): void;
   effects(effects: EffectDraft[]): void;
   cancelled(effectIds: string[]): void;
-};
+}
 
 export type SettlementParts = {
   log: Log;
@@ -84,7 +84,7 @@ export class Settlement {
     for (const { activation, envelope } of deferred) this.again(activation, envelope);
   }
 
-  /** The command of an envelope of durable work threw. */
+  /** The command of an envelope of durable work threw, or came too early: it is tried again after a while, or given up. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void {
     if (failure instanceof NotYet) return this.retryEarly(activation, envelope, failure);
     if (++envelope.failures >= maxFailures) envelope.givenUp = failure instanceof Error ? failure : new Error(String(failure));

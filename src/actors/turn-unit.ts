@@ -4,12 +4,17 @@ import type { Table } from '../storage/table.ts';
 import type { Activation } from './activation.ts';
 import type { Envelope } from './envelope.ts';
 
+/** Hears once what became of a unit. */
+export interface UnitListener {
+  settle(unit: TurnUnit, outcome: CommitOutcome): void;
+}
+
 export class TurnUnit extends CommitUnit<TurnPart> {
   /** Holds a turn whose unit failed before: no other turn may be added, so that the failure is attributed to this one. */
   alone = false;
 
-  constructor(shard: number, settled: (unit: TurnUnit, outcome: CommitOutcome) => void) {
-    super(shard, (outcome): void => settled(this, outcome));
+  constructor(shard: number, listener: UnitListener) {
+    super(shard, (outcome): void => listener.settle(this, outcome));
   }
 
   override onSent(): void {

@@ -14,7 +14,6 @@ import type { Placement } from '../cluster/placement.ts';
 import { CountBy } from '../counts.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { CommitOutcome } from '../storage/commit-unit.ts';
 import type { Database } from '../storage/database.ts';
 import type { GroupCommit } from '../storage/group-commit.ts';
 import { traceFields } from '../trace-fields.ts';
@@ -30,6 +29,7 @@ import { inputFault, type Kind } from './kind.ts';
 import { NotYet } from './not-yet.ts';
 import type { PendingAsks } from './pending-asks.ts';
 import { isFinalRefusal, refusalRecord } from './recorded-refusal.ts';
+import type { Settlement } from './settlement.ts';
 import type { Timers } from './timers.ts';
 import { isRefusal, runCommand, TurnRecord } from './turn.ts';
 import { TurnPart, TurnUnit } from './turn-unit.ts';
@@ -43,18 +43,12 @@ export type TurnsParts = {
   pending: PendingAsks;
   deferred: DeferredCallers;
   commands: CommandsInFlight;
+  settlement: Settlement;
   placement: Placement;
   tracer: Tracer | null;
   freezeStates: boolean;
   /** The actor's activation; a new one is loading. */
   find(kind: string, id: string): Activation;
-  /** Answers the envelope, whose turn changed nothing, when the promise says that the actor still lives here. */
-  confirmed(activation: Activation, envelope: Envelope, confirmation: Promise<void>): void;
-  settled(unit: TurnUnit, outcome: CommitOutcome): void;
-  /** Durable work whose command threw, or came too early: try it again after a while, or give it up. */
-  threw(activation: Activation, envelope: Envelope, failure: unknown): void;
-  /** Sends an envelope to the actor again, wherever it lives now. */
-  again(activation: Activation, envelope: Envelope): void;
 };
 
 export class Turns {
@@ -180,7 +174,7 @@ export class Turns {
     if (part !== null) return void part.waiting.push(envelope);
     const confirmation = this.parts.placement.confirmation();
     if (confirmation === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
-    else this.parts.confirmed(activation, envelope, confirmation);
+    else this.parts.settlement.confirmed(activation, envelope, confirmation);
   }
 
   private failed(activation: Activation, envelope: Envelope, failure: unknown, transaction: ColocatedTransaction | null): void {
@@ -202,7 +196,7 @@ export class Turns {
       this.defects.add([activation.kind.name]);
       log.error(about, 'a command threw; its turn is discarded');
     }
-    if (isDurable(envelope)) return this.parts.threw(activation, envelope, failure);
+    if (isDurable(envelope)) return this.parts.settlement.threw(activation, envelope, failure);
     envelope.error = isRefusal(failure) ? failure : new AppError('internal', 'Internal Server Error', { cause: failure });
     if (envelope.repeat && isFinalRefusal(failure)) {
       envelope.reply = refusalRecord(failure);
@@ -241,7 +235,7 @@ export class Turns {
   private takeFollower(activation: Activation, before: Envelope): void {
     const follower = before.follower!;
     before.follower = null;
-    queueMicrotask(() => this.parts.again(activation, follower));
+    queueMicrotask(() => this.parts.settlement.again(activation, follower));
   }
 
   private recordCommand(unit: TurnUnit, commandId: string | null, reply: unknown): void {
@@ -289,8 +283,8 @@ export class Turns {
 
   /** @param unit null: one of its own */
   private begin(activation: Activation, unit: TurnUnit | null): TurnPart {
-    const { commit, settled } = this.parts;
-    const of = unit ?? new TurnUnit(activation.shard, settled);
+    const { commit, settlement } = this.parts;
+    const of = unit ?? new TurnUnit(activation.shard, settlement);
     const part = new TurnPart(activation, of);
     of.parts.push(part);
     activation.open = part;

@@ -26,6 +26,8 @@ export type GroupCommitOptions = {
   database: Database;
   fence: FenceControl;
   log: Log;
+  /** The open batch has been sent, or what was held back can go: there is room again. */
+  onRoom(): void;
   clock?: Clock;
   /** Turns in one batch; further ones wait in mailboxes. */
   maxBatchTurns?: number;
@@ -46,8 +48,6 @@ const lockWaitLanes = 2;
 type Told = { units: CommitUnit[]; outcomes: CommitOutcome[] };
 
 export class GroupCommit {
-  /** Called whenever the open batch has been sent and there is room again. */
-  onRoom: () => void = () => {};
   readonly maxBatchTurns: number;
   private open: CommitUnit[] = [];
   private openTurns = 0;
@@ -234,7 +234,7 @@ export class GroupCommit {
     this.open.unshift(...this.held.splice(0));
     for (const unit of this.open) if (!this.blocked.holds(unit)) unit.lockWaitSinceMs = null;
     if (this.open.length > 0) this.schedule();
-    this.onRoom();
+    this.options.onRoom();
     this.noteSettled();
   }
 
@@ -286,7 +286,7 @@ export class GroupCommit {
     // The next batch is sent before this one is settled: the database works while this process answers callers.
     this.flush();
     this.tellCommitted(units, outcomes);
-    this.onRoom();
+    this.options.onRoom();
     this.noteSettled();
   }
 
