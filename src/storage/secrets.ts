@@ -28,6 +28,8 @@ export class Secrets {
   constructor(rootKey: string, acceptedKeys: readonly string[] = []) {
     this.roots = new Map([rootKey, ...acceptedKeys].map((root) => [keyIdOf(root), root]));
     this.keyId = keyIdOf(rootKey);
+    // Where this object is printed or logged, no key is shown.
+    for (const hidden of ['roots', 'keys'] as const) Object.defineProperty(this, hidden, { enumerable: false });
   }
 
   /**

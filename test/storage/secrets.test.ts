@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { SecretError, Secrets } from '../../src/storage/secrets.ts';
 
 const rootKey = 'a root key of at least thirty-two characters';
@@ -68,4 +69,11 @@ test('what was encrypted about one thing cannot be read about another', () => {
   assert.equal(secrets.decrypt('replay', text, 'acct_1/key'), 'token');
   for (const about of ['acct_2/key', '', 'acct_1/key '])
     assert.throws(() => secrets.decrypt('replay', text, about), { name: 'SecretError' });
+});
+
+test('printed or written as JSON, it shows no key', () => {
+  const secrets = new Secrets(rootKey, ['another root key of thirty-two characters']);
+  secrets.encrypt('replay', 'token');
+  for (const shown of [inspect(secrets, { depth: 9 }), JSON.stringify(secrets), JSON.stringify({ ...secrets })])
+    assert.doesNotMatch(shown, /root key|Buffer/);
 });
