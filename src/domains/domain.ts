@@ -55,6 +55,9 @@ export type Platform = {
   publicUrl(): string;
 };
 
+/** With the tools of all domains, which are made before any domain starts. */
+export type StartPlatform = Platform & { agentTools: readonly Tool[] };
+
 /** A running domain on one node. */
 export type StartedDomain = {
   actors: AnyActor[];
@@ -83,8 +86,7 @@ export type Domain = {
   api?: ReferencePart;
   /** Its tools for agents, in the order in which models are offered them. */
   agentTools?(platform: Platform): Tool[];
-  /** @param platform with the tools of all domains */
-  start(platform: Platform & { agentTools: readonly Tool[] }): StartedDomain;
+  start(platform: StartPlatform): StartedDomain;
 };
 
 /** Checks the types and returns the same. */

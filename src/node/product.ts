@@ -3,6 +3,7 @@ import type { Domain, Platform, StartedDomain } from '../domains/domain.ts';
 import { plannedEvents } from '../domains/planned-events.ts';
 import type { Authenticator } from '../edge/auth/authenticator.ts';
 import { EventCatalogue } from '../edge/stream/event-catalogue.ts';
+import { firstRepeated } from '../first-repeated.ts';
 import { idPrefixes } from '../ids.ts';
 import { joinSchemas, type Schema } from '../storage/schema.ts';
 import { type ApiReference, apiReferenceOf } from './api-reference.ts';
@@ -40,6 +41,6 @@ export function productOf(domains: readonly Domain[]): Product {
 }
 
 function refuseRepeated(what: string, values: readonly string[]): void {
-  const repeated = values.find((value, at) => values.indexOf(value) !== at);
+  const repeated = firstRepeated(values);
   if (repeated !== undefined) throw new Error(`Two domains have one ${what}: ${repeated}`);
 }

@@ -1,7 +1,7 @@
 /** Tasks and agents on a node, with the tools of all domains. */
 import type { Authority } from '../../authority.ts';
 import { domainOf } from '../../providers/mail/port.ts';
-import type { Platform, StartedDomain } from '../domain.ts';
+import type { StartedDomain, StartPlatform } from '../domain.ts';
 import { createDownloadLinks, workspaceAccess } from '../workspaces/contract.ts';
 import { agentActor } from './agent/agent.ts';
 import { agentMail } from './agent/agent-mail.ts';
@@ -15,9 +15,8 @@ import { taskEffects } from './task/effects.ts';
 import { taskActor } from './task/task.ts';
 import { createCatalogue } from './tools/catalogue.ts';
 import { observedToolbox, ToolStats } from './tools/observed.ts';
-import type { Tool } from './tools/port.ts';
 
-export function startTasks(platform: Platform & { agentTools: readonly Tool[] }): StartedDomain {
+export function startTasks(platform: StartPlatform): StartedDomain {
   const { actors, database, files, tokens, publicUrl, eventCatalogue, model, compute, mail, config, tracer, log } = platform;
   const stats = new ToolStats();
   const toolbox = observedToolbox(createCatalogue(platform.agentTools), stats, tracer);

@@ -1,4 +1,5 @@
 /** What a part of the service brings to the API reference besides its routes, and how several parts become one. */
+import { firstRepeated } from '../../first-repeated.ts';
 import type { KnownExamples } from './examples.ts';
 import type { Chapter, OpenApiOptions } from './openapi.ts';
 
@@ -25,8 +26,7 @@ export function joinReference(
 ): Pick<OpenApiOptions, 'chapters' | 'examples' | 'webhooks'> {
   const place = ({ name }: Chapter) => (order.includes(name) ? order.indexOf(name) : order.length);
   const examples = parts.flatMap((part) => Object.entries(part.examples ?? {}));
-  const names = examples.map(([name]) => name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  const twice = firstRepeated(examples.map(([name]) => name));
   if (twice !== undefined) throw new Error(`Two parts of the API have an example for ${twice}: say whose with a title`);
   return {
     chapters: parts.flatMap(({ chapters }) => chapters).sort((one, other) => place(one) - place(other)),

@@ -1,4 +1,5 @@
 /** The types of events that there are, as the domains declare them: how a list of names chooses among them, which scope reads an event, and which mode it is of. */
+import { firstRepeated } from '../../first-repeated.ts';
 import type { Mode } from '../../mode.ts';
 import type { Scope } from '../../scopes.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
@@ -25,8 +26,8 @@ export class EventCatalogue {
   constructor(declared: readonly EventFamilies[]) {
     const families = declared.flatMap((ones) => Object.entries(ones));
     this.families = new Map(families);
-    const twice = families.find(([name]) => families.filter(([other]) => other === name).length > 1);
-    if (twice !== undefined) throw new Error(`Two domains declare the same family of events: ${twice[0]}`);
+    const twice = firstRepeated(families.map(([name]) => name));
+    if (twice !== undefined) throw new Error(`Two domains declare the same family of events: ${twice}`);
     this.types = families.flatMap(([family, { names }]) => names.map((name) => `${family}.${name}`));
     this.aliases = new Map(
       families.flatMap(([family, { aliases = {} }]) => Object.entries(aliases).map(([name, alias]) => [`${family}.${name}`, alias])),

@@ -1,5 +1,6 @@
 /** The toolbox made of the tools of all domains: which agent type is offered which, and how a call of one is run. */
 import { missingScope, notAllowed } from '../../../authority.ts';
+import { firstRepeated } from '../../../first-repeated.ts';
 import { agentInstructions } from './agent-types.ts';
 import { checkArguments } from './check-arguments.ts';
 import { controlTools } from './control-tools.ts';
@@ -20,7 +21,7 @@ export interface Catalogue extends Toolbox {
  */
 export function createCatalogue(tools: readonly Tool[]): Catalogue {
   const names = [...tools, ...controlTools].map(({ name }) => name);
-  const repeated = names.find((name, at) => names.indexOf(name) !== at);
+  const repeated = firstRepeated(names);
   if (repeated !== undefined) throw new Error(`Two tools are named ${repeated}`);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const toolsFor = (type: AgentType) => tools.filter(({ agentTypes }) => agentTypes === 'all' || agentTypes.includes(type));
