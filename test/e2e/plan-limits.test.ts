@@ -7,6 +7,7 @@ import { callTool, finish, plan, text } from '../support/openai-server.ts';
 import { type Case, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller, type Service, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 
 const limited = { limited: 'work' as const };
 const timeout = 120_000;
@@ -151,7 +152,8 @@ test('credits that run out pause what runs and let nothing start; what an operat
   assert.ok(late.tasks_limit === 2 || late.tasks_limit === 50);
   await set('--tasks-limit', 'default');
   assert.equal((await caller.untilTask(third.id, endStatuses)).status, 'complete');
-  assert.ok((await caller.events()).some(({ type, data }) => type === 'plan.changed' && data.plan === 'business'));
+  const isKnown = async () => (await caller.events()).some(({ type, data }) => type === 'plan.changed' && data.plan === 'business');
+  await until(isKnown, 'the event of the new plan');
 });
 
 test('the offline model uses no tokens, so the quick start’s task costs no credits', { timeout }, async (t) => {
