@@ -2,9 +2,21 @@
  * Masks a payload for display: commands carry codes of mails, hashes of passwords, keys, texts of users. So every text is replaced by its
  * length, unless it is an id of this service; of a field that is secret by its name not even the length is shown.
  */
+import { accountsIds } from '../domains/accounts/ids.ts';
+import { billingIds } from '../domains/billing/ids.ts';
+import { commerceIds } from '../domains/commerce/ids.ts';
+import { identityIds } from '../domains/identity/ids.ts';
+import { tasksIds } from '../domains/tasks/ids.ts';
+import { webhooksIds } from '../domains/webhooks/ids.ts';
+import { workspacesIds } from '../domains/workspaces/ids.ts';
+import { idPrefixes } from '../ids.ts';
 import { createScrubber } from '../log-secrets.ts';
 
-const ids = /^[a-z]{2,8}[_-][0-9a-hjkmnp-tv-z]{26}$/;
+/** Ids of a domain that is not named here are masked like any other text. */
+const prefixes = [idPrefixes, accountsIds, billingIds, commerceIds, identityIds, tasksIds, webhooksIds, workspacesIds].flatMap((of) =>
+  Object.values<string>(of),
+);
+const ids = new RegExp(`^(?:${prefixes.join('|')})[0-9a-hjkmnp-tv-z]{26}$`);
 const secretName = /passw|secret|token|hash|code|pin|cvc|cvv|pan|number|key$/i;
 const plainName = /^[A-Za-z][\w.-]{0,59}$/;
 const longestArray = 20;
