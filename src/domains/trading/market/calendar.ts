@@ -1,0 +1,165 @@
+/**
+ * Sessions of the New York exchanges, 9:30 to 16:00 of New York time and to 13:00 on half days, as moments of UTC; and days as dates. The rules of
+ * daylight saving are ours (`calendar-rules.ts`), so that every node has the same, whatever time-zone data it was built with. Crypto always trades; its
+ * day is that of UTC.
+ */
+import { type DayNumber, dayNumber, halfDaysOf, holidaysOf, msPerDay, newYorkBehindMinutes, weekday } from './calendar-rules.ts';
+import type { AssetClass } from './symbol.ts';
+
+export { type DayNumber, dayNumber, msPerDay, weekday } from './calendar-rules.ts';
+
+export type Session = { day: DayNumber; openMs: number; closeMs: number; half: boolean };
+
+const msPerMinute = 60_000;
+const openMinute = 9 * 60 + 30;
+const closeMinute = 16 * 60;
+const halfDayCloseMinute = 13 * 60;
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** What dates may be: the rules of before are others. */
+export const firstDay: DayNumber = dayNumber(2000, 1, 1);
+export const lastDay: DayNumber = dayNumber(2100, 12, 31);
+
+/** null for what is no date of the calendar, such as 2023-02-29, and for a year below 1000. */
+export function parseDate(text: string): DayNumber | null {
+  const parts = datePattern.exec(text);
+  if (parts === null) return null;
+  const day = dayNumber(Number(parts[1]), Number(parts[2]), Number(parts[3]));
+  return isoDate(day) === text ? day : null;
+}
+
+/** `2026-11-20`, of years from 1000 to 9999. */
+export function isoDate(day: DayNumber): string {
+  return new Date(day * msPerDay).toISOString().slice(0, 10);
+}
+
+/** The UTC day of a moment. */
+export function utcDay(ms: number): DayNumber {
+  return Math.floor(ms / msPerDay);
+}
+
+/** The date in New York at a moment. */
+export function newYorkDay(ms: number): DayNumber {
+  const day = Math.floor((ms - 300 * msPerMinute) / msPerDay);
+  return ms >= newYorkMidnightMs(day + 1) ? day + 1 : day;
+}
+
+/** When the day begins in New York: clocks change at 02:00, so it begins as the day before ended. */
+export function newYorkMidnightMs(day: DayNumber): number {
+  return day * msPerDay + newYorkBehindMinutes(day - 1) * msPerMinute;
+}
+
+/** null where the exchange has none on that day. */
+export function sessionOn(day: DayNumber): Session | null {
+  const { first, sessions } = yearOf(day);
+  return sessions[day - first] ?? null;
+}
+
+/** The session that is open at the moment: from its opening, and no more at its close. */
+export function sessionAt(ms: number): Session | null {
+  const session = sessionOn(newYorkDay(ms));
+  return session !== null && ms >= session.openMs && ms < session.closeMs ? session : null;
+}
+
+/** The first one that opens after the moment. */
+export function nextSession(ms: number): Session {
+  return search(newYorkDay(ms), 1, ({ openMs }) => openMs > ms);
+}
+
+/** The last one that closed at the moment or before. */
+export function previousSession(ms: number): Session {
+  return search(newYorkDay(ms), -1, ({ closeMs }) => closeMs <= ms);
+}
+
+/** The last one before that day. */
+export function sessionBefore(day: DayNumber): Session {
+  return search(day - 1, -1, () => true);
+}
+
+/** The first one after that day. */
+export function sessionAfter(day: DayNumber): Session {
+  return search(day + 1, 1, () => true);
+}
+
+export function nextOpenMs(ms: number): number {
+  return nextSession(ms).openMs;
+}
+
+/** The next regular close: of the session that is open, else of the next. */
+export function nextCloseMs(ms: number): number {
+  return (sessionAt(ms) ?? nextSession(ms)).closeMs;
+}
+
+export function previousCloseMs(ms: number): number {
+  return previousSession(ms).closeMs;
+}
+
+/** From one day to another, inclusive, in order. */
+export function sessionsBetween(first: DayNumber, last: DayNumber): Session[] {
+  const found: Session[] = [];
+  for (let day = first; day <= last; day++) {
+    const session = sessionOn(day);
+    if (session !== null) found.push(session);
+  }
+  return found;
+}
+
+/** `always`: as if the exchange never closed; its next opening and close are told all the same. */
+export type MarketHours = 'always' | 'exchange';
+
+export type SessionState = { session: 'open' | 'closed'; nextOpenMs: number | null; nextCloseMs: number | null };
+
+export function sessionState(assetClass: AssetClass, hours: MarketHours, ms: number): SessionState {
+  if (assetClass === 'crypto') return { session: 'open', nextOpenMs: null, nextCloseMs: null };
+  const isOpen = hours === 'always' || sessionAt(ms) !== null;
+  return { session: isOpen ? 'open' : 'closed', nextOpenMs: nextOpenMs(ms), nextCloseMs: nextCloseMs(ms) };
+}
+
+/** When the day's result of a class began: at the previous regular close, or at 00:00 UTC. A close begins the next one. */
+export function resultDayBeganMs(assetClass: AssetClass, ms: number): number {
+  return assetClass === 'crypto' ? utcDay(ms) * msPerDay : previousCloseMs(ms);
+}
+
+/** Until when a block of that class lasts: the next regular opening of the exchange, or the next 00:00 UTC. */
+export function blockEndsMs(assetClass: AssetClass, ms: number): number {
+  return assetClass === 'crypto' ? (utcDay(ms) + 1) * msPerDay : nextOpenMs(ms);
+}
+
+type Year = { first: DayNumber; sessions: (Session | null)[] };
+
+const years = new Map<number, Year>();
+
+function yearOf(day: DayNumber): Year {
+  const year = new Date(day * msPerDay).getUTCFullYear();
+  let table = years.get(year);
+  if (table === undefined) {
+    table = yearTable(year);
+    // A clock set far off must not fill the memory.
+    if (years.size > 400) years.clear();
+    years.set(year, table);
+  }
+  return table;
+}
+
+function yearTable(year: number): Year {
+  const first = dayNumber(year, 1, 1);
+  const closed = new Set(holidaysOf(year));
+  const halves = new Set(halfDaysOf(year));
+  const sessions = Array.from({ length: dayNumber(year + 1, 1, 1) - first }, (_, n): Session | null => {
+    const day = first + n;
+    if (weekday(day) === 0 || weekday(day) === 6 || closed.has(day)) return null;
+    const midnight = day * msPerDay + newYorkBehindMinutes(day) * msPerMinute;
+    const half = halves.has(day);
+    const close = half ? halfDayCloseMinute : closeMinute;
+    return { day, openMs: midnight + openMinute * msPerMinute, closeMs: midnight + close * msPerMinute, half };
+  });
+  return { first, sessions };
+}
+
+/** There is a session in any ten days. */
+function search(from: DayNumber, step: 1 | -1, wanted: (session: Session) => boolean): Session {
+  for (let day = from; ; day += step) {
+    const session = sessionOn(day);
+    if (session !== null && wanted(session)) return session;
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * The market-data port: quotes, bars and corporate actions of a symbol, whatever they come from. Moments are milliseconds of UTC; prices are numbers
+ * that print as decimals of at most nine places (`../decimal.ts` makes them exact).
+ */
+import type { AssetClass } from './symbol.ts';
+
+export const timeframes = ['1m', '5m', '1h', '1d'] as const;
+export type Timeframe = (typeof timeframes)[number];
+
+export type SourceName = 'embedded' | 'file' | 'broker';
+
+export type Quote = {
+  symbol: string;
+  assetClass: AssetClass;
+  bid: number;
+  ask: number;
+  last: number;
+  /** What was traded in this content of the quote; 0: nothing can fill against it. */
+  volume: number;
+  atMs: number;
+  session: 'open' | 'closed';
+  /** Of the exchange; null where trading never closes. */
+  nextOpenMs: number | null;
+  nextCloseMs: number | null;
+  tick: number;
+  source: SourceName;
+  /** Grows with each new content of this source: two quotes of one symbol and source with the same one are the same content. */
+  sequence: number;
+};
+
+/** Bars by column, as the loops of backtests read them. All columns have `timesMs.length` entries; times ascend. */
+export type Bars = {
+  symbol: string;
+  assetClass: AssetClass;
+  timeframe: Timeframe;
+  source: SourceName | 'csv';
+  adjusted: boolean;
+  /** The bar's beginning; of a daily bar 00:00 UTC of its date, which is a label and not a moment. */
+  timesMs: Float64Array;
+  open: Float64Array;
+  high: Float64Array;
+  low: Float64Array;
+  close: Float64Array;
+  volume: Float64Array;
+};
+
+export type BarsRequest = {
+  symbol: string;
+  timeframe: Timeframe;
+  /** First and last date, inclusive: days of the exchange for daily bars, UTC days for the others. `YYYY-MM-DD`. */
+  start: string;
+  end: string;
+  /**
+   * true: prices and volumes as if the splits up to `adjustedTo` (default: `end`) had happened before the first bar. Dividends are never taken out of
+   * prices: they are cash (`actions`).
+   */
+  adjusted: boolean;
+  adjustedTo?: string;
+  signal?: AbortSignal;
+};
+
+/**
+ * What a company does to its shares on a date, effective from 00:00 New York time on. `id` is the same for the same action wherever it is read.
+ * split: `ratio` new shares for each old one. dividend: USD a share held at the close before. symbol_change: `from` is the old name.
+ */
+export type CorporateAction = { id: string; symbol: string; date: string; effectiveMs: number } & (
+  | { type: 'split'; ratio: number }
+  | { type: 'dividend'; amount: number }
+  | { type: 'symbol_change'; from: string }
+);
+
+/** All answer null for a symbol that the source does not know. Failures to reach a source throw `AppError` `unavailable`. */
+export interface MarketSource {
+  readonly name: SourceName;
+  quote(symbol: string, signal?: AbortSignal): Promise<Quote | null>;
+  /** Only bars that are complete by the market's clock. */
+  bars(request: BarsRequest): Promise<Bars | null>;
+  /** Effective from the first date to the last, inclusive, in order. */
+  actions(symbol: string, start: string, end: string): Promise<CorporateAction[] | null>;
+}
