@@ -1,0 +1,116 @@
+/** The figures that a backtest is summed up in. Everything is computed from unrounded equity and rounded once, at the end. */
+import { dayMs } from '../bars.ts';
+import type { Simulation } from './engine.ts';
+
+export type Metrics = {
+  /** null: no finite number, after a few short bars of which a year has very many. */
+  cagr_pct: number | null;
+  sharpe: number;
+  max_drawdown_pct: number;
+  longest_drawdown_bars: number;
+  trades: number;
+  win_rate_pct: number;
+  exposure_pct: number;
+  turnover: number;
+};
+
+/** What rounding alone makes of returns that are equal. */
+const leastDeviation = 1e-13;
+
+/** The share of a year that a bar is: 252 days of trading, or 365 where a bar is on a weekend, times the median of bars a day. */
+export function periodsPerYear(time: Float64Array): number {
+  let weekends = false;
+  const perDay: number[] = [];
+  let day = Number.NaN;
+  for (let t = 0; t < time.length; t++) {
+    const itsDay = Math.floor(time[t]! / dayMs);
+    if (itsDay === day) {
+      perDay[perDay.length - 1]!++;
+      continue;
+    }
+    day = itsDay;
+    perDay.push(1);
+    // 1970-01-01 was a Thursday.
+    weekends ||= ((((day + 4) % 7) + 7) % 7) % 6 === 0;
+  }
+  return (weekends ? 365 : 252) * median(perDay);
+}
+
+export function metricsOf(simulation: Simulation, initialCapital: number, periods: number): Metrics {
+  const { equity, trades, heldBars, tradedNotional } = simulation;
+  const bars = equity.length;
+  const { maxDrawdown, longestDrawdown } = drawdowns(equity, initialCapital);
+  const { mean, deviation, meanEquity } = returnsOf(equity);
+  let wins = 0;
+  for (let i = 0; i < trades.count; i++) if (trades.profit[i]! > 0) wins++;
+  return {
+    cagr_pct: finiteOrNull(places(100 * cagr(equity[bars - 1]! / initialCapital, periods / bars), 4)),
+    sharpe: deviation === 0 ? 0 : places((mean / deviation) * Math.sqrt(periods), 4),
+    max_drawdown_pct: places(100 * maxDrawdown, 4),
+    longest_drawdown_bars: longestDrawdown,
+    trades: trades.count,
+    win_rate_pct: trades.count === 0 ? 0 : places((100 * wins) / trades.count, 4),
+    exposure_pct: places((100 * heldBars) / bars, 4),
+    turnover: meanEquity > 0 ? places(tradedNotional / meanEquity, 4) : 0,
+  };
+}
+
+/** To so many decimal places, halves upwards; never -0. Beyond 2^53 of them a double has no such places. */
+export function places(value: number, digits: number): number {
+  const scale = 10 ** digits;
+  const scaled = value * scale;
+  return Math.abs(scaled) < Number.MAX_SAFE_INTEGER ? Math.round(scaled) / scale + 0 : value;
+}
+
+const finiteOrNull = (value: number) => (Number.isFinite(value) ? value : null);
+
+/** An account that has lost everything, or more, has lost 100 % a year. */
+function cagr(growth: number, exponent: number): number {
+  return growth > 0 ? growth ** exponent - 1 : -1;
+}
+
+function drawdowns(equity: Float64Array, initialCapital: number): { maxDrawdown: number; longestDrawdown: number } {
+  let peak = initialCapital;
+  let peakBar = -1;
+  let maxDrawdown = 0;
+  let longestDrawdown = 0;
+  for (let t = 0; t < equity.length; t++) {
+    const value = equity[t]!;
+    if (value >= peak) {
+      peak = value;
+      peakBar = t;
+      continue;
+    }
+    const drawdown = (peak - value) / peak;
+    if (drawdown > maxDrawdown) maxDrawdown = drawdown;
+    if (t - peakBar > longestDrawdown) longestDrawdown = t - peakBar;
+  }
+  return { maxDrawdown, longestDrawdown };
+}
+
+/** Of the returns from each bar's equity to the next one's; fewer than two have no deviation. */
+function returnsOf(equity: Float64Array): { mean: number; deviation: number; meanEquity: number } {
+  const count = equity.length - 1;
+  let total = 0;
+  let sum = equity[0] ?? 0;
+  for (let t = 1; t <= count; t++) {
+    sum += equity[t]!;
+    total += equity[t]! / equity[t - 1]! - 1;
+  }
+  const meanEquity = sum / equity.length;
+  if (count < 2) return { mean: 0, deviation: 0, meanEquity };
+  const mean = total / count;
+  let squares = 0;
+  for (let t = 1; t <= count; t++) squares += (equity[t]! / equity[t - 1]! - 1 - mean) ** 2;
+  const deviation = Math.sqrt(squares / (count - 1));
+  // Equity that passes through 0 has a return that is no number; and equal returns must not deviate by their rounding.
+  const known = deviation > leastDeviation && Number.isFinite(mean / deviation);
+  return { mean, deviation: known ? deviation : 0, meanEquity };
+}
+
+function median(counts: number[]): number {
+  if (counts.length === 0) return 1;
+  const sorted = [...counts].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

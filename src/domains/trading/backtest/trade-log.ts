@@ -1,0 +1,137 @@
+/** Round trips as columns: from the fill that leaves flat to the fill that comes back to it, or to the end. A flip ends one and begins another. */
+
+export type TradeColumns = {
+  readonly count: number;
+  /** Index of the symbol. */
+  readonly symbol: Int32Array;
+  /** 1 long, -1 short. */
+  readonly side: Int8Array;
+  readonly entryBar: Int32Array;
+  /** Of one that is open at the end: -1. */
+  readonly exitBar: Int32Array;
+  /** The most that was held. */
+  readonly quantity: Float64Array;
+  /** Means of the fills that increased and that reduced the holding, weighted by quantity; the exit of an open one is the last close. */
+  readonly entryPrice: Float64Array;
+  readonly exitPrice: Float64Array;
+  readonly commission: Float64Array;
+  /** After costs; of an open one at the last close. */
+  readonly profit: Float64Array;
+};
+
+export class TradeLog {
+  #columns: TradeColumns = emptyColumns(64);
+  #count = 0;
+  /** Of the trade under way, by symbol. */
+  readonly #entryBar: Int32Array;
+  readonly #side: Int8Array;
+  readonly #entered: Float64Array;
+  readonly #paid: Float64Array;
+  readonly #left: Float64Array;
+  readonly #received: Float64Array;
+  readonly #most: Float64Array;
+  readonly #commission: Float64Array;
+
+  constructor(symbols: number) {
+    this.#entryBar = new Int32Array(symbols);
+    this.#side = new Int8Array(symbols);
+    this.#entered = new Float64Array(symbols);
+    this.#paid = new Float64Array(symbols);
+    this.#left = new Float64Array(symbols);
+    this.#received = new Float64Array(symbols);
+    this.#most = new Float64Array(symbols);
+    this.#commission = new Float64Array(symbols);
+  }
+
+  /** A fill of `after − before` shares, which are signed quantities held. */
+  fill(s: number, bar: number, before: number, after: number, price: number, commissionRate: number): void {
+    const flips = before > 0 ? after < 0 : before < 0 && after > 0;
+    const between = flips ? 0 : after;
+    if (before === 0) this.#begin(s, bar, after > 0 ? 1 : -1);
+    this.#add(s, before, between, price, commissionRate);
+    if (between === 0) this.#end(s, bar, 0, 0);
+    if (!flips) return;
+    this.#begin(s, bar, after > 0 ? 1 : -1);
+    this.#add(s, 0, after, price, commissionRate);
+  }
+
+  /** After the last bar: what is still held counts at its last close. */
+  close(quantities: Float64Array, lastCloses: Float64Array): TradeColumns {
+    for (let s = 0; s < quantities.length; s++) if (quantities[s] !== 0) this.#end(s, -1, quantities[s]!, lastCloses[s]!);
+    const count = this.#count;
+    return mapColumns(this.#columns, count, (column) => column.slice(0, count));
+  }
+
+  #begin(s: number, bar: number, side: 1 | -1): void {
+    this.#entryBar[s] = bar;
+    this.#side[s] = side;
+    this.#entered[s] = this.#paid[s] = this.#left[s] = this.#received[s] = this.#most[s] = this.#commission[s] = 0;
+  }
+
+  #add(s: number, before: number, after: number, price: number, commissionRate: number): void {
+    const size = Math.abs(after);
+    const change = size - Math.abs(before);
+    const notional = Math.abs(change) * price;
+    if (change > 0) {
+      this.#entered[s]! += change;
+      this.#paid[s]! += notional;
+    } else {
+      this.#left[s]! -= change;
+      this.#received[s]! += notional;
+    }
+    if (size > this.#most[s]!) this.#most[s] = size;
+    this.#commission[s]! += notional * commissionRate;
+  }
+
+  #end(s: number, bar: number, quantity: number, lastClose: number): void {
+    if (this.#count === this.#columns.symbol.length) this.#grow();
+    const at = this.#count++;
+    const columns = this.#columns;
+    const side = this.#side[s]!;
+    const open = quantity !== 0;
+    columns.symbol[at] = s;
+    columns.side[at] = side;
+    columns.entryBar[at] = this.#entryBar[s]!;
+    columns.exitBar[at] = open ? -1 : bar;
+    columns.quantity[at] = this.#most[s]!;
+    columns.entryPrice[at] = this.#paid[s]! / this.#entered[s]!;
+    columns.exitPrice[at] = open ? lastClose : this.#received[s]! / this.#left[s]!;
+    columns.commission[at] = this.#commission[s]!;
+    columns.profit[at] = side * (this.#received[s]! + Math.abs(quantity) * lastClose - this.#paid[s]!) - this.#commission[s]!;
+  }
+
+  #grow(): void {
+    const larger = emptyColumns(this.#columns.symbol.length * 2);
+    mapColumns(larger, 0, (column, name) => {
+      (column as Float64Array).set(this.#columns[name] as Float64Array);
+      return column;
+    });
+    this.#columns = larger;
+  }
+}
+
+type ColumnName = Exclude<keyof TradeColumns, 'count'>;
+type Column = Int32Array | Int8Array | Float64Array;
+
+function mapColumns(columns: TradeColumns, count: number, change: (column: Column, name: ColumnName) => Column): TradeColumns {
+  const { count: _, ...named } = columns;
+  const changed = Object.entries(named).map(([name, column]) => [name, change(column, name as ColumnName)]);
+  return { count, ...Object.fromEntries(changed) } as TradeColumns;
+}
+
+function emptyColumns(room: number): TradeColumns {
+  const integers = () => new Int32Array(room);
+  const doubles = () => new Float64Array(room);
+  return {
+    count: 0,
+    symbol: integers(),
+    side: new Int8Array(room),
+    entryBar: integers(),
+    exitBar: integers(),
+    quantity: doubles(),
+    entryPrice: doubles(),
+    exitPrice: doubles(),
+    commission: doubles(),
+    profit: doubles(),
+  };
+}

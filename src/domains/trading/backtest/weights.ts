@@ -1,0 +1,34 @@
+/** The target weights of the built-in strategies after each bar: what their deciders say when they are fed the bars in order of time. */
+import type { BuiltInStrategy } from '../strategy/config.ts';
+import { Arbitrage, type Decider, MeanReversion, Momentum } from '../strategy/deciders.ts';
+import type { Market } from './market.ts';
+
+/** One column for each symbol. At a time at which a symbol has no bar its weight stays. */
+export function targetWeights(strategy: BuiltInStrategy, market: Market): Float64Array[] {
+  if (strategy.type === 'arbitrage') return weightsOfPair(new Arbitrage(strategy.config), market);
+  if (strategy.type === 'momentum') return market.columns.map(({ close }) => weightsOf(new Momentum(strategy.config), close));
+  return market.columns.map(({ close }) => weightsOf(new MeanReversion(strategy.config), close));
+}
+
+function weightsOf(decider: Decider, close: Float64Array): Float64Array {
+  const weights = new Float64Array(close.length);
+  let weight = 0;
+  for (let t = 0; t < close.length; t++) {
+    const price = close[t]!;
+    // NaN: no bar.
+    if (price > 0) weight = decider.decide(price);
+    weights[t] = weight;
+  }
+  return weights;
+}
+
+function weightsOfPair(decider: Arbitrage, { columns }: Market): Float64Array[] {
+  const [a, b] = [columns[0]!.close, columns[1]!.close];
+  const weights = [new Float64Array(a.length), new Float64Array(a.length)] as const;
+  for (let t = 0; t < a.length; t++) {
+    const weight = decider.decide(a[t]!, b[t]!);
+    weights[0][t] = weight;
+    weights[1][t] = weight === 0 ? 0 : -weight;
+  }
+  return [...weights];
+}
