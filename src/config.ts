@@ -81,6 +81,9 @@ const variables = {
   ),
   stripeApiUrl: url('STRIPE_API_URL', ['http', 'https'], 'an http or https URL of a server that speaks like Stripe'),
   s3Url: url('S3_URL', ['s3'], 's3://key:secret@host:port/bucket'),
+  marketDataFile: text('MARKET_DATA_FILE', null, path, 'a JSON file with quotes'),
+  marketHours: { ...choice('MARKET_HOURS', ['always', 'exchange'], 'always'), fallback: null },
+  alpacaDataUrl: url('ALPACA_DATA_URL', ['http', 'https'], "an http or https URL of a server that speaks like Alpaca's market data API"),
   outboundAllow: list(
     'OUTBOUND_ALLOW',
     Type.Refine(Type.String(), isAddressRange),

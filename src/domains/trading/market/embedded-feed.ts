@@ -5,7 +5,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
-import { barEndMs, type Columns, cutColumns, emptyColumns, minutesIn } from './bars.ts';
+import { type BarColumns, cutBars } from '../bars.ts';
+import { barEndMs, emptyBars, minutesIn } from './bars.ts';
 import {
   type DayNumber,
   firstDay,
@@ -81,15 +82,15 @@ export function embeddedBars(request: BarsRequest, nowMs: number): Bars | null {
   const minutes = minutesIn(timeframe);
   const length = days.reduce((sum, day) => sum + (minutes === null ? 1 : Math.ceil(day.minutes / minutes)), 0);
   if (length > mostBars) throw new AppError('payload_too_large', `The period has ${length} bars, and ${mostBars} are the most`);
-  const columns = emptyColumns(length);
+  const columns = emptyBars(length);
   let at = 0;
   for (const day of days) {
     const from = at;
     at = minutes === null ? writeDay(day, columns, at) : writeIntraday(listing, day, minutes, columns, at);
     scale(listing, columns, from, at, adjusted ? splitRatio(listing, day.day, Math.max(sharesOf, day.day)) : 1);
   }
-  while (at > 0 && barEndMs(listing.assetClass, timeframe, columns.timesMs[at - 1]!) > nowMs) at--;
-  return { symbol, assetClass: listing.assetClass, timeframe, source: 'embedded', adjusted, ...cutColumns(columns, 0, at) };
+  while (at > 0 && barEndMs(listing.assetClass, timeframe, columns.time[at - 1]!) > nowMs) at--;
+  return { symbol, assetClass: listing.assetClass, timeframe, source: 'embedded', adjusted, bars: cutBars(columns, 0, at) };
 }
 
 /** null for an unknown symbol. */
@@ -144,7 +145,7 @@ function minutesOf(listing: Listing, dayNumber: DayNumber): { day: Day; minutes:
   let found = cache.get(key);
   if (found === undefined) {
     const day = dayOf(listing, dayNumber)!;
-    found = { day, minutes: emptyColumns(day.minutes) };
+    found = { day, minutes: emptyBars(day.minutes) };
     writeMinutes(listing, day, found.minutes, 0);
     cache.set(key, found);
   }
@@ -160,8 +161,8 @@ function daysBetween(listing: Listing, first: DayNumber, last: DayNumber): Day[]
   return days;
 }
 
-function writeDay(day: Day, columns: Columns, at: number): number {
-  columns.timesMs[at] = day.day * msPerDay;
+function writeDay(day: Day, columns: BarColumns, at: number): number {
+  columns.time[at] = day.day * msPerDay;
   columns.open[at] = day.open;
   columns.high[at] = day.high;
   columns.low[at] = day.low;
@@ -170,21 +171,21 @@ function writeDay(day: Day, columns: Columns, at: number): number {
   return at + 1;
 }
 
-const scratch = emptyColumns(longestDay);
+const scratch = emptyBars(longestDay);
 
 /** Bars of that many minutes from the day's opening on. */
-function writeIntraday(listing: Listing, day: Day, minutes: number, columns: Columns, at: number): number {
+function writeIntraday(listing: Listing, day: Day, minutes: number, columns: BarColumns, at: number): number {
   const target = minutes === 1 ? columns : scratch;
   writeMinutes(listing, day, target, minutes === 1 ? at : 0);
   const count = Math.ceil(day.minutes / minutes);
   for (let n = 0; n < count; n++) {
-    columns.timesMs[at + n] = day.openMs + n * minutes * msPerMinute;
+    columns.time[at + n] = day.openMs + n * minutes * msPerMinute;
     if (minutes > 1) foldTicks(n * minutes, Math.min(day.minutes, (n + 1) * minutes), columns, at + n);
   }
   return at + count;
 }
 
-function foldTicks(from: number, to: number, columns: Columns, at: number): void {
+function foldTicks(from: number, to: number, columns: BarColumns, at: number): void {
   let high = 0;
   let low = Number.POSITIVE_INFINITY;
   let volume = 0;
@@ -201,7 +202,7 @@ function foldTicks(from: number, to: number, columns: Columns, at: number): void
 }
 
 /** Ticks to prices. Adjusted prices leave the tick and are rounded to six places; `ratio` is new shares for an old one. */
-function scale({ ticksPerUnit, volumeUnits }: Listing, columns: Columns, from: number, to: number, ratio: number): void {
+function scale({ ticksPerUnit, volumeUnits }: Listing, columns: BarColumns, from: number, to: number, ratio: number): void {
   const price =
     ratio === 1 ? (ticks: number) => ticks / ticksPerUnit : (ticks: number) => Math.round((ticks * 1e6) / ticksPerUnit / ratio) / 1e6;
   for (const column of [columns.open, columns.high, columns.low, columns.close]) {

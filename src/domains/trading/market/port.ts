@@ -2,6 +2,7 @@
  * The market-data port: quotes, bars and corporate actions of a symbol, whatever they come from. Moments are milliseconds of UTC; prices are numbers
  * that print as decimals of at most nine places (`../decimal.ts` makes them exact).
  */
+import type { Series } from '../bars.ts';
 import type { AssetClass } from './symbol.ts';
 
 export const timeframes = ['1m', '5m', '1h', '1d'] as const;
@@ -28,20 +29,15 @@ export type Quote = {
   sequence: number;
 };
 
-/** Bars by column, as the loops of backtests read them. All columns have `timesMs.length` entries; times ascend. */
-export type Bars = {
-  symbol: string;
+/**
+ * Times of `bars` ascend, and are the beginnings of bars; of a daily bar 00:00 UTC of its date, which for equities is a label and no moment (`barEndMs` of
+ * `bars.ts` says when it is complete).
+ */
+export type Bars = Series & {
   assetClass: AssetClass;
   timeframe: Timeframe;
   source: SourceName | 'csv';
   adjusted: boolean;
-  /** The bar's beginning; of a daily bar 00:00 UTC of its date, which is a label and not a moment. */
-  timesMs: Float64Array;
-  open: Float64Array;
-  high: Float64Array;
-  low: Float64Array;
-  close: Float64Array;
-  volume: Float64Array;
 };
 
 export type BarsRequest = {

@@ -1,0 +1,73 @@
+/** The market that a node has of its own: quotes embedded or from a file, embedded history, and the clock that all of trading goes by. */
+import { type Clock, systemClock } from '../../../clock.ts';
+import type { Config } from '../../../config.ts';
+import type { Log } from '../../../log.ts';
+import type { MarketHours } from './calendar.ts';
+import { embeddedActions, embeddedBars, embeddedQuote } from './embedded-feed.ts';
+import { MarketFile, type NewContent } from './market-file.ts';
+import type { Bars, BarsRequest, CorporateAction, MarketSource, Quote } from './port.ts';
+
+export type LocalMarketOptions = { settings: Pick<Config, 'marketDataFile' | 'marketHours'>; log: Log; system?: Clock };
+
+export interface LocalMarket extends MarketSource {
+  readonly name: 'embedded' | 'file';
+  /** The market's clock: sessions, ages of quotes, ends of days and blocks go by it. `created_at` and the like do not. */
+  readonly clock: Clock;
+  readonly hours: MarketHours;
+  /** As `quote`, at once: for a caller that may not wait. */
+  quoteNow(symbol: string): Quote | null;
+  barsNow(request: BarsRequest): Bars | null;
+  /**
+   * Calls with each new content of the file, and with the corporate actions that appeared in it. The embedded feed has a new content each second,
+   * which nobody is told of. Returns what ends that.
+   */
+  onContent(listener: (content: NewContent) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** Never rejects for a file that is missing or bad: it is waited for, and logged. */
+export async function openLocalMarket({ settings, log, system = systemClock }: LocalMarketOptions): Promise<LocalMarket> {
+  if (settings.marketDataFile === null) return embeddedMarket(settings.marketHours ?? 'always', system);
+  const hours = settings.marketHours ?? 'exchange';
+  const file = await MarketFile.open({ path: settings.marketDataFile, hours, log, system });
+  return marketOfFile(file, hours);
+}
+
+function embeddedMarket(hours: MarketHours, clock: Clock): LocalMarket {
+  const quoteNow = (symbol: string) => embeddedQuote(symbol, clock.nowMs(), hours);
+  return {
+    name: 'embedded',
+    hours,
+    clock,
+    ...history(clock),
+    quoteNow,
+    quote: async (symbol) => quoteNow(symbol),
+    actions: async (symbol, start, end) => embeddedActions(symbol, start, end),
+    onContent: () => () => {},
+    close: async () => {},
+  };
+}
+
+/** A symbol that the file lacks has no quote, though it may have a history. */
+function marketOfFile(file: MarketFile, hours: MarketHours): LocalMarket {
+  const known = (symbol: string, start: string, end: string): CorporateAction[] | null =>
+    file.quote(symbol) === null
+      ? null
+      : file.actions().filter((action) => action.symbol === symbol && action.date >= start && action.date <= end);
+  return {
+    name: 'file',
+    hours,
+    clock: file.clock,
+    ...history(file.clock),
+    quoteNow: (symbol) => file.quote(symbol),
+    quote: async (symbol) => file.quote(symbol),
+    actions: async (symbol, start, end) => known(symbol, start, end),
+    onContent: (listener) => file.onContent(listener),
+    close: () => file.close(),
+  };
+}
+
+function history(clock: Clock): Pick<LocalMarket, 'bars' | 'barsNow'> {
+  const barsNow = (request: BarsRequest) => embeddedBars(request, clock.nowMs());
+  return { barsNow, bars: async (request) => barsNow(request) };
+}

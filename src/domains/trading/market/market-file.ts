@@ -1,0 +1,196 @@
+/**
+ * Quotes, and the market's clock, from a file that is replaced as time goes on: so tests, demonstrations and operators without a vendor decide what the
+ * market does. Looked at every 50 ms; content that cannot be used is logged once and leaves the last good one in force.
+ */
+import { open, stat } from 'node:fs/promises';
+import { type Clock, monotonicMs, systemClock } from '../../../clock.ts';
+import type { Log } from '../../../log.ts';
+import { fromNano, toNano } from '../decimal.ts';
+import { isoDate, type MarketHours, newYorkDay, sessionState } from './calendar.ts';
+import { type FileAction, type MarketFileContent, MarketFileFault, parseMarketFile } from './market-file-content.ts';
+import type { CorporateAction, Quote } from './port.ts';
+import { parseSymbol, tickOf } from './symbol.ts';
+
+export type MarketFileOptions = {
+  path: string;
+  hours: MarketHours;
+  log: Log;
+  system?: Clock;
+  monotonic?: () => number;
+  everyMs?: number;
+};
+/** `actions`: those that appeared with this content. */
+export type NewContent = { sequence: number; actions: readonly CorporateAction[] };
+
+const mostBytes = 8 * 1024 * 1024;
+const defaultEveryMs = 50;
+
+type Reading = { content: MarketFileContent; sequence: number; marketMs: number; monotonicMs: number; actions: CorporateAction[] };
+
+export class MarketFile {
+  /** `now` of the file since it was read, or the system's clock where it names none. Goes back when a later content says so. */
+  readonly clock: Clock = { nowMs: () => this.now() };
+  private reading: Reading | null = null;
+  private text: string | null = null;
+  private mark = '';
+  private fault = '';
+  private readonly appearances = new Map<string, number>();
+  private readonly listeners = new Set<(content: NewContent) => void>();
+  private readonly options: Required<MarketFileOptions>;
+  private timer: NodeJS.Timeout | null = null;
+  private looking: Promise<void> = Promise.resolve();
+  private isClosed = false;
+
+  private constructor(options: MarketFileOptions) {
+    this.options = { system: systemClock, monotonic: monotonicMs, everyMs: defaultEveryMs, ...options };
+  }
+
+  /** Resolves once the file was looked at. One that is missing or bad is waited for; until then no symbol is known. */
+  static async open(options: MarketFileOptions): Promise<MarketFile> {
+    const file = new MarketFile(options);
+    await file.look();
+    file.lookAgain();
+    return file;
+  }
+
+  /** null for a symbol that the file does not have. */
+  quote(symbol: string): Quote | null {
+    const found = this.reading?.content.quotes.get(symbol);
+    const instrument = parseSymbol(symbol);
+    if (this.reading === null || found === undefined || instrument === null) return null;
+    const { bid, ask, last, volume, atMs } = found;
+    return {
+      symbol,
+      assetClass: instrument.assetClass,
+      bid,
+      ask,
+      last,
+      volume,
+      atMs: atMs ?? this.reading.marketMs,
+      ...sessionState(instrument.assetClass, this.options.hours, this.now()),
+      tick: fromNano(tickOf(instrument, toNano(last))),
+      source: 'file',
+      sequence: this.reading.sequence,
+    };
+  }
+
+  symbols(): string[] {
+    return [...(this.reading?.content.quotes.keys() ?? [])];
+  }
+
+  /** Those that the content in force names. */
+  actions(): readonly CorporateAction[] {
+    return this.reading?.actions ?? [];
+  }
+
+  /** Called with every new content, after it is in force. Returns what ends that. */
+  onContent(listener: (content: NewContent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Looks at the file now. Resolves when what it holds is in force, or is found unusable. */
+  look(): Promise<void> {
+    this.looking = this.looking.then(() => this.lookOnce());
+    return this.looking;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.listeners.clear();
+    await this.looking;
+  }
+
+  private lookAgain(): void {
+    if (this.isClosed) return;
+    this.timer = setTimeout(() => {
+      void this.look().then(() => this.lookAgain());
+    }, this.options.everyMs);
+  }
+
+  private async lookOnce(): Promise<void> {
+    const { path, log } = this.options;
+    try {
+      const { ino, size, mtimeNs } = await stat(path, { bigint: true });
+      const mark = `${ino}/${size}/${mtimeNs}`;
+      if (mark === this.mark) return;
+      const text = await readBounded(path);
+      this.mark = mark;
+      if (text === this.text) {
+        this.fault = '';
+        return;
+      }
+      this.take(text, parseMarketFile(text));
+      this.fault = '';
+    } catch (error) {
+      // What a defect throws is logged as any other failure: the last good content stays, and the next look tries again.
+      const fault = error instanceof MarketFileFault ? error.message : String((error as NodeJS.ErrnoException).code ?? error);
+      if (fault !== this.fault) log.warn({ path, fault }, 'market data file cannot be used; the last good content stays in force');
+      this.fault = fault;
+    }
+  }
+
+  private take(text: string, content: MarketFileContent): void {
+    const { system, monotonic } = this.options;
+    const readAtMs = monotonic();
+    const marketMs = content.nowMs ?? system.nowMs();
+    // Grows over a restart too, as the clock does.
+    const sequence = Math.max((this.reading?.sequence ?? 0) + 1, system.nowMs());
+    const before = new Map((this.reading?.actions ?? []).map((action) => [action.id, action]));
+    const actions = this.named(content.actions, marketMs, before);
+    this.reading = { content, sequence, marketMs, monotonicMs: readAtMs, actions };
+    this.text = text;
+    const appeared = actions.filter(({ id }) => !before.has(id));
+    for (const listener of this.listeners) listener({ sequence, actions: appeared });
+  }
+
+  /**
+   * An action is the same while it stays in the file. One that was gone and comes again is another: the number at the end of its id counts that, from
+   * the start of this process. With an `id` in the file it is always that one.
+   */
+  private named(actions: readonly FileAction[], marketMs: number, before: ReadonlyMap<string, CorporateAction>): CorporateAction[] {
+    const alike = new Map<string, number>();
+    return actions.map((action) => {
+      const value = action.type === 'split' ? action.ratio : action.amount;
+      const kind = `${action.type}:${action.symbol}:${value}`;
+      const n = (alike.get(kind) ?? 0) + 1;
+      alike.set(kind, n);
+      const slot = `${kind}:${n}`;
+      const given = action.id;
+      let id = given ?? `${slot}:${this.appearances.get(slot) ?? 0}`;
+      if (given === undefined && !before.has(id)) {
+        this.appearances.set(slot, (this.appearances.get(slot) ?? 0) + 1);
+        id = `${slot}:${this.appearances.get(slot)}`;
+      }
+      const known = before.get(id);
+      if (known !== undefined) return known;
+      const place = { id, symbol: action.symbol, date: isoDate(newYorkDay(marketMs)), effectiveMs: marketMs };
+      return action.type === 'split'
+        ? { ...place, type: action.type, ratio: action.ratio }
+        : { ...place, type: action.type, amount: action.amount };
+    });
+  }
+
+  private now(): number {
+    const { system, monotonic } = this.options;
+    if (this.reading?.content.nowMs == null) return system.nowMs();
+    return Math.floor(this.reading.marketMs + monotonic() - this.reading.monotonicMs);
+  }
+}
+
+async function readBounded(path: string): Promise<string> {
+  const handle = await open(path, 'r');
+  try {
+    const buffer = Buffer.alloc(Math.min((await handle.stat()).size + 1, mostBytes + 1));
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      if (bytesRead === 0 || (length += bytesRead) === buffer.length) break;
+    }
+    if (length > mostBytes) throw new MarketFileFault(`has more than ${mostBytes} bytes`);
+    return buffer.toString('utf8', 0, length);
+  } finally {
+    await handle.close();
+  }
+}
