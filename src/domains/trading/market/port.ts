@@ -65,7 +65,15 @@ export type CorporateAction = { id: string; symbol: string; date: string; effect
   | { type: 'symbol_change'; from: string }
 );
 
-/** All answer null for a symbol that the source does not know. Failures to reach a source throw `AppError` `unavailable`. */
+/** The vendor does not take the account's credentials, or they do not allow what was asked for. */
+export class CredentialsRefused extends Error {
+  override name = 'CredentialsRefused';
+}
+
+/**
+ * All answer null for a symbol that the source does not know. A source that cannot be reached, or answers nonsense, throws `AppError` `unavailable`; one that
+ * refuses throws `CredentialsRefused`.
+ */
 export interface MarketSource {
   readonly name: SourceName;
   quote(symbol: string, signal?: AbortSignal): Promise<Quote | null>;

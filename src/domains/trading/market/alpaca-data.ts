@@ -1,0 +1,344 @@
+/**
+ * Alpaca's market data API as a source, with the keys of one account's connection. Shapes are those of the vendor's OpenAPI (market data 1.1); of them only
+ * the fields that are used are checked. Nothing is asked twice here: quotes are asked for again by whoever needs newer ones.
+ *
+ * What differs from the vendor: bars are of regular sessions, hours begin at the session's opening and days of crypto at 00:00 UTC, so those are folded from
+ * shorter ones; a quote's `last` is the middle of bid and ask, and its `volume` the sizes of both.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import Value from 'typebox/value';
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
+import { type BarColumns, barFields, cutBars } from '../bars.ts';
+import { fromNano, nanoOf, roundedToNano, toNano } from '../decimal.ts';
+import { barEndMs, emptyBars, foldBars } from './bars.ts';
+import {
+  isoDate,
+  type MarketHours,
+  msPerDay,
+  newYorkDay,
+  newYorkMidnightMs,
+  parseDate,
+  sessionAt,
+  sessionState,
+  utcDay,
+} from './calendar.ts';
+import { mostBars } from './embedded-feed.ts';
+import { type Bars, type BarsRequest, type CorporateAction, CredentialsRefused, type MarketSource, type Quote } from './port.ts';
+import { type AssetClass, onTick, parseSymbol, tickOf } from './symbol.ts';
+
+export type AlpacaDataOptions = {
+  outbound: Outbound;
+  /** ALPACA_DATA_URL, or null for the vendor's own. */
+  url: string | null;
+  credentials: { apiKey: string; apiSecret: string };
+  /** Whose requests they are (`OutboundRequest.account`). */
+  account: string;
+  /** The market's. */
+  clock: Clock;
+  hours: MarketHours;
+  timeoutMs: number;
+};
+
+const vendorUrl = 'https://data.alpaca.markets';
+const mostPageBytes = 8 * 1024 * 1024;
+const barsOfPage = 10_000;
+const mostPages = 1_000;
+/** Actions are sorted by when they are processed, which may be long after the day they are effective. */
+const processedWithinDays = 120;
+
+const price = Type.Number({ minimum: 0, maximum: 1e12 });
+const QuotePart = Type.Object({ t: Type.String(), ap: price, as: price, bp: price, bs: price });
+const StockQuote = Type.Object({ quote: QuotePart });
+const CryptoQuotes = Type.Object({ quotes: Type.Record(Type.String(), QuotePart) });
+const Bar = Type.Object({ t: Type.String(), o: price, h: price, l: price, c: price, v: Type.Number({ minimum: 0 }) });
+const BarsPage = Type.Object({
+  bars: Type.Union([Type.Record(Type.String(), Type.Array(Bar, { maxItems: barsOfPage })), Type.Null()]),
+  next_page_token: Type.Union([Type.String({ maxLength: 2_000 }), Type.Null()]),
+});
+const Split = Type.Object({
+  id: Type.String(),
+  symbol: Type.String(),
+  ex_date: Type.String(),
+  new_rate: Type.Number(),
+  old_rate: Type.Number(),
+});
+const Dividend = Type.Object({ id: Type.String(), symbol: Type.String(), ex_date: Type.String(), rate: Type.Number() });
+const ActionsPage = Type.Object({
+  corporate_actions: Type.Object({
+    forward_splits: Type.Optional(Type.Array(Split)),
+    reverse_splits: Type.Optional(Type.Array(Split)),
+    cash_dividends: Type.Optional(Type.Array(Dividend)),
+  }),
+  next_page_token: Type.Union([Type.String({ maxLength: 2_000 }), Type.Null()]),
+});
+
+type VendorBar = Static<typeof Bar>;
+
+export function createAlpacaData(options: AlpacaDataOptions): MarketSource {
+  const { clock, hours } = options;
+  return {
+    name: 'broker',
+    async quote(symbol, signal) {
+      const instrument = parseSymbol(symbol);
+      if (instrument === null) return null;
+      const found =
+        instrument.assetClass === 'equity' ? await stockQuote(options, symbol, signal) : await cryptoQuote(options, symbol, signal);
+      return found === null ? null : quoteOf(instrument, found, clock, hours);
+    },
+    async bars(request) {
+      const instrument = parseSymbol(request.symbol);
+      return instrument === null ? null : await bars(options, request, instrument.assetClass);
+    },
+    async actions(symbol, start, end) {
+      const instrument = parseSymbol(symbol);
+      if (instrument === null) return null;
+      return instrument.assetClass === 'crypto' ? [] : await actions(options, symbol, start, end);
+    },
+  };
+}
+
+async function stockQuote(options: AlpacaDataOptions, symbol: string, signal?: AbortSignal) {
+  const body = await get(options, `/v2/stocks/${symbol}/quotes/latest`, {}, StockQuote, signal);
+  return body?.quote ?? null;
+}
+
+async function cryptoQuote(options: AlpacaDataOptions, symbol: string, signal?: AbortSignal) {
+  const body = await get(options, '/v1beta3/crypto/us/latest/quotes', { symbols: vendorSymbol(symbol) }, CryptoQuotes, signal);
+  return body === null ? null : (own(body.quotes, vendorSymbol(symbol)) ?? null);
+}
+
+/** A side that nobody offers is 0 at the vendor: it is taken for the other one, and nothing can trade. */
+function quoteOf(
+  instrument: NonNullable<ReturnType<typeof parseSymbol>>,
+  part: Static<typeof QuotePart>,
+  clock: Clock,
+  hours: MarketHours,
+): Quote {
+  const atMs = Date.parse(part.t);
+  const hasBoth = part.bp > 0 && part.ap > 0;
+  const [bid, ask] = [part.bp || part.ap, part.ap || part.bp];
+  if (!Number.isFinite(atMs) || bid === 0) throw unusable('a quote without price or time');
+  const middle = onTick(instrument, (roundedToNano(bid) + roundedToNano(ask)) / 2n);
+  return {
+    ...instrument,
+    bid,
+    ask,
+    last: fromNano(middle),
+    volume: hasBoth ? fromNano(roundedToNano(part.as + part.bs)) : 0,
+    atMs,
+    ...sessionState(instrument.assetClass, hours, clock.nowMs()),
+    tick: fromNano(tickOf(instrument, middle)),
+    source: 'broker',
+    sequence: atMs,
+  };
+}
+
+/** Of what the vendor is asked, and what its bars are folded to. */
+const asked: Readonly<Record<AssetClass, Readonly<Record<BarsRequest['timeframe'], string>>>> = {
+  equity: { '1m': '1Min', '5m': '5Min', '1h': '5Min', '1d': '1Day' },
+  crypto: { '1m': '1Min', '5m': '5Min', '1h': '1Hour', '1d': '1Hour' },
+};
+
+async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass: AssetClass): Promise<Bars | null> {
+  const { symbol, timeframe, adjusted, signal } = request;
+  const vendorTimeframe = asked[assetClass][timeframe];
+  const end = parseDate(request.end);
+  if (end === null || parseDate(request.start) === null) throw new RangeError(`${request.start} or ${request.end} is no date`);
+  const nowMs = options.clock.nowMs();
+  const query: Record<string, string> = {
+    symbols: assetClass === 'equity' ? symbol : vendorSymbol(symbol),
+    timeframe: vendorTimeframe,
+    start: request.start,
+    limit: String(barsOfPage),
+    // Without an end the vendor gives what the subscription allows; with one of today it refuses those that may see older data only.
+    ...(end < utcDay(nowMs) ? { end: `${request.end}T23:59:59Z` } : {}),
+    ...(assetClass === 'equity' ? { adjustment: adjusted ? 'split' : 'raw' } : {}),
+  };
+  const path = assetClass === 'equity' ? '/v2/stocks/bars' : '/v1beta3/crypto/us/bars';
+  const found: VendorBar[] = [];
+  let pages = 0;
+  for (let token: string | null = ''; token !== null; ) {
+    if (++pages > mostPages) throw unusable('pages without end');
+    const page: Static<typeof BarsPage> | null = await get(
+      options,
+      path,
+      token === '' ? query : { ...query, page_token: token },
+      BarsPage,
+      signal,
+    );
+    if (page === null) return null;
+    for (const bar of own(page.bars ?? {}, query.symbols!) ?? []) found.push(bar);
+    if (found.length > mostBars) throw new AppError('payload_too_large', `The period has more than ${mostBars} bars`);
+    token = page.next_page_token;
+  }
+  const daily = vendorTimeframe === '1Day';
+  const columns = columnsOf(
+    found,
+    daily,
+    (timeMs) => (daily ? utcDay(timeMs) : newYorkOrUtcDay(assetClass, timeMs)) <= end && inSession(assetClass, daily, timeMs),
+  );
+  const folded = foldTo(columns, assetClass, timeframe, vendorTimeframe);
+  let length = folded.time.length;
+  while (length > 0 && barEndMs(assetClass, timeframe, folded.time[length - 1]!) > nowMs) length--;
+  return { symbol, assetClass, timeframe, source: 'broker', adjusted, bars: cutBars(folded, 0, length) };
+}
+
+/** Regular sessions lie within one UTC day, so both days are the same there. */
+function newYorkOrUtcDay(assetClass: AssetClass, timeMs: number): number {
+  return assetClass === 'equity' ? newYorkDay(timeMs) : utcDay(timeMs);
+}
+
+function inSession(assetClass: AssetClass, daily: boolean, timeMs: number): boolean {
+  return assetClass === 'crypto' || daily || sessionAt(timeMs) !== null;
+}
+
+/** Daily bars are marked with midnight in New York by the vendor, and with their date here. */
+function columnsOf(found: readonly VendorBar[], daily: boolean, wanted: (timeMs: number) => boolean): BarColumns {
+  const columns = emptyBars(found.length);
+  let length = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (const bar of found) {
+    const parsed = Date.parse(bar.t);
+    const time = daily ? newYorkDay(parsed) * msPerDay : parsed;
+    const isBar = time > lastMs && bar.l > 0 && bar.l <= Math.min(bar.o, bar.c) && bar.h >= Math.max(bar.o, bar.c);
+    if (!isBar) throw unusable('bars that are no bars, or in no order');
+    lastMs = time;
+    if (!wanted(time)) continue;
+    const row = { time, open: bar.o, high: bar.h, low: bar.l, close: bar.c, volume: bar.v };
+    for (const field of barFields) columns[field][length] = row[field];
+    length++;
+  }
+  return cutBars(columns, 0, length);
+}
+
+function foldTo(columns: BarColumns, assetClass: AssetClass, timeframe: BarsRequest['timeframe'], vendorTimeframe: string): BarColumns {
+  const startOf = foldStart(assetClass, timeframe, vendorTimeframe);
+  if (startOf === null) return columns;
+  const out = emptyBars(columns.time.length);
+  let length = 0;
+  for (let from = 0, to = 0; from < columns.time.length; from = to) {
+    const time = startOf(columns.time[from]!);
+    while (to < columns.time.length && startOf(columns.time[to]!) === time) to++;
+    const row = { time, ...foldBars(columns, from, to) };
+    for (const field of barFields) out[field][length] = row[field];
+    length++;
+  }
+  return cutBars(out, 0, length);
+}
+
+/** The beginning of the bar that a shorter one belongs to; null where nothing is folded. */
+function foldStart(
+  assetClass: AssetClass,
+  timeframe: BarsRequest['timeframe'],
+  vendorTimeframe: string,
+): ((timeMs: number) => number) | null {
+  if (timeframe === '1d' && vendorTimeframe !== '1Day') return (timeMs) => utcDay(timeMs) * msPerDay;
+  if (timeframe !== '1h' || assetClass === 'crypto') return null;
+  return (timeMs) => {
+    const { openMs } = sessionAt(timeMs)!;
+    return openMs + Math.floor((timeMs - openMs) / 3_600_000) * 3_600_000;
+  };
+}
+
+async function actions(options: AlpacaDataOptions, symbol: string, start: string, end: string): Promise<CorporateAction[] | null> {
+  const query = {
+    symbols: symbol,
+    types: 'forward_split,reverse_split,cash_dividend',
+    start,
+    end: isoDate((parseDate(end) ?? 0) + processedWithinDays),
+    limit: '1000',
+  };
+  const found: CorporateAction[] = [];
+  let pages = 0;
+  for (let token: string | null = ''; token !== null; ) {
+    if (++pages > mostPages) throw unusable('pages without end');
+    const page: Static<typeof ActionsPage> | null = await get(
+      options,
+      '/v1/corporate-actions',
+      token === '' ? query : { ...query, page_token: token },
+      ActionsPage,
+    );
+    if (page === null) return null;
+    const { forward_splits = [], reverse_splits = [], cash_dividends = [] } = page.corporate_actions;
+    for (const { id, new_rate, old_rate, ...each } of [...forward_splits, ...reverse_splits]) {
+      if (!(new_rate > 0 && old_rate > 0)) throw unusable('a split without a ratio');
+      found.push({ ...placeOf(id, each), type: 'split', ratio: new_rate / old_rate });
+    }
+    for (const { id, rate, ...each } of cash_dividends) {
+      if (nanoOf(rate) === null) throw unusable('a dividend that is no decimal');
+      found.push({ ...placeOf(id, each), type: 'dividend', amount: fromNano(toNano(rate)) });
+    }
+    token = page.next_page_token;
+  }
+  return found
+    .filter((each) => each.symbol === symbol && each.date >= start && each.date <= end)
+    .sort((a, b) => a.effectiveMs - b.effectiveMs);
+}
+
+function placeOf(id: string, { symbol, ex_date }: { symbol: string; ex_date: string }) {
+  const day = parseDate(ex_date);
+  if (day === null) throw unusable('an action without a date');
+  return { id: `alpaca:${id}`, symbol, date: ex_date, effectiveMs: newYorkMidnightMs(day) };
+}
+
+/** null where the vendor knows no such symbol. */
+async function get<S extends TSchema>(
+  options: AlpacaDataOptions,
+  path: string,
+  query: Record<string, string>,
+  schema: S,
+  signal?: AbortSignal,
+): Promise<Static<S> | null> {
+  const search = new URLSearchParams(query).toString();
+  const base = (options.url ?? vendorUrl).replace(/\/$/, '');
+  const response = await options.outbound.fetch(`${base}${path}${search === '' ? '' : `?${search}`}`, {
+    headers: {
+      accept: 'application/json',
+      'APCA-API-KEY-ID': options.credentials.apiKey,
+      'APCA-API-SECRET-KEY': options.credentials.apiSecret,
+    },
+    account: options.account,
+    configured: true,
+    timeoutMs: options.timeoutMs,
+    maxBytes: mostPageBytes,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const { status } = response;
+  if (status === 400 || status === 404 || status === 422) return null;
+  if (status === 401 || status === 403) throw new CredentialsRefused(`Alpaca's market data API answered ${status}`);
+  if (status !== 200 || response.truncated) throw noAnswer(response, options.clock);
+  const body = parsed(response);
+  if (!Value.Check(schema, body)) throw unusable('an answer of another form');
+  return body;
+}
+
+function parsed({ body }: OutboundResponse): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch {
+    throw unusable('an answer that is no JSON');
+  }
+}
+
+/** What it says in the body stays out of the message: it is not ours to show. */
+function noAnswer({ status, truncated, headers }: OutboundResponse, clock: Clock): AppError {
+  if (truncated) return unusable('an answer that is too large');
+  const waitS = Math.ceil(Number(headers['x-ratelimit-reset']) - clock.nowMs() / 1000);
+  const retryAfterS = status === 429 && waitS > 0 && waitS <= 120 ? { retryAfterS: waitS } : {};
+  return new AppError('unavailable', `Alpaca's market data API answered ${status}`, retryAfterS);
+}
+
+function unusable(what: string): AppError {
+  return new AppError('unavailable', `Alpaca's market data API gave ${what}`);
+}
+
+/** `BTC/USD` of `BTC-USD`. */
+function vendorSymbol(symbol: string): string {
+  return symbol.replace('-', '/');
+}
+
+function own<T>(record: Record<string, T>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
