@@ -12,7 +12,7 @@ import { AppError } from '../../../errors.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
 import { type BarColumns, barFields, cutBars } from '../bars.ts';
 import { fromNano, nanoOf, roundedToNano, toNano } from '../decimal.ts';
-import { barEndMs, emptyBars, foldBars } from './bars.ts';
+import { barEndMs, emptyBars, foldBars, mostBars } from './bars.ts';
 import {
   isoDate,
   type MarketHours,
@@ -24,7 +24,6 @@ import {
   sessionState,
   utcDay,
 } from './calendar.ts';
-import { mostBars } from './embedded-feed.ts';
 import { type Bars, type BarsRequest, type CorporateAction, CredentialsRefused, type MarketSource, type Quote } from './port.ts';
 import { type AssetClass, onTick, parseSymbol, tickOf } from './symbol.ts';
 
@@ -38,13 +37,16 @@ export type AlpacaDataOptions = {
   /** The market's. */
   clock: Clock;
   hours: MarketHours;
+  /** Of one call. */
   timeoutMs: number;
+  /** Of one answer; more are taken for a fault of the vendor's. Default 1,000. */
+  mostPages?: number;
 };
 
 const vendorUrl = 'https://data.alpaca.markets';
 const mostPageBytes = 8 * 1024 * 1024;
 const barsOfPage = 10_000;
-const mostPages = 1_000;
+const defaultMostPages = 1_000;
 /** Actions are sorted by when they are processed, which may be long after the day they are effective. */
 const processedWithinDays = 120;
 
@@ -160,7 +162,7 @@ async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass
   const found: VendorBar[] = [];
   let pages = 0;
   for (let token: string | null = ''; token !== null; ) {
-    if (++pages > mostPages) throw unusable('pages without end');
+    if (++pages > (options.mostPages ?? defaultMostPages)) throw unusable('pages without end');
     const page: Static<typeof BarsPage> | null = await get(
       options,
       path,
@@ -253,7 +255,7 @@ async function actions(options: AlpacaDataOptions, symbol: string, start: string
   const found: CorporateAction[] = [];
   let pages = 0;
   for (let token: string | null = ''; token !== null; ) {
-    if (++pages > mostPages) throw unusable('pages without end');
+    if (++pages > (options.mostPages ?? defaultMostPages)) throw unusable('pages without end');
     const page: Static<typeof ActionsPage> | null = await get(
       options,
       '/v1/corporate-actions',

@@ -8,6 +8,9 @@ import type { AssetClass } from './symbol.ts';
 const minutesOf: Readonly<Record<Exclude<Timeframe, '1d'>, number>> = { '1m': 1, '5m': 5, '1h': 60 };
 const msPerMinute = 60_000;
 
+/** In one answer of a source, or one file; more are refused. */
+export const mostBars = 5_000_000;
+
 export type BarRow = { date: string; open: number; high: number; low: number; close: number; volume: number };
 
 export function emptyBars(length: number): BarColumns {

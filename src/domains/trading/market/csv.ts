@@ -6,9 +6,8 @@ import { setImmediate as yieldOnce } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { monotonicMs } from '../../../clock.ts';
 import { type BarColumns, barFields, cutBars } from '../bars.ts';
-import { emptyBars } from './bars.ts';
+import { emptyBars, mostBars } from './bars.ts';
 import { type DayNumber, msPerDay, parseDate } from './calendar.ts';
-import { mostBars } from './embedded-feed.ts';
 import type { Bars, Timeframe } from './port.ts';
 import type { AssetClass } from './symbol.ts';
 

@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
 import { type BarColumns, cutBars } from '../bars.ts';
-import { barEndMs, emptyBars, minutesIn } from './bars.ts';
+import { barEndMs, emptyBars, minutesIn, mostBars } from './bars.ts';
 import {
   type DayNumber,
   firstDay,
@@ -18,6 +18,7 @@ import {
   parseDate,
   previousSession,
   sessionAt,
+  sessionOn,
   sessionState,
   utcDay,
 } from './calendar.ts';
@@ -29,9 +30,6 @@ import { type Listing, universe } from './embedded/universe.ts';
 import type { Bars, BarsRequest, CorporateAction, Quote } from './port.ts';
 
 export { feedVersion } from './embedded/universe.ts';
-
-/** In one answer; more are refused. */
-export const mostBars = 5_000_000;
 
 const msPerMinute = 60_000;
 const secondsOfSession = 23_400;
@@ -76,21 +74,25 @@ export function embeddedBars(request: BarsRequest, nowMs: number): Bars | null {
   const { symbol, timeframe, adjusted } = request;
   const listing = universe.get(symbol);
   if (listing === undefined) return null;
-  const [start, end] = [dateOf(request.start), dateOf(request.end)];
-  const sharesOf = request.adjustedTo === undefined ? end : dateOf(request.adjustedTo);
-  const days = daysBetween(listing, Math.max(start, firstDay + 1), Math.min(end, lastDay - 1, utcDay(nowMs)));
+  const sharesOf = dateOf(request.adjustedTo ?? request.end);
   const minutes = minutesIn(timeframe);
-  const length = days.reduce((sum, day) => sum + (minutes === null ? 1 : Math.ceil(day.minutes / minutes)), 0);
+  const length = countOf(listing, request, nowMs);
   if (length > mostBars) throw new AppError('payload_too_large', `The period has ${length} bars, and ${mostBars} are the most`);
   const columns = emptyBars(length);
   let at = 0;
-  for (const day of days) {
+  for (const day of daysOf(listing, request, nowMs)) {
     const from = at;
     at = minutes === null ? writeDay(day, columns, at) : writeIntraday(listing, day, minutes, columns, at);
     scale(listing, columns, from, at, adjusted ? splitRatio(listing, day.day, Math.max(sharesOf, day.day)) : 1);
   }
   while (at > 0 && barEndMs(listing.assetClass, timeframe, columns.time[at - 1]!) > nowMs) at--;
   return { symbol, assetClass: listing.assetClass, timeframe, source: 'embedded', adjusted, bars: cutBars(columns, 0, at) };
+}
+
+/** How many bars `embeddedBars` would make, those of today that are not complete included; null for an unknown symbol. Costs little. */
+export function embeddedBarCount(request: Pick<BarsRequest, 'symbol' | 'timeframe' | 'start' | 'end'>, nowMs: number): number | null {
+  const listing = universe.get(request.symbol);
+  return listing === undefined ? null : countOf(listing, request, nowMs);
 }
 
 /** null for an unknown symbol. */
@@ -152,13 +154,29 @@ function minutesOf(listing: Listing, dayNumber: DayNumber): { day: Day; minutes:
   return found;
 }
 
-function daysBetween(listing: Listing, first: DayNumber, last: DayNumber): Day[] {
-  const days: Day[] = [];
+function* daysOf(listing: Listing, request: BarsRequest, nowMs: number): Generator<Day> {
+  const [first, last] = daysIn(request, nowMs);
   for (let day = first; day <= last; day++) {
     const found = dayOf(listing, day);
-    if (found !== null) days.push(found);
+    if (found !== null) yield found;
   }
-  return days;
+}
+
+function daysIn({ start, end }: Pick<BarsRequest, 'start' | 'end'>, nowMs: number): [DayNumber, DayNumber] {
+  return [Math.max(dateOf(start), firstDay + 1), Math.min(dateOf(end), lastDay - 1, utcDay(nowMs))];
+}
+
+function countOf({ assetClass }: Listing, request: Pick<BarsRequest, 'timeframe' | 'start' | 'end'>, nowMs: number): number {
+  const [first, last] = daysIn(request, nowMs);
+  const minutes = minutesIn(request.timeframe);
+  const inDay = (minutesOfDay: number) => (minutes === null ? 1 : Math.ceil(minutesOfDay / minutes));
+  if (assetClass === 'crypto') return Math.max(0, last - first + 1) * inDay(longestDay);
+  let count = 0;
+  for (let day = first; day <= last; day++) {
+    const session = sessionOn(day);
+    if (session !== null) count += inDay((session.closeMs - session.openMs) / msPerMinute);
+  }
+  return count;
 }
 
 function writeDay(day: Day, columns: BarColumns, at: number): number {

@@ -4,9 +4,9 @@ import Value from 'typebox/value';
 import { nanoOf } from '../decimal.ts';
 import { parseSymbol } from './symbol.ts';
 
-const moment = Type.Refine(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}.{0,20}$' }), (text) =>
-  Number.isFinite(Date.parse(text)),
-);
+/** ISO 8601 from minutes on. Without a zone it is UTC, and not the machine's time. */
+const momentForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?$/;
+const moment = Type.Refine(Type.String({ maxLength: 40 }), (text) => Number.isFinite(momentMs(text)));
 /** At most nine places, as the books have. */
 const decimal = Type.Refine(Type.Number({ minimum: 0, maximum: 1e12 }), (value) => nanoOf(value) !== null);
 const price = Type.Refine(decimal, (value) => value > 0);
@@ -50,11 +50,16 @@ export function parseMarketFile(text: string): MarketFileContent {
     const instrument = parseSymbol(name);
     if (instrument === null) throw new MarketFileFault(`/quotes has ${JSON.stringify(name.slice(0, 40))}, which is no symbol`);
     if (quotes.has(instrument.symbol)) throw new MarketFileFault(`/quotes has ${instrument.symbol} twice`);
-    quotes.set(instrument.symbol, { ...quote, atMs: at === undefined ? null : Date.parse(at) });
+    quotes.set(instrument.symbol, { ...quote, atMs: at === undefined ? null : momentMs(at) });
   }
   if (quotes.size > mostQuotes) throw new MarketFileFault(`/quotes has more than ${mostQuotes} symbols`);
   const actions = (value.actions ?? []).map((action) => ({ ...action, symbol: parseSymbol(action.symbol)!.symbol }));
-  return { nowMs: value.now === undefined ? null : Date.parse(value.now), quotes, actions };
+  return { nowMs: value.now === undefined ? null : momentMs(value.now), quotes, actions };
+}
+
+function momentMs(text: string): number {
+  const parts = momentForm.exec(text);
+  return parts === null ? Number.NaN : Date.parse(parts[3] === undefined ? `${text}Z` : text);
 }
 
 function parsed(text: string): unknown {

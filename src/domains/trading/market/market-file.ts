@@ -142,7 +142,15 @@ export class MarketFile {
     this.reading = { content, sequence, marketMs, monotonicMs: readAtMs, actions };
     this.text = text;
     const appeared = actions.filter(({ id }) => !before.has(id));
-    for (const listener of this.listeners) listener({ sequence, actions: appeared });
+    for (const listener of this.listeners) this.tell(listener, { sequence, actions: appeared });
+  }
+
+  private tell(listener: (content: NewContent) => void, content: NewContent): void {
+    try {
+      listener(content);
+    } catch (err) {
+      this.options.log.error({ err }, 'a listener of the market data file failed');
+    }
   }
 
   /**

@@ -24,6 +24,7 @@ async function source(t: TestContext, { now = '2026-11-23T15:00:00Z', keys = cre
     clock,
     hours: 'exchange',
     timeoutMs,
+    mostPages: 20,
   });
   return { server, data };
 }
@@ -226,7 +227,7 @@ test('keys that are refused are told apart from a vendor that does not answer', 
       code: 'unavailable',
     });
   }
-  server.failures = Array(1_001).fill({ status: 200, body: { bars: {}, next_page_token: 'more' } });
+  server.failures = Array(21).fill({ status: 200, body: { bars: {}, next_page_token: 'more' } });
   await assert.rejects(data.bars({ symbol: 'AAPL', timeframe: '1m', start: '2026-11-20', end: '2026-11-20', adjusted: false }), {
     code: 'unavailable',
   });

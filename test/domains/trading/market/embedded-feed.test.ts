@@ -9,6 +9,7 @@ import { exp, log } from '../../../../src/domains/trading/market/embedded/random
 import { universe } from '../../../../src/domains/trading/market/embedded/universe.ts';
 import {
   embeddedActions,
+  embeddedBarCount,
   embeddedBars,
   embeddedQuote,
   embeddedSymbols,
@@ -156,7 +157,7 @@ test('no bar is given before it is complete', () => {
 test('a split divides the price at midnight in New York, and adjusted history knows no jump', () => {
   const listed = symbols.flatMap((symbol) => embeddedActions(symbol, '2000-01-03', '2099-12-31')!.filter(({ type }) => type === 'split'));
   assert.ok(listed.length > 100);
-  for (const action of listed) {
+  for (const action of listed.filter((_, n) => n % 8 === 0)) {
     assert.ok(action.type === 'split');
     const { symbol, date, ratio, effectiveMs } = action;
     const day = parseDate(date)!;
@@ -249,6 +250,9 @@ test('a symbol that the feed does not have, and a time beyond its century, have 
   assert.equal(bars('AAPL', '1d', '2026-02-01', '2026-01-01').bars.time.length, 0, 'dates reversed');
   assert.ok(bars('AAPL', '1d', '1000-01-01', '9999-12-31').bars.time.length > 25_000);
   assert.throws(() => bars('AAPL', '1m', '2000-01-01', '2100-12-31'), { code: 'payload_too_large' });
+  const count = (symbol: string, start: string, end: string) => embeddedBarCount({ symbol, timeframe: '1m', start, end }, farFuture);
+  assert.deepEqual([count('AAPL', '2026-11-25', '2026-11-27'), count('BTC-USD', '2026-11-25', '2026-11-27')], [600, 4320]);
+  assert.deepEqual([count('AAPL', '2026-11-27', '2026-11-25'), count('NOPE', '2026-11-25', '2026-11-27')], [0, null]);
   assert.throws(() => bars('AAPL', '1d', '2026-02-30'), RangeError);
 });
 

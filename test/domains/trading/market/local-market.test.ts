@@ -197,6 +197,9 @@ test('whatever a file holds, it is a market or a fault that says where', () => {
     { at: '2026-02-30T99:00' },
   ])
     assert.throws(faulty(part), MarketFileFault, JSON.stringify(part));
+  const nowOf = (now: string) => parseMarketFile(JSON.stringify({ now, quotes: {} })).nowMs;
+  for (const now of ['2026-11-20T15:00', '2026-11-20T15:00:00Z', '2026-11-20T15:00:00.000000', '2026-11-20T10:00:00-05:00'])
+    assert.equal(nowOf(now), at('2026-11-20T15:00:00Z'), now);
   assert.throws(() => parseMarketFile('{"quotes":{},"actions":[{"type":"split","symbol":"AAPL","ratio":0}]}'), MarketFileFault);
   assert.equal(parseMarketFile('{"quotes":{"AAPL":{"bid":1,"ask":1,"last":1,"volume":0,"note":"x"}},"more":1}').quotes.size, 1);
 });
