@@ -8,6 +8,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { AppError } from '../../errors.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { Deadline } from './deadline.ts';
+import { openSocket } from './open-socket.ts';
 import { OriginLimits } from './origin-limits.ts';
 import type { Outbound } from './port.ts';
 import { readBody } from './read-body.ts';
@@ -25,6 +26,7 @@ export type OutboundOptions = {
 
 const maxHeaderBytes = 16 * 1024;
 const connectTimeoutMs = 5000;
+const maxSocketMessageBytes = 2 ** 20;
 /** Sent on to another origin after a redirect; everything else could be a credential. */
 const harmlessHeaders = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
@@ -83,6 +85,11 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
         deadline.clear();
       }
     },
+    webSocket(address, listener, { configured = false } = {}) {
+      const url = parseUrl(address.replace(/^ws(s?):/i, 'http$1:'));
+      if (!configured) judge(url);
+      return openSocket(url, configured ? trusting : guarded, listener);
+    },
     async close() {
       await Promise.all([guarded.destroy(), trusting.destroy()]);
     },
@@ -105,6 +112,7 @@ function agent(lookup: LookupFunction, connections: number | null): Agent {
     allowH2: false,
     keepAliveTimeout: 4000,
     maxHeaderSize: maxHeaderBytes,
+    webSocket: { maxPayloadSize: maxSocketMessageBytes },
     // One deadline for the whole request stands above these.
     headersTimeout: 0,
     bodyTimeout: 0,

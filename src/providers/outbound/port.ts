@@ -30,12 +30,32 @@ export type OutboundResponse = {
   truncated: boolean;
 };
 
+/** Told of one WebSocket. After `closed` nothing more is told. */
+export type SocketListener = {
+  opened(): void;
+  message(data: string | Uint8Array): void;
+  closed(reason: string): void;
+};
+
+export interface OutboundSocket {
+  /** Nothing is sent before it is open and after it was closed. */
+  send(text: string): void;
+  /** `closed` is not told any more. */
+  close(): void;
+}
+
 export interface Outbound {
   /**
    * Any status is an answer. Throws `AppError`: `bad_request` for an address that is no plain http(s) URL, `forbidden` for one that may
    * not be reached, `unavailable` when there was no answer, no complete answer, or not in time. Rejects with the signal's reason when aborted.
    */
   fetch(url: string, request?: OutboundRequest): Promise<OutboundResponse>;
+  /**
+   * A WebSocket by the same rules: judged addresses, no redirects, messages of at most 1 MiB. Throws as `fetch` for what can be told from the address.
+   *
+   * @param url ws or wss
+   */
+  webSocket(url: string, listener: SocketListener, options?: { configured?: boolean }): OutboundSocket;
   /** Throws as `fetch` for what can be told from the address alone, with no look-up: its form, a literal address, a name of this machine or its cloud. */
   check(url: string): void;
   close(): Promise<void>;

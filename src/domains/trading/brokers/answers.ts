@@ -1,0 +1,119 @@
+/** How HTTP answers of all venues are read: statuses first, then a shape. */
+import type { Static, TSchema } from 'typebox';
+import Value from 'typebox/value';
+import { nanoOfText, nanoText } from '../decimal.ts';
+import type { PostAnswer } from '../orders/outbound.ts';
+import type { Answer, CancelAnswer, PlaceAnswer } from './port.ts';
+import { shownReason, type VenueReply, type VenueResponse } from './venue-http.ts';
+
+/**
+ * The answer to a question, in the venue's shape. An answer of another shape is not known: a part of it that was read would be worse than none.
+ *
+ * @param credentialStatuses what the venue says where it does not take the credentials
+ */
+export function readAnswer<S extends TSchema>(
+  reply: VenueReply,
+  schema: S,
+  credentialStatuses: readonly number[] = [401, 403],
+): Answer<Static<S>> {
+  const failure = readFailure(reply, credentialStatuses);
+  if (failure !== null) return failure;
+  const { json, status } = reply as VenueResponse;
+  if (status >= 200 && status < 300 && Value.Check(schema, json)) return { kind: 'known', value: json };
+  return { kind: 'unknown', reason: `the broker answered ${status} in a form that is not known` };
+}
+
+/** What every answer can be instead; null: the venue answered the question, or refused it. */
+export function readFailure(
+  reply: VenueReply,
+  credentialStatuses: readonly number[] = [401, 403],
+): Exclude<Answer<never>, { kind: 'known' }> | null {
+  if (reply.kind !== 'answered') return { kind: 'unknown', reason: reply.reason };
+  if (credentialStatuses.includes(reply.status)) return { kind: 'credentials', reason: refusalText(reply) };
+  if (reply.status === 429) return { kind: 'retry_after', waitMs: reply.retryAfterMs };
+  if (reply.status >= 500 || reply.status < 200) return { kind: 'unknown', reason: `the broker answered ${reply.status}` };
+  return null;
+}
+
+/** Of a post: a known refusal, or that nothing is known. null: a 2xx that the adapter has to read. */
+export function readPlaceFailure(reply: VenueReply, credentialStatuses: readonly number[]): PlaceAnswer | null {
+  if (reply.kind === 'not_sent') return { kind: 'not_sent', reason: reply.reason };
+  const failure = readFailure(reply, credentialStatuses);
+  if (failure !== null) return failure;
+  const answered = reply as VenueResponse;
+  if (answered.status >= 400) return { kind: 'refused', reason: refusalText(answered) };
+  if (answered.status >= 300) return { kind: 'unknown', reason: `the broker answered ${answered.status}` };
+  return null;
+}
+
+/** What a post came to, for `orders/outbound.ts`: refused credentials are a refusal of the order too, and the connection is told apart from that. */
+export function postAnswerOf(answer: PlaceAnswer): PostAnswer {
+  switch (answer.kind) {
+    case 'accepted':
+      return { kind: 'accepted' };
+    case 'credentials':
+      return { kind: 'refused', reason: answer.reason };
+    default:
+      return answer;
+  }
+}
+
+/** Of a cancel. `gone`: those that say that it cannot be cancelled. */
+export function readCancel(reply: VenueReply, gone: readonly number[], credentialStatuses: readonly number[] = [401, 403]): CancelAnswer {
+  const failure = readFailure(reply, credentialStatuses);
+  if (failure !== null) return failure;
+  const answered = reply as VenueResponse;
+  if (answered.status < 300) return { kind: 'requested' };
+  if (gone.includes(answered.status)) return { kind: 'refused', reason: refusalText(answered) };
+  return { kind: 'unknown', reason: `the broker answered ${answered.status}` };
+}
+
+/** The venue's own words: `message`, `error`, `errors.error`, `fault.faultstring`, or the body where it is a text. */
+export function refusalText({ json, text, status }: VenueResponse): string {
+  const said = wordsIn(json) ?? (json === undefined ? text : null);
+  const words = said === null ? '' : shownReason(said);
+  return words === '' ? `the broker answered ${status}` : words;
+}
+
+function wordsIn(json: unknown): string | null {
+  if (typeof json === 'string') return json;
+  if (Array.isArray(json))
+    return (
+      json
+        .map(wordsIn)
+        .filter((words) => words !== null)
+        .join('; ') || null
+    );
+  if (typeof json !== 'object' || json === null) return null;
+  const { message, error, errors, fault, faultstring, error_details: details } = json as Record<string, unknown>;
+  for (const part of [message, error, errors, fault, faultstring, details]) {
+    const words = part === undefined ? null : wordsIn(part);
+    if (words !== null && words !== '') return words;
+  }
+  return null;
+}
+
+/** A venue's decimal, text or number, as ours: rounded towards 0 to nine places where it has more. null for what is none. */
+export function decimalIn(value: string | number | null | undefined): string | null {
+  if (value === null || value === undefined || value === '') return null;
+  const text = typeof value === 'number' ? plainText(value) : value.trim().replace(/^\+/, '');
+  const cut = /^(-?\d{1,24}\.\d{9})\d{1,31}$/.exec(text);
+  const nano = nanoOfText(cut?.[1] ?? text);
+  return nano === null ? null : nanoText(nano);
+}
+
+/** As `decimalIn`; 0 for what is missing or none. */
+export function decimalOrZero(value: string | number | null | undefined): string {
+  return decimalIn(value) ?? '0';
+}
+
+/** A moment in any form of ISO 8601, nanoseconds too; the fallback for what is none. */
+export function momentIn(value: string | null | undefined, fallbackMs: number): number {
+  const ms = typeof value === 'string' ? Date.parse(value.replace(/(\.\d{3})\d+/, '$1')) : Number.NaN;
+  return Number.isNaN(ms) ? fallbackMs : ms;
+}
+
+function plainText(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? value.toFixed(9) : text;
+}

@@ -1,0 +1,190 @@
+/**
+ * Shapes of Coinbase's Advanced Trade API that we read. There is no client of the vendor's own on npm for it and no OpenAPI description that we have: read
+ * from the recorded bodies in nautechsystems/nautilus_trader at a95c804 (crates/adapters/coinbase, July 2026). A decimal that is not there is an empty text.
+ */
+import Type, { type Static } from 'typebox';
+import { divide, nanoText } from '../decimal.ts';
+import { parseSymbol } from '../market/symbol.ts';
+import { nanoIn } from '../orders/amounts.ts';
+import type { OrderTerms, Side } from '../orders/terms.ts';
+import { decimalIn, decimalOrZero, momentIn } from './answers.ts';
+import type { VenueFill, VenueOrder, VenuePosition } from './port.ts';
+import { shownReason } from './venue-http.ts';
+
+const text = Type.String({ maxLength: 1_000 });
+const maybe = Type.Optional(Type.Union([text, Type.Null()]));
+
+const Order = Type.Object({
+  order_id: text,
+  product_id: text,
+  side: text,
+  status: text,
+  client_order_id: maybe,
+  product_type: maybe,
+  order_configuration: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])),
+  created_time: maybe,
+  last_fill_time: maybe,
+  filled_size: maybe,
+  average_filled_price: maybe,
+  reject_reason: maybe,
+  reject_message: maybe,
+  cancel_message: maybe,
+});
+export const CoinbaseOrder = Type.Object({ order: Order });
+export const CoinbaseOrders = Type.Object({ orders: Type.Array(Order), has_next: Type.Optional(Type.Boolean()), cursor: maybe });
+
+export const CoinbasePlaced = Type.Object({
+  success: Type.Boolean(),
+  order_id: maybe,
+  success_response: Type.Optional(
+    Type.Union([Type.Object({ order_id: text, client_order_id: maybe, product_id: maybe, side: maybe }), Type.Null()]),
+  ),
+  error_response: Type.Optional(
+    Type.Union([
+      Type.Object({ error: maybe, message: maybe, error_details: maybe, preview_failure_reason: maybe, new_order_failure_reason: maybe }),
+      Type.Null(),
+    ]),
+  ),
+});
+
+export const CoinbaseCancelled = Type.Object({
+  results: Type.Array(Type.Object({ success: Type.Boolean(), order_id: maybe, failure_reason: maybe })),
+});
+
+const Fill = Type.Object({
+  trade_id: text,
+  order_id: text,
+  product_id: text,
+  side: text,
+  price: text,
+  size: text,
+  trade_type: maybe,
+  commission: maybe,
+  size_in_quote: Type.Optional(Type.Boolean()),
+  trade_time: maybe,
+  sequence_timestamp: maybe,
+});
+export const CoinbaseFills = Type.Object({ fills: Type.Array(Fill), cursor: maybe });
+
+const Balance = Type.Object({ value: text });
+export const CoinbaseAccounts = Type.Object({
+  accounts: Type.Array(
+    Type.Object({
+      currency: text,
+      available_balance: Balance,
+      hold: Type.Optional(Type.Union([Balance, Type.Null()])),
+      type: maybe,
+    }),
+  ),
+  has_next: Type.Optional(Type.Boolean()),
+  cursor: maybe,
+});
+export type CoinbaseBalance = Static<typeof CoinbaseAccounts>['accounts'][number];
+
+/** The user channel tells cumulative states without ids of trades. */
+export const CoinbaseMessage = Type.Object({
+  channel: Type.Optional(text),
+  type: Type.Optional(text),
+  events: Type.Optional(
+    Type.Array(Type.Object({ orders: Type.Optional(Type.Array(Type.Object({ order_id: text, client_order_id: maybe }))) })),
+  ),
+});
+
+const ended: Readonly<Record<string, VenueOrder['state']>> = {
+  FILLED: 'filled',
+  CANCELLED: 'cancelled',
+  EXPIRED: 'expired',
+  FAILED: 'rejected',
+};
+/** USD and USDC are one book there; both are cash. */
+export const cashCurrencies: readonly string[] = ['USD', 'USDC'];
+
+/** null: no order of a pair that we know. */
+export function orderOf(order: Static<typeof Order>): VenueOrder | null {
+  const instrument = parseSymbol(order.product_id);
+  if (instrument === null) return null;
+  const side: Side = order.side === 'BUY' ? 'buy' : 'sell';
+  const state = ended[order.status] ?? 'working';
+  const filledQuantity = decimalOrZero(order.filled_size);
+  const createdAtMs = momentIn(order.created_time, 0);
+  const words = [order.reject_message, order.reject_reason].find((said) => said !== undefined && said !== null && said !== '');
+  return {
+    brokerOrderId: order.order_id,
+    ourId: order.client_order_id === '' ? null : (order.client_order_id ?? null),
+    ...instrument,
+    side,
+    terms: termsOf(order.order_configuration ?? {}, { ...instrument, side }),
+    state,
+    filledQuantity,
+    averagePrice: filledQuantity === '0' ? null : decimalIn(order.average_filled_price),
+    reason: state === 'rejected' ? shownReason(words ?? 'rejected by Coinbase') : null,
+    createdAtMs,
+    updatedAtMs: momentIn(order.last_fill_time, createdAtMs),
+  };
+}
+
+/** null: a correction, or no pair that we know. */
+export function fillOf(fill: Static<typeof Fill>): VenueFill | null {
+  const instrument = parseSymbol(fill.product_id);
+  const size = decimalIn(fill.size);
+  const price = decimalIn(fill.price);
+  if (instrument === null || size === null || price === null || price === '0') return null;
+  if (typeof fill.trade_type === 'string' && fill.trade_type !== 'FILL') return null;
+  return {
+    venueTradeId: fill.trade_id,
+    brokerOrderId: fill.order_id,
+    symbol: instrument.symbol,
+    side: fill.side === 'BUY' ? 'buy' : 'sell',
+    quantity: fill.size_in_quote === true ? nanoText(divide(nanoIn(size), nanoIn(price))) : size,
+    price,
+    commission: decimalOrZero(fill.commission),
+    atMs: momentIn(fill.trade_time ?? fill.sequence_timestamp, 0),
+  };
+}
+
+/** What is held of a coin, in use or not. null: nothing, or no coin. */
+export function positionOf(balance: CoinbaseBalance): VenuePosition | null {
+  if (cashCurrencies.includes(balance.currency) || (balance.type ?? '').includes('FIAT')) return null;
+  const instrument = parseSymbol(`${balance.currency}-USD`);
+  const quantity = heldOf(balance);
+  return instrument === null || quantity === '0' ? null : { ...instrument, quantity, averagePrice: null };
+}
+
+export function heldOf({ available_balance, hold }: CoinbaseBalance): string {
+  return nanoText(nanoIn(decimalOrZero(available_balance.value)) + nanoIn(decimalOrZero(hold?.value)));
+}
+
+/** The part of a request that names type and validity at once. */
+export function configurationOf({ orderType, timeInForce, side, quantity, limitPrice, stopPrice }: OrderTerms): Record<string, object> {
+  const base_size = quantity;
+  const limit_price = limitPrice;
+  switch (orderType) {
+    case 'market':
+      return { market_market_ioc: { base_size } };
+    case 'limit':
+      if (timeInForce === 'ioc') return { sor_limit_ioc: { base_size, limit_price } };
+      return { limit_limit_gtc: { base_size, limit_price, post_only: false } };
+    default: {
+      const stop_direction = side === 'buy' ? 'STOP_DIRECTION_STOP_UP' : 'STOP_DIRECTION_STOP_DOWN';
+      return { stop_limit_stop_limit_gtc: { base_size, limit_price, stop_price: stopPrice, stop_direction } };
+    }
+  }
+}
+
+const forms: Readonly<Record<string, Pick<OrderTerms, 'orderType' | 'timeInForce'>>> = {
+  market_market_ioc: { orderType: 'market', timeInForce: 'ioc' },
+  sor_limit_ioc: { orderType: 'limit', timeInForce: 'ioc' },
+  limit_limit_gtc: { orderType: 'limit', timeInForce: 'gtc' },
+  stop_limit_stop_limit_gtc: { orderType: 'stop_limit', timeInForce: 'gtc' },
+};
+
+function termsOf(configuration: Record<string, unknown>, base: Pick<OrderTerms, 'symbol' | 'assetClass' | 'side'>): OrderTerms | null {
+  const [name, fields] = Object.entries(configuration).find(([key]) => Object.hasOwn(forms, key)) ?? [];
+  if (name === undefined || typeof fields !== 'object' || fields === null) return null;
+  const { base_size, limit_price, stop_price } = fields as Record<string, unknown>;
+  const decimal = (value: unknown) => (typeof value === 'string' ? decimalIn(value) : null);
+  const quantity = decimal(base_size);
+  return quantity === null
+    ? null
+    : { ...base, ...forms[name]!, quantity, limitPrice: decimal(limit_price), stopPrice: decimal(stop_price) };
+}

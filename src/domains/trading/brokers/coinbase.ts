@@ -1,0 +1,250 @@
+/**
+ * Coinbase Advanced Trade, live alone: it has no paper venue. Refusals stand in answers of status 200. A second post of the same body is answered with the
+ * order that the first one made, so that is what settles a lost answer; there is no way to ask by our id but to look through the list of orders.
+ */
+import Value from 'typebox/value';
+import type { Clock } from '../../../clock.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+import { nanoText } from '../decimal.ts';
+import { nanoIn } from '../orders/amounts.ts';
+import type { OrderTerms } from '../orders/terms.ts';
+import { readAnswer, readFailure, readPlaceFailure } from './answers.ts';
+import {
+  CoinbaseAccounts,
+  type CoinbaseBalance,
+  CoinbaseCancelled,
+  CoinbaseFills,
+  CoinbaseMessage,
+  CoinbaseOrder,
+  CoinbaseOrders,
+  CoinbasePlaced,
+  cashCurrencies,
+  configurationOf,
+  fillOf,
+  heldOf,
+  orderOf,
+  positionOf,
+} from './coinbase-shapes.ts';
+import { coinbaseToken, readCoinbaseKey } from './coinbase-token.ts';
+import type { Answer, BrokerConnection, LookUpAnswer, PlaceAnswer, UpdateListener, VenueFills, VenueOrder } from './port.ts';
+import { type SocketMeaning, socketUrl, UpdateSocket } from './update-socket.ts';
+import { shownReason, VenueHttp, type VenueReply, type VenueRequest, type VenueResponse } from './venue-http.ts';
+
+export type CoinbaseOptions = {
+  outbound: Outbound;
+  clock: Clock;
+  credentials: { apiKey: string; apiSecret: string };
+  /** Instead of Coinbase's own hosts. */
+  apiUrl: string | null;
+  timeoutMs: number;
+  account: string;
+};
+
+const host = 'https://api.coinbase.com';
+const streamUrl = 'wss://advanced-trade-ws-user.coinbase.com';
+const root = '/api/v3/brokerage';
+const pageSize = 250;
+const maxPages = 20;
+/** Asked for again each time: fills of one moment are not all listed at once, and clocks differ. */
+const overlapMs = 300_000;
+/** Heartbeats come every second. */
+const silenceMs = 30_000;
+const badKey = { kind: 'credentials', reason: 'the secret is no EC private key on P-256, which Coinbase gives as ECDSA' } as const;
+
+export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, account }: CoinbaseOptions): BrokerConnection {
+  const http = new VenueHttp({ outbound, clock, baseUrl: apiUrl ?? host, timeoutMs, account });
+  const key = readCoinbaseKey(credentials.apiKey, credentials.apiSecret);
+  const venueHost = new URL(http.baseUrl).host;
+
+  /** 401 where there is no key to sign with: nothing is sent. */
+  async function send(request: VenueRequest): Promise<VenueReply> {
+    if (key === null) return { kind: 'answered', status: 401, json: { message: badKey.reason }, text: '', retryAfterMs: 0 };
+    const path = request.path.split('?', 1)[0]!;
+    const token = coinbaseToken(key, `${request.method} ${venueHost}${path}`, clock.nowMs());
+    return http.send({ ...request, headers: { authorization: `Bearer ${token}` } });
+  }
+  const get = (path: string, signal?: AbortSignal) => send({ method: 'GET', path: `${root}${path}`, signal });
+  const post = (path: string, body: string, signal?: AbortSignal) =>
+    send({ method: 'POST', path: `${root}${path}`, body, contentType: 'application/json', signal });
+
+  /** Until `isEnough`; what a page brings is asked for after each. */
+  async function listOrders(
+    filter: Record<string, string>,
+    signal?: AbortSignal,
+    isEnough: (orders: VenueOrder[]) => boolean = () => false,
+  ): Promise<Answer<VenueOrder[]>> {
+    const orders: VenueOrder[] = [];
+    let cursor = '';
+    for (let page = 0; page < maxPages; page++) {
+      const query = new URLSearchParams({ ...filter, limit: String(pageSize), ...(cursor !== '' && { cursor }) });
+      const answer = readAnswer(await get(`/orders/historical/batch?${query}`, signal), CoinbaseOrders);
+      if (answer.kind !== 'known') return answer;
+      orders.push(...answer.value.orders.map(orderOf).filter((order) => order !== null));
+      const next = answer.value.has_next === true ? (answer.value.cursor ?? '') : '';
+      if (next === '' || next === cursor || isEnough(orders)) return { kind: 'known', value: orders };
+      cursor = next;
+    }
+    return { kind: 'unknown', reason: 'there are too many orders to list' };
+  }
+
+  async function oneOrder(brokerOrderId: string, signal?: AbortSignal): Promise<LookUpAnswer> {
+    const reply = await get(`/orders/historical/${encodeURIComponent(brokerOrderId)}`, signal);
+    if (reply.kind === 'answered' && reply.status === 404) return { kind: 'known', value: { kind: 'absent' } };
+    const answer = readAnswer(reply, CoinbaseOrder);
+    if (answer.kind !== 'known') return answer;
+    const order = orderOf(answer.value.order);
+    return order === null
+      ? { kind: 'unknown', reason: 'Coinbase answered with an order of another kind' }
+      : { kind: 'known', value: { kind: 'found', order } };
+  }
+
+  async function balances(signal?: AbortSignal): Promise<Answer<CoinbaseBalance[]>> {
+    const found: CoinbaseBalance[] = [];
+    let cursor = '';
+    for (let page = 0; page < maxPages; page++) {
+      const query = new URLSearchParams({ limit: String(pageSize), ...(cursor !== '' && { cursor }) });
+      const answer = readAnswer(await get(`/accounts?${query}`, signal), CoinbaseAccounts);
+      if (answer.kind !== 'known') return answer;
+      found.push(...answer.value.accounts);
+      const next = answer.value.has_next === true ? (answer.value.cursor ?? '') : '';
+      if (next === '' || next === cursor) break;
+      cursor = next;
+    }
+    return { kind: 'known', value: found };
+  }
+
+  return {
+    venue: 'coinbase',
+    mode: 'live',
+    afterUnknown: 'repeat',
+    fillSource: 'trades',
+    bodyOf,
+
+    async place(body, signal) {
+      return readPlaced(await post('/orders', body, signal), body);
+    },
+
+    async lookUp({ ourId, brokerOrderId, symbol, sinceMs }, signal) {
+      if (brokerOrderId !== null) return oneOrder(brokerOrderId, signal);
+      const isIt = ({ ourId: id }: VenueOrder) => id === ourId;
+      const filter = { product_ids: symbol, start_date: new Date(sinceMs - overlapMs).toISOString() };
+      const answer = await listOrders(filter, signal, (orders) => orders.some(isIt));
+      if (answer.kind !== 'known') return answer;
+      const order = answer.value.find(isIt);
+      return { kind: 'known', value: order === undefined ? { kind: 'absent' } : { kind: 'found', order } };
+    },
+
+    order: oneOrder,
+
+    async cancel(brokerOrderId, signal) {
+      const reply = await post('/orders/batch_cancel', JSON.stringify({ order_ids: [brokerOrderId] }), signal);
+      const failure = readFailure(reply);
+      if (failure !== null) return failure;
+      const { json } = reply as VenueResponse;
+      const result = Value.Check(CoinbaseCancelled, json) ? json.results[0] : undefined;
+      if (result === undefined) return { kind: 'unknown', reason: 'the answer to the cancel has a form that is not known' };
+      return result.success
+        ? { kind: 'requested' }
+        : { kind: 'refused', reason: shownReason(result.failure_reason ?? 'it cannot be cancelled') };
+    },
+
+    openOrders(signal) {
+      return listOrders({ order_status: 'OPEN' }, signal);
+    },
+
+    async fills({ cursor, sinceMs }, signal): Promise<Answer<VenueFills>> {
+      const fromMs = (cursor === null ? sinceMs : Number(cursor)) - overlapMs;
+      const found: VenueFills = { fills: [], cursor: cursor ?? String(sinceMs), more: false };
+      let token = '';
+      for (let page = 0; page < maxPages; page++) {
+        const query = new URLSearchParams({ start_sequence_timestamp: new Date(fromMs).toISOString(), limit: String(pageSize) });
+        if (token !== '') query.set('cursor', token);
+        const answer = readAnswer(await get(`/orders/historical/fills?${query}`, signal), CoinbaseFills);
+        if (answer.kind !== 'known') return answer;
+        found.fills.push(...answer.value.fills.map(fillOf).filter((fill) => fill !== null));
+        const next = answer.value.cursor ?? '';
+        if (next === '' || next === token || answer.value.fills.length === 0) return { kind: 'known', value: inOrder(found) };
+        token = next;
+      }
+      // The newest come first: without the rest of the pages the cursor must not move.
+      return { kind: 'unknown', reason: 'there are too many fills to list' };
+    },
+
+    async positions(signal) {
+      const answer = await balances(signal);
+      if (answer.kind !== 'known') return answer;
+      return { kind: 'known', value: answer.value.map(positionOf).filter((position) => position !== null) };
+    },
+
+    async account(signal) {
+      const answer = await balances(signal);
+      if (answer.kind !== 'known') return answer;
+      const cash = answer.value.filter(({ currency }) => cashCurrencies.includes(currency));
+      const sum = nanoText(cash.reduce((total, balance) => total + nanoIn(heldOf(balance)), 0n));
+      return { kind: 'known', value: { cash: sum, equity: null, buyingPower: null, blocked: false } };
+    },
+
+    updates(listener: UpdateListener) {
+      const opening = async () => {
+        if (key === null) throw new Error(badKey.reason);
+        // A token for each message.
+        const subscribe = (channel: string) => JSON.stringify({ type: 'subscribe', channel, jwt: coinbaseToken(key, null, clock.nowMs()) });
+        const url = apiUrl === null ? streamUrl : socketUrl(apiUrl, '/');
+        return { url, configured: true, first: [subscribe('heartbeats'), subscribe('user')] };
+      };
+      return new UpdateSocket({ outbound, listener, opening, meaningOf, silenceMs });
+    },
+  };
+}
+
+function bodyOf(ourId: string, terms: OrderTerms): string {
+  return JSON.stringify({
+    client_order_id: ourId,
+    product_id: terms.symbol,
+    side: terms.side.toUpperCase(),
+    order_configuration: configurationOf(terms),
+  });
+}
+
+function readPlaced(reply: VenueReply, body: string): PlaceAnswer {
+  const failure = readPlaceFailure(reply, [401, 403]);
+  if (failure !== null) return failure;
+  const { json } = reply as VenueResponse;
+  if (!Value.Check(CoinbasePlaced, json)) return { kind: 'unknown', reason: 'the answer to the order has a form that is not known' };
+  const { success, success_response: made, error_response: refused } = json;
+  if (!success) {
+    const codes = [refused?.error, refused?.new_order_failure_reason, refused?.preview_failure_reason];
+    if (codes.includes('DUPLICATE_CLIENT_ORDER_ID')) return { kind: 'exists' };
+    const words = [refused?.message, refused?.error_details, ...codes.toReversed()].find(
+      (said) => said !== undefined && said !== null && said !== '',
+    );
+    return { kind: 'refused', reason: shownReason(words ?? 'Coinbase refused the order') };
+  }
+  const brokerOrderId = made?.order_id ?? json.order_id ?? '';
+  const meant = JSON.parse(body) as { client_order_id: string; product_id: string; side: string };
+  const isOurs =
+    (made?.client_order_id ?? meant.client_order_id) === meant.client_order_id &&
+    (made?.product_id ?? meant.product_id) === meant.product_id &&
+    (made?.side ?? meant.side) === meant.side;
+  if (brokerOrderId === '' || !isOurs) return { kind: 'unknown', reason: 'Coinbase answered with another order than was sent' };
+  return { kind: 'accepted', brokerOrderId, order: null };
+}
+
+/** Ascending, as all our lists; the venue's are descending. */
+function inOrder(found: VenueFills): VenueFills {
+  const fills = found.fills.toSorted((a, b) => a.atMs - b.atMs);
+  const newestMs = fills.at(-1)?.atMs ?? 0;
+  return { ...found, fills, cursor: newestMs > Number(found.cursor) ? String(newestMs) : found.cursor };
+}
+
+function meaningOf(message: unknown): SocketMeaning {
+  if (!Value.Check(CoinbaseMessage, message)) return { kind: 'nothing' };
+  if (message.type === 'error') return { kind: 'refused', reason: 'Coinbase refused the stream' };
+  if (message.channel === 'subscriptions') return { kind: 'ready' };
+  if (message.channel !== 'user') return { kind: 'nothing' };
+  const orders = (message.events ?? []).flatMap((event) => event.orders ?? []);
+  return {
+    kind: 'changed',
+    orders: orders.map(({ order_id, client_order_id }) => ({ brokerOrderId: order_id, ourId: client_order_id ?? null })),
+  };
+}

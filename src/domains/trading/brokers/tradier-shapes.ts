@@ -1,0 +1,147 @@
+/**
+ * Shapes of Tradier's brokerage API that we read. There is no OpenAPI description and no client of the vendor's own: read from docs.tradier.com as others
+ * cite it and from QuantConnect/Lean.Brokerages.Tradier at 4a35a44 (July 2026). Lists of one are an object, empty ones null or the text "null".
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import { divideHalfEven, nanoText } from '../decimal.ts';
+import { parseSymbol } from '../market/symbol.ts';
+import { nanoIn } from '../orders/amounts.ts';
+import { orderTypes, timesInForce } from '../orders/terms.ts';
+import { decimalIn, decimalOrZero, momentIn } from './answers.ts';
+import type { VenueOrder, VenuePosition } from './port.ts';
+import { shownReason } from './venue-http.ts';
+
+const text = Type.String({ maxLength: 1_000 });
+const amount = Type.Union([Type.Number(), text, Type.Null()]);
+const id = Type.Union([Type.Integer(), text]);
+const maybe = Type.Optional(Type.Union([text, Type.Null()]));
+
+const Order = Type.Object({
+  id,
+  symbol: text,
+  side: text,
+  type: text,
+  status: text,
+  quantity: amount,
+  duration: maybe,
+  class: maybe,
+  tag: maybe,
+  price: Type.Optional(amount),
+  stop_price: Type.Optional(amount),
+  exec_quantity: Type.Optional(amount),
+  avg_fill_price: Type.Optional(amount),
+  create_date: maybe,
+  transaction_date: maybe,
+  reason_description: maybe,
+});
+export const TradierOrder = Type.Object({ order: Order });
+export const TradierOrders = Type.Object({ orders: listOf('order', Order) });
+export const TradierPositions = Type.Object({
+  positions: listOf('position', Type.Object({ symbol: text, quantity: amount, cost_basis: amount })),
+});
+
+/** Either of them, or both: an order without an id was not taken. */
+export const TradierPlaced = Type.Object({
+  order: Type.Optional(Type.Object({ id, status: maybe })),
+  errors: Type.Optional(Type.Unknown()),
+});
+
+const Power = Type.Object({ stock_buying_power: Type.Optional(amount) });
+export const TradierBalances = Type.Object({
+  balances: Type.Object({
+    total_cash: amount,
+    total_equity: Type.Optional(amount),
+    margin: Type.Optional(Type.Union([Power, Type.Null()])),
+    pdt: Type.Optional(Type.Union([Power, Type.Null()])),
+    cash: Type.Optional(Type.Union([Type.Object({ cash_available: Type.Optional(amount) }), Type.Null()])),
+  }),
+});
+
+export const TradierSession = Type.Object({ stream: Type.Object({ url: text, sessionid: text }) });
+export const TradierEvent = Type.Object({ event: text, id: Type.Optional(id), tag: maybe });
+
+function listOf(name: string, item: TSchema) {
+  const list = Type.Object({ [name]: Type.Union([Type.Array(item), item, Type.Null()]) });
+  return Type.Union([list, Type.Null(), Type.Literal('null')]);
+}
+
+/** The items of a list in any of its forms. The schema of the whole was checked. */
+export function itemsOf<T>(list: unknown, name: string): T[] {
+  if (typeof list !== 'object' || list === null) return [];
+  const items = (list as Record<string, unknown>)[name];
+  if (items === undefined || items === null) return [];
+  return (Array.isArray(items) ? items : [items]) as T[];
+}
+
+export type TradierOrderShape = Static<typeof Order>;
+
+const ended: Readonly<Record<string, VenueOrder['state']>> = {
+  filled: 'filled',
+  canceled: 'cancelled',
+  cancelled: 'cancelled',
+  expired: 'expired',
+  rejected: 'rejected',
+  error: 'rejected',
+};
+
+/** null: no order of one equity. */
+export function orderOf(order: TradierOrderShape): VenueOrder | null {
+  const instrument = parseSymbol(order.symbol.replace('/', '.'));
+  if (instrument === null || (order.class !== undefined && order.class !== null && order.class !== 'equity')) return null;
+  const state = ended[order.status] ?? 'working';
+  const side = order.side === 'buy' || order.side === 'buy_to_cover' ? 'buy' : 'sell';
+  const orderType = orderTypes.find((type) => type === order.type);
+  // `pre` and `post` are sessions that we do not offer.
+  const timeInForce = timesInForce.find((time) => time === order.duration);
+  const quantity = decimalIn(order.quantity);
+  const isKnown = orderType !== undefined && timeInForce !== undefined && quantity !== null;
+  const createdAtMs = momentIn(order.create_date, 0);
+  const reason = order.reason_description ?? '';
+  const filledQuantity = decimalOrZero(order.exec_quantity);
+  return {
+    brokerOrderId: String(order.id),
+    ourId: ourIdOf(order.tag ?? null),
+    ...instrument,
+    side,
+    terms: isKnown
+      ? {
+          ...instrument,
+          side,
+          quantity,
+          orderType,
+          timeInForce,
+          limitPrice: orderType.endsWith('limit') ? decimalIn(order.price) : null,
+          stopPrice: orderType.startsWith('stop') ? decimalIn(order.stop_price) : null,
+        }
+      : null,
+    state,
+    filledQuantity,
+    averagePrice: filledQuantity === '0' ? null : decimalIn(order.avg_fill_price),
+    reason: state === 'rejected' ? shownReason(reason) || 'rejected by Tradier' : null,
+    createdAtMs,
+    updatedAtMs: momentIn(order.transaction_date, createdAtMs),
+  };
+}
+
+export function positionOf(position: {
+  symbol: string;
+  quantity: string | number | null;
+  cost_basis: string | number | null;
+}): VenuePosition | null {
+  const instrument = parseSymbol(position.symbol.replace('/', '.'));
+  const quantity = decimalIn(position.quantity);
+  const cost = decimalIn(position.cost_basis);
+  if (instrument === null || quantity === null || quantity === '0') return null;
+  const averagePrice = cost === null ? null : nanoText(divideHalfEven(nanoIn(cost) * 1_000_000_000n, nanoIn(quantity)));
+  return { ...instrument, quantity, averagePrice };
+}
+
+/** A tag takes letters, digits and "-" alone. */
+export function tagOf(ourId: string): string {
+  return ourId.replaceAll('_', '-');
+}
+
+function ourIdOf(tag: string | null): string | null {
+  const parts = tag === null ? null : /^ord-([0-9a-z]+)$/.exec(tag);
+  return parts === null ? null : `ord_${parts[1]}`;
+}

@@ -1,0 +1,174 @@
+/**
+ * Tradier. Requests are forms. 200 to a post says that it was read: whether the order was taken, only the order says. Tags need not be unique and lists
+ * can lack an order that has filled, so a post whose answer was lost is never sent again, and nothing found proves nothing. Trades have no ids: what
+ * an order says is filled of it is all there is.
+ */
+import Value from 'typebox/value';
+import type { Clock } from '../../../clock.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+import type { OrderTerms } from '../orders/terms.ts';
+import { decimalIn, decimalOrZero, readAnswer, readCancel, readPlaceFailure, refusalText } from './answers.ts';
+import type { Answer, BrokerConnection, BrokerMode, LookUpAnswer, PlaceAnswer, UpdateListener, VenueOrder } from './port.ts';
+import {
+  itemsOf,
+  orderOf,
+  positionOf,
+  TradierBalances,
+  TradierEvent,
+  TradierOrder,
+  type TradierOrderShape,
+  TradierOrders,
+  TradierPlaced,
+  TradierPositions,
+  TradierSession,
+  tagOf,
+} from './tradier-shapes.ts';
+import { type SocketMeaning, UpdateSocket } from './update-socket.ts';
+import { VenueHttp, type VenueRequest, type VenueResponse } from './venue-http.ts';
+
+export type TradierOptions = {
+  outbound: Outbound;
+  clock: Clock;
+  mode: BrokerMode;
+  credentials: { accessToken: string; accountId: string };
+  /** Instead of Tradier's own hosts, for both modes. */
+  apiUrl: string | null;
+  timeoutMs: number;
+  account: string;
+};
+
+const hosts = { paper: 'https://sandbox.tradier.com', live: 'https://api.tradier.com' } as const;
+const form = 'application/x-www-form-urlencoded';
+
+export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeoutMs, account }: TradierOptions): BrokerConnection {
+  const http = new VenueHttp({ outbound, clock, baseUrl: apiUrl ?? hosts[mode], timeoutMs, account });
+  const root = `/v1/accounts/${encodeURIComponent(credentials.accountId)}`;
+  const headers = { authorization: `Bearer ${credentials.accessToken}` };
+  const send = (request: VenueRequest) => http.send({ ...request, headers });
+  const get = (path: string, signal?: AbortSignal) => send({ method: 'GET', path, signal });
+
+  /** Of today, and those that are still open. */
+  async function allOrders(signal?: AbortSignal): Promise<Answer<VenueOrder[]>> {
+    const answer = readAnswer(await get(`${root}/orders?includeTags=true`, signal), TradierOrders);
+    if (answer.kind !== 'known') return answer;
+    const orders = itemsOf<TradierOrderShape>(answer.value.orders, 'order').map(orderOf);
+    return { kind: 'known', value: orders.filter((order) => order !== null) };
+  }
+
+  async function oneOrder(brokerOrderId: string, signal?: AbortSignal): Promise<LookUpAnswer> {
+    const reply = await get(`${root}/orders/${encodeURIComponent(brokerOrderId)}?includeTags=true`, signal);
+    if (reply.kind === 'answered' && reply.status === 404) return { kind: 'known', value: { kind: 'absent' } };
+    const answer = readAnswer(reply, TradierOrder);
+    if (answer.kind !== 'known') return answer;
+    const order = orderOf(answer.value.order);
+    return order === null
+      ? { kind: 'unknown', reason: 'Tradier answered with an order of another kind' }
+      : { kind: 'known', value: { kind: 'found', order } };
+  }
+
+  return {
+    venue: 'tradier',
+    mode,
+    afterUnknown: 'look_up',
+    fillSource: 'orders',
+    bodyOf,
+
+    async place(body, signal): Promise<PlaceAnswer> {
+      const reply = await send({ method: 'POST', path: `${root}/orders`, body, contentType: form, signal });
+      const failure = readPlaceFailure(reply, [401]);
+      if (failure !== null) return failure;
+      const answered = reply as VenueResponse;
+      if (!Value.Check(TradierPlaced, answered.json))
+        return { kind: 'unknown', reason: 'the answer to the order has a form that is not known' };
+      const { order, errors } = answered.json;
+      if (order === undefined)
+        return errors === undefined
+          ? { kind: 'unknown', reason: 'the answer to the order names no order' }
+          : { kind: 'refused', reason: refusalText(answered) };
+      const brokerOrderId = String(order.id);
+      // Without its answer the order is known all the same; the poll finds out what became of it.
+      const asked = await oneOrder(brokerOrderId, signal);
+      const found = asked.kind === 'known' && asked.value.kind === 'found' ? asked.value.order : null;
+      if (found?.state === 'rejected') return { kind: 'refused', reason: found.reason ?? 'rejected by Tradier' };
+      return { kind: 'accepted', brokerOrderId, order: found };
+    },
+
+    async lookUp({ ourId, brokerOrderId }, signal) {
+      if (brokerOrderId !== null) return oneOrder(brokerOrderId, signal);
+      const answer = await allOrders(signal);
+      if (answer.kind !== 'known') return answer;
+      const order = answer.value.find((one) => one.ourId === ourId);
+      return { kind: 'known', value: order === undefined ? { kind: 'absent' } : { kind: 'found', order } };
+    },
+
+    order: oneOrder,
+
+    async cancel(brokerOrderId, signal) {
+      const path = `${root}/orders/${encodeURIComponent(brokerOrderId)}`;
+      return readCancel(await send({ method: 'DELETE', path, signal }), [400, 404, 422]);
+    },
+
+    async openOrders(signal) {
+      const answer = await allOrders(signal);
+      return answer.kind === 'known' ? { kind: 'known', value: answer.value.filter(({ state }) => state === 'working') } : answer;
+    },
+
+    async fills({ cursor, sinceMs }) {
+      return { kind: 'known', value: { fills: [], cursor: cursor ?? String(sinceMs), more: false } };
+    },
+
+    async positions(signal) {
+      const answer = readAnswer(await get(`${root}/positions`, signal), TradierPositions);
+      if (answer.kind !== 'known') return answer;
+      const positions = itemsOf<Parameters<typeof positionOf>[0]>(answer.value.positions, 'position').map(positionOf);
+      return { kind: 'known', value: positions.filter((position) => position !== null) };
+    },
+
+    async account(signal) {
+      const answer = readAnswer(await get(`${root}/balances`, signal), TradierBalances);
+      if (answer.kind !== 'known') return answer;
+      const { total_cash, total_equity, margin, pdt, cash } = answer.value.balances;
+      const power = pdt?.stock_buying_power ?? margin?.stock_buying_power ?? cash?.cash_available;
+      return {
+        kind: 'known',
+        value: { cash: decimalOrZero(total_cash), equity: decimalIn(total_equity), buyingPower: decimalIn(power), blocked: false },
+      };
+    },
+
+    /** The venue streams live accounts alone; in paper mode its refusal leaves the poll. */
+    updates(listener: UpdateListener) {
+      const opening = async (signal: AbortSignal) => {
+        const reply = await send({ method: 'POST', path: '/v1/accounts/events/session', body: '', contentType: form, signal });
+        const answer = readAnswer(reply, TradierSession);
+        if (answer.kind !== 'known') throw new Error('no session');
+        const { url, sessionid } = answer.value.stream;
+        const first = [JSON.stringify({ events: ['order'], sessionid, excludeAccounts: [] })];
+        // What the venue names is judged like any other address, unless it is the host that the operator named.
+        const configured = apiUrl !== null && URL.canParse(url) && new URL(url).host === new URL(apiUrl).host;
+        return { url, configured, first };
+      };
+      const onMessage = (message: unknown): SocketMeaning => {
+        if (!Value.Check(TradierEvent, message)) return { kind: 'nothing' };
+        if (message.event !== 'order') return { kind: 'nothing' };
+        return { kind: 'changed', orders: [{ brokerOrderId: message.id === undefined ? null : String(message.id), ourId: null }] };
+      };
+      return new UpdateSocket({ outbound, listener, opening, meaningOf: onMessage, silenceMs: null, readyOnOpen: true });
+    },
+  };
+}
+
+function bodyOf(ourId: string, terms: OrderTerms, onShort: boolean): string {
+  const side = { buy: onShort ? 'buy_to_cover' : 'buy', sell: onShort ? 'sell_short' : 'sell' }[terms.side];
+  const fields = new URLSearchParams({
+    class: 'equity',
+    symbol: terms.symbol.replace('.', '/'),
+    side,
+    quantity: terms.quantity,
+    type: terms.orderType,
+    duration: terms.timeInForce,
+  });
+  if (terms.limitPrice !== null) fields.set('price', terms.limitPrice);
+  if (terms.stopPrice !== null) fields.set('stop', terms.stopPrice);
+  fields.set('tag', tagOf(ourId));
+  return fields.toString();
+}

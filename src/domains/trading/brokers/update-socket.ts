@@ -1,0 +1,169 @@
+/**
+ * The stream of a venue's updates: a WebSocket that is opened again for as long as it is wanted, with growing pauses. What it tells only hastens the
+ * poll, so a message that is lost, doubled or not understood costs nothing but time.
+ */
+import { backoffMs } from '../../../backoff.ts';
+import { monotonicMs } from '../../../clock.ts';
+import type { Outbound, OutboundSocket } from '../../../providers/outbound/port.ts';
+import type { UpdateListener, UpdateStream } from './port.ts';
+
+/** Where to connect, and what to say first. Asked anew for each connection: tokens age. */
+export type SocketOpening = { url: string; configured: boolean; first: readonly string[] };
+
+/** What a message of the venue means. `refused`: these credentials get no stream; it is tried again, at the longest pause. */
+export type SocketMeaning =
+  | { kind: 'ready' }
+  | { kind: 'say'; say: readonly string[] }
+  | { kind: 'changed'; orders: { brokerOrderId: string | null; ourId: string | null }[] }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'nothing' };
+
+export type UpdateSocketOptions = {
+  outbound: Outbound;
+  listener: UpdateListener;
+  opening: (signal: AbortSignal) => Promise<SocketOpening>;
+  meaningOf: (message: unknown) => SocketMeaning;
+  /** The venue sends something at least this often; null: it can be silent. */
+  silenceMs: number | null;
+  firstPauseMs?: number;
+  /** The venue does not answer a subscription: it is ready once it was asked for. */
+  readyOnOpen?: boolean;
+};
+
+const longestPauseMs = 30_000;
+/** From the first try to the venue's word that updates are told. */
+const readyWithinMs = 15_000;
+/** A connection that lasted this long was a good one. */
+const lastingMs = 60_000;
+
+export class UpdateSocket implements UpdateStream {
+  readonly #options: UpdateSocketOptions;
+  readonly #stop = new AbortController();
+  #socket: OutboundSocket | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #isReady = false;
+  #openedAtMs = 0;
+  /** Names the connection that may speak: events of an earlier one are ignored. */
+  #turn = 0;
+
+  constructor(options: UpdateSocketOptions) {
+    this.#options = options;
+    this.#connect();
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#turn++;
+    clearTimeout(this.#timer);
+    this.#socket?.close();
+    this.#socket = null;
+  }
+
+  #connect(): void {
+    const turn = ++this.#turn;
+    this.#isReady = false;
+    this.#expect(turn, readyWithinMs, 'no answer in time');
+    this.#options.opening(this.#stop.signal).then(
+      ({ url, configured, first }) => {
+        if (turn !== this.#turn) return;
+        try {
+          this.#socket = this.#options.outbound.webSocket(url, this.#listener(turn, first), { configured });
+        } catch {
+          this.#fail(turn, 'the address of the stream cannot be used');
+        }
+      },
+      () => this.#fail(turn, 'the stream could not be asked for'),
+    );
+  }
+
+  #listener(turn: number, first: readonly string[]) {
+    const isCurrent = () => turn === this.#turn;
+    return {
+      opened: () => {
+        if (!isCurrent()) return;
+        this.#say(first);
+        if (this.#options.readyOnOpen === true) this.#ready(turn);
+      },
+      message: (data: string | Uint8Array) => {
+        if (isCurrent()) this.#take(turn, data);
+      },
+      closed: (reason: string) => this.#fail(turn, reason),
+    };
+  }
+
+  #take(turn: number, data: string | Uint8Array): void {
+    const { listener, meaningOf, silenceMs } = this.#options;
+    const meaning = meaningOf(messageIn(data));
+    if (this.#isReady) {
+      clearTimeout(this.#timer);
+      if (silenceMs !== null) this.#expect(turn, silenceMs, 'nothing was heard for too long');
+    }
+    switch (meaning.kind) {
+      case 'ready':
+        return this.#ready(turn);
+      case 'say':
+        return this.#say(meaning.say);
+      case 'changed':
+        for (const order of meaning.orders) listener.changed(order);
+        return;
+      case 'refused':
+        this.#failures = Number.MAX_SAFE_INTEGER;
+        return this.#fail(turn, meaning.reason);
+      case 'nothing':
+        return;
+    }
+  }
+
+  #ready(turn: number): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    this.#openedAtMs = monotonicMs();
+    clearTimeout(this.#timer);
+    const { listener, silenceMs } = this.#options;
+    if (silenceMs !== null) this.#expect(turn, silenceMs, 'nothing was heard for too long');
+    listener.connected();
+  }
+
+  #say(texts: readonly string[]): void {
+    for (const text of texts) this.#socket?.send(text);
+  }
+
+  #expect(turn: number, withinMs: number, otherwise: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#fail(turn, otherwise), withinMs);
+    this.#timer.unref();
+  }
+
+  #fail(turn: number, reason: string): void {
+    if (turn !== this.#turn) return;
+    const wasReady = this.#isReady;
+    if (wasReady && monotonicMs() - this.#openedAtMs >= lastingMs) this.#failures = 0;
+    this.#turn++;
+    this.#isReady = false;
+    this.#socket?.close();
+    this.#socket = null;
+    clearTimeout(this.#timer);
+    if (this.#stop.signal.aborted) return;
+    if (wasReady) this.#options.listener.lost(reason);
+    const pauseMs = backoffMs(this.#failures, this.#options.firstPauseMs ?? 1_000, longestPauseMs);
+    this.#failures = Math.min(this.#failures + 1, 30);
+    this.#timer = setTimeout(() => this.#connect(), pauseMs);
+    this.#timer.unref();
+  }
+}
+
+/** Text and binary frames alike: some venues send JSON in binary ones. undefined: no JSON. */
+function messageIn(data: string | Uint8Array): unknown {
+  try {
+    return JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address of a WebSocket on the host of an HTTP address. */
+export function socketUrl(baseUrl: string, path: string): string {
+  const url = new URL(baseUrl);
+  return `${url.protocol === 'http:' ? 'ws' : 'wss'}://${url.host}${path}`;
+}

@@ -1,0 +1,107 @@
+/** One request to a venue: through the guarded way out, once, bounded in time and size, its answer read as JSON. */
+
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import { JsonBounds } from '../../../json-bounds.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+
+export type VenueRequest = {
+  method: 'GET' | 'POST' | 'DELETE' | 'PUT';
+  /** From the root of the address, with the query. */
+  path: string;
+  body?: string;
+  contentType?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+};
+
+/** `json` is undefined where the body is empty, cut or no JSON. */
+export type VenueResponse = { kind: 'answered'; status: number; json: unknown; text: string; retryAfterMs: number };
+export type VenueReply =
+  | VenueResponse
+  /** Certainly nothing left this machine. */
+  | { kind: 'not_sent'; reason: string }
+  | { kind: 'unknown'; reason: string };
+
+export type VenueHttpOptions = {
+  outbound: Outbound;
+  clock: Clock;
+  /** Without a slash at its end. */
+  baseUrl: string;
+  timeoutMs: number;
+  /** Whose connections to the venue it uses. */
+  account: string;
+};
+
+const maxAnswerBytes = 4 * 2 ** 20;
+const jsonLimits = { maxDepth: 32, maxValues: 200_000 };
+const defaultRetryMs = 1_000;
+const longestReasonChars = 300;
+/** What a connection that was never made ends with. */
+const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+
+export class VenueHttp {
+  readonly baseUrl: string;
+  readonly #options: VenueHttpOptions;
+
+  constructor(options: VenueHttpOptions) {
+    this.#options = options;
+    this.baseUrl = options.baseUrl;
+  }
+
+  /** Never rejects, and never sends again. */
+  async send({ method, path, body, contentType, headers, signal }: VenueRequest): Promise<VenueReply> {
+    const { outbound, timeoutMs, account, clock } = this.#options;
+    try {
+      const response = await outbound.fetch(`${this.baseUrl}${path}`, {
+        method,
+        headers: { accept: 'application/json', ...(contentType !== undefined && { 'content-type': contentType }), ...headers },
+        ...(body !== undefined && { body }),
+        ...(signal !== undefined && { signal }),
+        account,
+        timeoutMs,
+        maxBytes: maxAnswerBytes,
+        // The addresses are the venue's own or the operator's, never a caller's.
+        configured: true,
+      });
+      const text = new TextDecoder().decode(response.body);
+      const json = response.truncated ? undefined : parsed(response.body, text);
+      return { kind: 'answered', status: response.status, json, text, retryAfterMs: retryAfterMs(response.headers, clock.nowMs()) };
+    } catch (error) {
+      const reason = error instanceof AppError ? error.message : 'the request was stopped';
+      return { kind: wasNeverSent(error) ? 'not_sent' : 'unknown', reason };
+    }
+  }
+}
+
+/** A venue's text as it may be shown: one line, bounded. */
+export function shownReason(text: string): string {
+  const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+  return line.length > longestReasonChars ? `${line.slice(0, longestReasonChars)}…` : line;
+}
+
+function parsed(bytes: Uint8Array, text: string): unknown {
+  if (!new JsonBounds(jsonLimits).take(bytes)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wasNeverSent(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return unsentCodes.has(code);
+}
+
+/** Seconds or a date; `X-RateLimit-Reset` is the second at which the limit is lifted. */
+function retryAfterMs(headers: Record<string, string>, nowMs: number): number {
+  const after = headers['retry-after'];
+  if (after !== undefined && /^\d{1,6}(\.\d{1,3})?$/.test(after)) return Number(after) * 1_000;
+  const date = after === undefined ? Number.NaN : Date.parse(after);
+  if (!Number.isNaN(date)) return Math.max(0, date - nowMs);
+  const reset = headers['x-ratelimit-reset'];
+  if (reset !== undefined && /^\d{10}$/.test(reset)) return Math.max(0, Number(reset) * 1_000 - nowMs);
+  return defaultRetryMs;
+}

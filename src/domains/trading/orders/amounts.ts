@@ -1,0 +1,26 @@
+/** Decimal texts of stored records as whole numbers of billionths. What is stored was checked when it came in. */
+import { nanoOfText, roundedToNano } from '../decimal.ts';
+
+/** Throws `RangeError` for what is no decimal of at most nine places. */
+export function nanoIn(text: string): bigint {
+  const nano = nanoOfText(text);
+  if (nano === null) throw new RangeError(`${text} is no decimal of at most nine places`);
+  return nano;
+}
+
+/** A price of the market, which comes as a number. */
+export function nanoPrice(price: number): bigint {
+  return roundedToNano(price);
+}
+
+export function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+export function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+export function sizeOf(nano: bigint): bigint {
+  return nano < 0n ? -nano : nano;
+}

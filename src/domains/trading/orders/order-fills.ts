@@ -1,0 +1,97 @@
+/**
+ * Which of an order's fills are booked. Venues tell of fills in two ways: as trades, each with an id, and as what is filled of the order so far. Both
+ * arrive late, twice and out of order.
+ *
+ * F1 What is booked of an order is never more than the larger of the sum of its trades and the highest cumulative quantity.
+ * F2 A trade is booked once, by its id; a cumulative quantity once, by (order, cumulative quantity).
+ * F3 What was booked from a cumulative quantity is later covered by trades: they add only what is beyond it.
+ */
+import Type, { type Static } from 'typebox';
+import { divideHalfEven, nanoText } from '../decimal.ts';
+import { nanoIn } from './amounts.ts';
+
+export const OrderFills = Type.Object({
+  /** Booked so far, and what it cost: quantity times price, in units of 10^-18, as a text of digits. */
+  quantity: Type.String(),
+  cost: Type.String(),
+  /** The part of `quantity` that came from cumulative quantities and that no trade has covered yet. */
+  uncovered: Type.String(),
+  /** Ids of the trades seen. */
+  tradeIds: Type.Array(Type.String()),
+});
+export type OrderFills = Static<typeof OrderFills>;
+
+/** A trade as the venue tells of it. */
+export type Trade = { venueTradeId: string; quantity: string; price: string; commission: string; atMs: number };
+
+/** What of an order is filled as a whole. */
+export type Cumulative = { quantity: string; averagePrice: string; atMs: number };
+
+/** To be booked. `venueTradeId` is null where it follows from a cumulative quantity. `key` is unique within its order. */
+export type BookedFill = {
+  key: string;
+  venueTradeId: string | null;
+  quantity: string;
+  price: string;
+  commission: string;
+  atMs: number;
+};
+
+/** `fill` is null where there is nothing new to book. */
+export type TakenFill = { fills: OrderFills; fill: BookedFill | null };
+
+export function noFills(): OrderFills {
+  return { quantity: '0', cost: '0', uncovered: '0', tradeIds: [] };
+}
+
+/** Average price to nine places, half-even; null before the first fill. */
+export function averagePrice({ quantity, cost }: OrderFills): string | null {
+  const filled = nanoIn(quantity);
+  return filled === 0n ? null : nanoText(divideHalfEven(BigInt(cost), filled));
+}
+
+export function takeTrade(fills: OrderFills, trade: Trade): TakenFill {
+  if (fills.tradeIds.includes(trade.venueTradeId)) return { fills, fill: null };
+  const quantity = nanoIn(trade.quantity);
+  if (quantity <= 0n) return { fills, fill: null };
+  const uncovered = nanoIn(fills.uncovered);
+  const covered = quantity < uncovered ? quantity : uncovered;
+  const seen: OrderFills = {
+    ...fills,
+    uncovered: nanoText(uncovered - covered),
+    tradeIds: [...fills.tradeIds, trade.venueTradeId],
+  };
+  const fresh = quantity - covered;
+  if (fresh === 0n) return { fills: seen, fill: null };
+  const { venueTradeId, price, commission, atMs } = trade;
+  return {
+    fills: add(seen, fresh, nanoIn(price)),
+    fill: { key: venueTradeId, venueTradeId, quantity: nanoText(fresh), price, commission, atMs },
+  };
+}
+
+/** The price of what is new is what the venue's average leaves for it, so that the average here becomes the venue's. */
+export function takeCumulative(fills: OrderFills, cumulative: Cumulative): TakenFill {
+  const total = nanoIn(cumulative.quantity);
+  const booked = nanoIn(fills.quantity);
+  if (total <= booked) return { fills, fill: null };
+  const fresh = total - booked;
+  const average = nanoIn(cumulative.averagePrice);
+  const left = divideHalfEven(average * total - BigInt(fills.cost), fresh);
+  // An average of few places can leave nothing for the rest.
+  const price = left > 0n ? left : average;
+  const taken = add({ ...fills, uncovered: nanoText(nanoIn(fills.uncovered) + fresh) }, fresh, price);
+  const fill = {
+    key: `to ${nanoText(total)}`,
+    venueTradeId: null,
+    quantity: nanoText(fresh),
+    price: nanoText(price),
+    commission: '0',
+    atMs: cumulative.atMs,
+  };
+  return { fills: taken, fill };
+}
+
+function add(fills: OrderFills, quantity: bigint, price: bigint): OrderFills {
+  return { ...fills, quantity: nanoText(nanoIn(fills.quantity) + quantity), cost: String(BigInt(fills.cost) + quantity * price) };
+}

@@ -1,0 +1,224 @@
+/**
+ * How an order gets to its venue once, whatever is lost on the way. A pure state machine: an actor stores its state with each turn and runs what it says
+ * to do as effects; the effect `post` must not be repeatable, so that one whose process died is answered `unknown` and not run again.
+ *
+ * U1 The state `posting` is stored before the request leaves, with the exact body. No other part sends or repeats it.
+ * U2 Whatever is not a known answer is `unknown`, also an exception after the request left: never a rejection.
+ * U3 The body is sent again only where the venue makes that harmless (`afterUnknown`), or where it is certain that nothing was sent before.
+ * U4 A refusal is final only where every post before it is known to have come to nothing: an earlier one may have been what took the money.
+ * U5 Absent from a look-up is no proof that an order does not exist: it arrives late, or in no list. Only `settled_absent`, which reconciliation
+ *    says after its own rules, ends an unknown outcome as a rejection.
+ */
+import Type, { type Static } from 'typebox';
+import { backoffMs } from '../../../backoff.ts';
+
+/**
+ * What the venue's rules allow when the outcome of a post is not known.
+ * - `look_up_then_repeat`: the id is unique there for ever, so the same body may be sent again once a look-up finds nothing (Alpaca)
+ * - `repeat`: the same body is answered with the order that the first one made (Coinbase)
+ * - `look_up`: nothing keeps a second order from being made; the body is never sent again (Tradier)
+ */
+export type AfterUnknown = 'look_up_then_repeat' | 'repeat' | 'look_up';
+
+export const OutboundState = Type.Object({
+  step: Type.Union([
+    Type.Literal('posting'),
+    /** Until `dueAtMs`, then it posts. */
+    Type.Literal('post_due'),
+    Type.Literal('looking_up'),
+    /** Until `dueAtMs`, then it looks up. */
+    Type.Literal('look_up_due'),
+    Type.Literal('known'),
+  ]),
+  /** Posts begun. An answer names the post it belongs to. */
+  posts: Type.Integer(),
+  lookUps: Type.Integer(),
+  /** Answers "later" so far. */
+  postponed: Type.Integer(),
+  dueAtMs: Type.Union([Type.Integer(), Type.Null()]),
+  /** The first post whose outcome is not known: from then on the order may exist. null: there is none. */
+  unknownSinceMs: Type.Union([Type.Integer(), Type.Null()]),
+  /** The first post that certainly did not leave. */
+  unsentSinceMs: Type.Union([Type.Integer(), Type.Null()]),
+  /** The operator was told that the outcome stays unknown. */
+  attention: Type.Boolean(),
+  /** A cancel was asked for: nothing is sent again, and what is found is cancelled. */
+  cancelled: Type.Boolean(),
+});
+export type OutboundState = Static<typeof OutboundState>;
+
+export type OutboundEvent =
+  /** What came of a post; `post` is the number it was begun with. */
+  | { kind: 'posted'; post: number; answer: PostAnswer }
+  /** What came of a look-up. `absent`: the venue answered and did not list it. */
+  | { kind: 'looked_up'; lookUp: number; answer: 'found' | 'absent' | 'unknown' }
+  /** Found by other means: reconciliation, a fill, the stream. */
+  | { kind: 'found' }
+  | { kind: 'settled_absent'; reason: string }
+  /** The time of `dueAtMs` has come. */
+  | { kind: 'due' }
+  | { kind: 'cancel_requested' };
+
+export type PostAnswer =
+  | { kind: 'accepted' }
+  /** The venue says that it has an order with this id. */
+  | { kind: 'exists' }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'retry_after'; waitMs: number }
+  /** Certainly nothing left this machine. */
+  | { kind: 'not_sent'; reason: string }
+  | { kind: 'unknown'; reason: string };
+
+/** To be done after the state is stored. */
+export type OutboundAction =
+  | { kind: 'post'; post: number }
+  | { kind: 'look_up'; lookUp: number }
+  | { kind: 'wake'; atMs: number }
+  /** The outcome is not known yet: the order shows `unknown_outcome`. */
+  | { kind: 'tell_unknown' }
+  | { kind: 'ask_for_attention' }
+  | { kind: 'reject'; reason: string }
+  /** A cancel was asked for before anything left: the order ends cancelled. */
+  | { kind: 'cancel' };
+
+export type OutboundTiming = { lookUpMs: number; reconcileMs: number };
+export type OutboundRules = { afterUnknown: AfterUnknown } & OutboundTiming;
+export type OutboundMove = { state: OutboundState; actions: OutboundAction[] };
+
+const maxPostponed = 3;
+const firstPauseMs = 250;
+const longestPauseMs = 5_000;
+const longestRetryAfterMs = 60_000;
+
+/** Store the state together with the body, then act. */
+export function beginOutbound(): OutboundMove {
+  const state: OutboundState = {
+    step: 'posting',
+    posts: 1,
+    lookUps: 0,
+    postponed: 0,
+    dueAtMs: null,
+    unknownSinceMs: null,
+    unsentSinceMs: null,
+    attention: false,
+    cancelled: false,
+  };
+  return { state, actions: [{ kind: 'post', post: 1 }] };
+}
+
+/** What was late, twice, or belongs to an earlier step changes nothing. */
+export function moveOutbound(state: OutboundState, event: OutboundEvent, rules: OutboundRules, nowMs: number): OutboundMove {
+  if (state.step === 'known') return { state, actions: [] };
+  switch (event.kind) {
+    case 'posted':
+      if (state.step !== 'posting' || event.post !== state.posts) return acceptLate(state, event.answer);
+      return posted(state, event.answer, rules, nowMs);
+    case 'looked_up':
+      if (event.answer === 'found') return known(state);
+      if (state.step !== 'looking_up' || event.lookUp !== state.lookUps) return { state, actions: [] };
+      return lookedUp(state, event.answer, rules, nowMs);
+    case 'found':
+      return known(state);
+    case 'settled_absent':
+      // A post that is under way can still make the order.
+      return state.step === 'posting' ? { state, actions: [] } : known(state, [{ kind: 'reject', reason: event.reason }]);
+    case 'due':
+      if (state.dueAtMs === null || nowMs < state.dueAtMs) return { state, actions: [] };
+      return state.step === 'post_due' ? post(state) : lookUp(state);
+    case 'cancel_requested':
+      return cancelRequested(state, nowMs);
+  }
+}
+
+/** Nothing was sent that could still arrive, so an order that waits to be sent again ends at once. */
+function cancelRequested(state: OutboundState, nowMs: number): OutboundMove {
+  const cancelled = { ...state, cancelled: true };
+  if (state.step !== 'post_due') return { state: cancelled, actions: [] };
+  if (state.unknownSinceMs === null) return known(cancelled, [{ kind: 'cancel' }]);
+  return wait(cancelled, 'look_up_due', nowMs);
+}
+
+function acceptLate(state: OutboundState, answer: PostAnswer): OutboundMove {
+  return answer.kind === 'accepted' ? known(state) : { state, actions: [] };
+}
+
+function posted(state: OutboundState, answer: PostAnswer, rules: OutboundRules, nowMs: number): OutboundMove {
+  const mayExist = state.unknownSinceMs !== null;
+  switch (answer.kind) {
+    case 'accepted':
+      return known(state);
+    case 'exists':
+      // The venue has it; what it is there, a look-up says.
+      return uncertain(state, rules, nowMs, 'look_up');
+    case 'refused':
+      if (!mayExist) return known(state, [{ kind: 'reject', reason: answer.reason }]);
+      return uncertain(state, rules, nowMs, 'look_up_due');
+    case 'retry_after': {
+      if (!mayExist && state.postponed >= maxPostponed)
+        return known(state, [{ kind: 'reject', reason: 'the broker takes no more requests now' }]);
+      if (state.cancelled && !mayExist) return known(state, [{ kind: 'cancel' }]);
+      if (mayExist && (state.cancelled || isOver(state, rules, nowMs))) return uncertain(state, rules, nowMs, 'look_up_due');
+      const dueAtMs = nowMs + Math.min(longestRetryAfterMs, Math.max(firstPauseMs, answer.waitMs));
+      return { state: { ...state, step: 'post_due', dueAtMs, postponed: state.postponed + 1 }, actions: [{ kind: 'wake', atMs: dueAtMs }] };
+    }
+    case 'not_sent': {
+      if (mayExist) return uncertain(state, rules, nowMs, 'look_up_due');
+      const unsentSinceMs = state.unsentSinceMs ?? nowMs;
+      if (state.cancelled) return known(state, [{ kind: 'cancel' }]);
+      if (nowMs - unsentSinceMs >= rules.lookUpMs) return known(state, [{ kind: 'reject', reason: `never sent: ${answer.reason}` }]);
+      const dueAtMs = nowMs + backoffMs(state.posts - 1, firstPauseMs, longestPauseMs);
+      const told: OutboundAction[] = state.unsentSinceMs === null ? [{ kind: 'tell_unknown' }] : [];
+      return { state: { ...state, step: 'post_due', dueAtMs, unsentSinceMs }, actions: [...told, { kind: 'wake', atMs: dueAtMs }] };
+    }
+    case 'unknown':
+      if (rules.afterUnknown === 'repeat' && !state.cancelled && !isOver(state, rules, nowMs)) return repeatLater(state, nowMs);
+      return uncertain(state, rules, nowMs, mayExist ? 'look_up_due' : 'look_up');
+  }
+}
+
+function lookedUp(state: OutboundState, answer: 'absent' | 'unknown', rules: OutboundRules, nowMs: number): OutboundMove {
+  const mayRepeat = rules.afterUnknown !== 'look_up' && !state.cancelled && !isOver(state, rules, nowMs);
+  if (answer === 'absent' && mayRepeat) return repeatLater(state, nowMs);
+  return uncertain(state, rules, nowMs, 'look_up_due');
+}
+
+function repeatLater(state: OutboundState, nowMs: number): OutboundMove {
+  const dueAtMs = nowMs + backoffMs(state.posts - 1, firstPauseMs, longestPauseMs);
+  const told: OutboundAction[] = state.unknownSinceMs === null ? [{ kind: 'tell_unknown' }] : [];
+  const unknownSinceMs = state.unknownSinceMs ?? nowMs;
+  return { state: { ...state, step: 'post_due', dueAtMs, unknownSinceMs }, actions: [...told, { kind: 'wake', atMs: dueAtMs }] };
+}
+
+function uncertain(state: OutboundState, rules: OutboundRules, nowMs: number, next: 'look_up' | 'look_up_due'): OutboundMove {
+  const unknownSinceMs = state.unknownSinceMs ?? nowMs;
+  const actions: OutboundAction[] = state.unknownSinceMs === null ? [{ kind: 'tell_unknown' }] : [];
+  const isOverdue = isOver({ ...state, unknownSinceMs }, rules, nowMs);
+  if (isOverdue && !state.attention) actions.push({ kind: 'ask_for_attention' });
+  const held: OutboundState = { ...state, unknownSinceMs, attention: state.attention || isOverdue };
+  const move = next === 'look_up' ? lookUp(held) : wait(held, 'look_up_due', nowMs, isOverdue ? rules.reconcileMs : undefined);
+  return { state: move.state, actions: [...actions, ...move.actions] };
+}
+
+function isOver({ unknownSinceMs }: OutboundState, { lookUpMs }: OutboundRules, nowMs: number): boolean {
+  return unknownSinceMs !== null && nowMs - unknownSinceMs >= lookUpMs;
+}
+
+function post(state: OutboundState): OutboundMove {
+  const posts = state.posts + 1;
+  return { state: { ...state, step: 'posting', posts, dueAtMs: null }, actions: [{ kind: 'post', post: posts }] };
+}
+
+function lookUp(state: OutboundState): OutboundMove {
+  const lookUps = state.lookUps + 1;
+  return { state: { ...state, step: 'looking_up', lookUps, dueAtMs: null }, actions: [{ kind: 'look_up', lookUp: lookUps }] };
+}
+
+function wait(state: OutboundState, step: 'look_up_due', nowMs: number, pauseMs = backoffMs(state.lookUps, firstPauseMs, longestPauseMs)) {
+  const dueAtMs = nowMs + pauseMs;
+  const move: OutboundMove = { state: { ...state, step, dueAtMs }, actions: [{ kind: 'wake', atMs: dueAtMs }] };
+  return move;
+}
+
+function known(state: OutboundState, actions: OutboundAction[] = []): OutboundMove {
+  return { state: { ...state, step: 'known', dueAtMs: null }, actions };
+}
