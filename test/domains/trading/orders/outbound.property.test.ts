@@ -62,6 +62,10 @@ function run(script: Script): Run {
   let posts = 0;
   let lookUps = 0;
   let state = beginOutbound().state;
+  const actLate = (atMs: number) => {
+    venue.receive(atMs);
+    return null;
+  };
   const perform = (actions: OutboundAction[]) => {
     for (const action of actions) {
       told.push(action);
@@ -92,7 +96,7 @@ function run(script: Script): Run {
         if (isTaken && fate.lateMs > 10_000) {
           // The caller has given up before the venue acts.
           due.push({ atMs: nowMs + 10_000, act: () => ({ kind: 'posted', post, answer: { kind: 'unknown', reason: 'no answer' } }) });
-          due.push({ atMs: nowMs + fate.lateMs, act: () => void venue.receive(nowMs) ?? null });
+          due.push({ atMs: nowMs + fate.lateMs, act: () => actLate(nowMs) });
         } else {
           due.push({
             atMs: nowMs + fate.lateMs,

@@ -1,0 +1,301 @@
+/** The adapters of the three brokers against their stand-ins: real HTTP and WebSockets on 127.0.0.1. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import test, { after, afterEach, before } from 'node:test';
+import { systemClock } from '../../../../src/clock.ts';
+import { type BrokerParts, openBroker, type VenueCredentials } from '../../../../src/domains/trading/brokers/open-broker.ts';
+import type { BrokerConnection } from '../../../../src/domains/trading/brokers/port.ts';
+import type { OrderTerms } from '../../../../src/domains/trading/orders/terms.ts';
+import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
+import { AlpacaServer, alpacaKeys } from '../../../support/alpaca-server.ts';
+import type { BrokerStandIn, StandInOrder } from '../../../support/broker-stand-in.ts';
+import { CoinbaseServer, coinbaseKeys } from '../../../support/coinbase-server.ts';
+import { TradierServer, tradierKeys } from '../../../support/tradier-server.ts';
+
+const outbound = createOutbound({ allow: [] });
+const ourId = 'ord_01j0000000000000000000000a';
+const shares: OrderTerms = {
+  symbol: 'AAPL',
+  assetClass: 'equity',
+  side: 'buy',
+  quantity: '3',
+  orderType: 'limit',
+  limitPrice: '101.5',
+  stopPrice: null,
+  timeInForce: 'gtc',
+};
+const coins: OrderTerms = { ...shares, symbol: 'BTC-USD', assetClass: 'crypto', quantity: '0.5', limitPrice: '60000' };
+const timeoutMs = 400;
+
+type Venue = { server: BrokerStandIn; open: (credentials?: Partial<Record<string, string>>) => BrokerConnection; terms: OrderTerms };
+const alpaca = new AlpacaServer();
+const tradier = new TradierServer();
+const coinbase = new CoinbaseServer();
+let venues: Record<'alpaca' | 'tradier' | 'coinbase', Venue>;
+
+before(async () => {
+  await Promise.all([alpaca.start(), tradier.start(), coinbase.start()]);
+  const parts: BrokerParts = {
+    outbound,
+    clock: systemClock,
+    addresses: { alpacaApiUrl: alpaca.url, tradierApiUrl: `${tradier.url}/`, coinbaseApiUrl: coinbase.url },
+    timeoutMs,
+  };
+  const opener =
+    (credentials: VenueCredentials) =>
+    (other: Partial<Record<string, string>> = {}) =>
+      openBroker({ ...credentials, ...other } as VenueCredentials, credentials.venue === 'coinbase' ? 'live' : 'paper', 'acc_1', parts);
+  venues = {
+    alpaca: { server: alpaca, open: opener({ venue: 'alpaca', ...alpacaKeys }), terms: shares },
+    tradier: { server: tradier, open: opener({ venue: 'tradier', ...tradierKeys }), terms: shares },
+    coinbase: { server: coinbase, open: opener({ venue: 'coinbase', ...coinbaseKeys }), terms: coins },
+  };
+});
+after(async () => {
+  await Promise.all([alpaca.stop(), tradier.stop(), coinbase.stop()]);
+  await outbound.close();
+});
+afterEach(() => {
+  for (const server of [alpaca, tradier, coinbase]) server.forget();
+});
+
+const names = ['alpaca', 'tradier', 'coinbase'] as const;
+const lookUp = (terms: OrderTerms) => ({ ourId, brokerOrderId: null, symbol: terms.symbol, sinceMs: Date.now() - 1_000 });
+
+/** Places an order; the stand-in's and the venue's id of it. */
+async function placed({ server, open, terms }: Venue): Promise<{ broker: BrokerConnection; order: StandInOrder; body: string }> {
+  const broker = open();
+  const body = broker.bodyOf(ourId, terms, false);
+  assert.equal((await broker.place(body)).kind, 'accepted');
+  return { broker, order: server.orders[0]!, body };
+}
+
+for (const name of names) {
+  test(`${name}: an order is placed once, found by our id, filled, listed with its fills, and cancelled`, async () => {
+    const venue = venues[name];
+    const { broker, order } = await placed(venue);
+    assert.equal(venue.server.posts.length, 1);
+    const found = await broker.lookUp(lookUp(venue.terms));
+    assert.ok(found.kind === 'known' && found.value.kind === 'found');
+    const { brokerOrderId, ourId: id, terms, state, filledQuantity, averagePrice } = found.value.order;
+    assert.deepEqual(
+      { brokerOrderId, id, terms, state, filledQuantity, averagePrice },
+      { brokerOrderId: order.id, id: ourId, terms: venue.terms, state: 'working', filledQuantity: '0', averagePrice: null },
+    );
+    venue.server.fill(order, Number(venue.terms.quantity) / 2, 100);
+    const after = await broker.order(order.id);
+    assert.ok(after.kind === 'known' && after.value.kind === 'found');
+    assert.deepEqual(
+      [after.value.order.filledQuantity, after.value.order.averagePrice, after.value.order.state],
+      [String(order.quantity / 2), '100', 'working'],
+    );
+    const fills = await broker.fills({ cursor: null, sinceMs: Date.now() - 60_000 });
+    assert.ok(fills.kind === 'known');
+    const told = fills.value.fills.map(({ venueTradeId, brokerOrderId: of, symbol, side, quantity, price }) => ({
+      venueTradeId: venueTradeId.split('::').at(-1),
+      of,
+      symbol,
+      side,
+      quantity,
+      price,
+    }));
+    const expected = {
+      venueTradeId: 'trade-1',
+      of: order.id,
+      symbol: venue.terms.symbol,
+      side: 'buy',
+      quantity: String(order.quantity / 2),
+      price: '100',
+    };
+    assert.deepEqual(told, broker.fillSource === 'trades' ? [expected] : []);
+    assert.equal((await broker.fills({ cursor: fills.value.cursor, sinceMs: 0 })).kind, 'known');
+    const open = await broker.openOrders();
+    assert.deepEqual(open.kind === 'known' && open.value.map((one) => one.brokerOrderId), [order.id]);
+    assert.deepEqual(await broker.cancel(order.id), { kind: 'requested' });
+    assert.equal((await broker.cancel(order.id)).kind, 'refused');
+    assert.deepEqual(await broker.openOrders(), { kind: 'known', value: [] });
+  });
+
+  test(`${name}: a post is sent once, and what is no answer is unknown: cut, lost, late, 5xx, no JSON`, async () => {
+    const { server, open, terms } = venues[name];
+    const broker = open();
+    for (const fault of [
+      'cut',
+      'lost',
+      'hang',
+      { lateMs: timeoutMs * 2 },
+      { status: 502, text: 'Bad Gateway' },
+      { status: 200, text: '<html>' },
+    ] as const) {
+      server.faults = [fault];
+      const before = server.posts.length;
+      const answer = await broker.place(broker.bodyOf(`${ourId}${before}`, terms, false));
+      assert.equal(answer.kind, 'unknown', JSON.stringify(fault));
+      assert.equal(server.posts.length, before + 1);
+    }
+  });
+
+  test(`${name}: "later" says when, and other refusals carry the venue's words`, async () => {
+    const { server, open, terms } = venues[name];
+    const broker = open();
+    const body = broker.bodyOf(ourId, terms, false);
+    server.faults = [
+      { status: 429, headers: { 'retry-after': '7' } },
+      { status: 400, json: { message: 'market is\nhalted' } },
+    ];
+    assert.deepEqual(await broker.place(body), { kind: 'retry_after', waitMs: 7_000 });
+    assert.deepEqual(await broker.place(body), { kind: 'refused', reason: 'market is halted' });
+  });
+
+  test(`${name}: an order that is in no list is absent, and a dark venue is unknown`, async () => {
+    const venue = venues[name];
+    const { broker, order } = await placed(venue);
+    order.hidden = true;
+    assert.deepEqual(await broker.lookUp(lookUp(venue.terms)), { kind: 'known', value: { kind: 'absent' } });
+    venue.server.dark = true;
+    assert.equal((await broker.lookUp(lookUp(venue.terms))).kind, 'unknown');
+    assert.equal((await broker.account()).kind, 'unknown');
+    assert.equal((await broker.cancel(order.id)).kind, 'unknown');
+  });
+
+  test(`${name}: wrong credentials are told as that, and hold nothing of themselves`, async () => {
+    const other = { apiKey: 'another-key', accessToken: 'another-token' };
+    const answer = await venues[name].open(other).account();
+    assert.equal(answer.kind, 'credentials');
+    assert.doesNotMatch(JSON.stringify(answer), /another/);
+  });
+
+  test(`${name}: account and positions are read as decimals`, async () => {
+    const venue = venues[name];
+    const { broker, order } = await placed(venue);
+    coinbase.coins.set('BTC', 0.25);
+    venue.server.fill(order, order.quantity / 2, 100);
+    const account = await broker.account();
+    assert.equal(account.kind === 'known' && account.value.cash, '100000');
+    const positions = await broker.positions();
+    assert.ok(positions.kind === 'known');
+    const expected = {
+      symbol: venue.terms.symbol,
+      assetClass: venue.terms.assetClass,
+      quantity: String(order.quantity / 2),
+      averagePrice: name === 'coinbase' ? null : '100',
+    };
+    assert.deepEqual(positions.value, [expected]);
+  });
+
+  test(`${name}: the stream tells that an order changed, and connects again after it was cut`, async () => {
+    const venue = venues[name];
+    const { broker, order } = await placed(venue);
+    const heard: string[] = [];
+    let wake = () => {};
+    const hear = (what: string) => {
+      heard.push(what);
+      wake();
+    };
+    const until = async (what: string) => {
+      while (!heard.includes(what)) await new Promise<void>((resolve) => (wake = resolve));
+      heard.length = 0;
+    };
+    const stream = broker.updates({
+      connected: () => hear('connected'),
+      lost: () => hear('lost'),
+      changed: ({ brokerOrderId }) => hear(`changed ${brokerOrderId}`),
+    });
+    try {
+      await until('connected');
+      // A venue that answers no subscription may not have read it yet.
+      const telling = setInterval(() => venue.server.tell(order), 20);
+      await until(`changed ${order.id}`);
+      clearInterval(telling);
+      for (const socket of venue.server.sockets) socket.cut();
+      await until('lost');
+      await until('connected');
+    } finally {
+      stream.close();
+    }
+  });
+}
+
+test('a connection that was never made is told apart from a lost answer', async () => {
+  const addresses = { alpacaApiUrl: 'http://127.0.0.1:1', tradierApiUrl: null, coinbaseApiUrl: null };
+  const broker = openBroker({ venue: 'alpaca', ...alpacaKeys }, 'paper', 'acc_1', { outbound, clock: systemClock, addresses, timeoutMs });
+  assert.equal((await broker.place(broker.bodyOf(ourId, shares, false))).kind, 'not_sent');
+});
+
+test('alpaca: a client order id that was used means that the order exists; another 422 of that code is a refusal', async () => {
+  const { broker, body } = await placed(venues.alpaca);
+  assert.deepEqual(await broker.place(body), { kind: 'exists' });
+  const { qty: _, ...without } = JSON.parse(broker.bodyOf(`${ourId}b`, shares, false));
+  assert.deepEqual(await broker.place(JSON.stringify(without)), { kind: 'refused', reason: 'qty is required' });
+  assert.equal(alpaca.orders.length, 1);
+});
+
+test('alpaca: 403 to an order is a refusal of the order, not of the credentials', async () => {
+  const broker = venues.alpaca.open();
+  const body = broker.bodyOf(ourId, { ...shares, quantity: '100000' }, false);
+  assert.deepEqual(await broker.place(body), { kind: 'refused', reason: 'insufficient buying power' });
+});
+
+test('alpaca: a pair is written with a slash there and read back from both of its forms', async () => {
+  const broker = venues.alpaca.open();
+  await broker.place(broker.bodyOf(ourId, { ...coins, limitPrice: '100' }, false));
+  assert.equal(alpaca.orders[0]!.symbol, 'BTC/USD');
+  alpaca.fill(alpaca.orders[0]!, 0.5, 100);
+  const positions = await broker.positions();
+  assert.deepEqual(positions.kind === 'known' && positions.value.map(({ symbol, quantity }) => [symbol, quantity]), [['BTC-USD', '0.5']]);
+});
+
+test('alpaca: fills are listed page by page, and asked for again they are the same', async () => {
+  const { broker, order } = await placed(venues.alpaca);
+  order.quantity = 1_000;
+  for (let i = 0; i < 250; i++) alpaca.fill(order, 1, 100);
+  const first = await broker.fills({ cursor: null, sinceMs: Date.now() - 60_000 });
+  assert.ok(first.kind === 'known');
+  assert.equal(new Set(first.value.fills.map(({ venueTradeId }) => venueTradeId)).size, 250);
+  const again = await broker.fills({ cursor: first.value.cursor, sinceMs: 0 });
+  assert.deepEqual(again, first);
+});
+
+test('tradier: 200 is no acceptance: the order is asked, and a rejection there is one', async () => {
+  tradier.rejectsWith = 'Buying power is too low';
+  const broker = venues.tradier.open();
+  assert.deepEqual(await broker.place(broker.bodyOf(ourId, shares, false)), { kind: 'refused', reason: 'Buying power is too low' });
+});
+
+test('tradier: requests are forms, the tag has no underscore, and shorts have words of their own', async () => {
+  const { broker } = await placed(venues.tradier);
+  assert.match(tradier.posts[0]!.headers['content-type']!, /^application\/x-www-form-urlencoded/);
+  assert.equal(new URLSearchParams(tradier.posts[0]!.body).get('tag'), ourId.replace('_', '-'));
+  const sideOf = (side: 'buy' | 'sell', onShort: boolean) =>
+    new URLSearchParams(broker.bodyOf(ourId, { ...shares, side }, onShort)).get('side');
+  assert.deepEqual(
+    [sideOf('buy', false), sideOf('buy', true), sideOf('sell', false), sideOf('sell', true)],
+    ['buy', 'buy_to_cover', 'sell', 'sell_short'],
+  );
+});
+
+test('tradier: two posts of one body would be two orders, so its rule after a lost answer is to look up alone', async () => {
+  const { broker, body } = await placed(venues.tradier);
+  await broker.place(body);
+  assert.equal(tradier.orders.length, 2);
+  assert.equal(broker.afterUnknown, 'look_up');
+});
+
+test('coinbase: the same body again is answered with the order that it made; success false is a refusal, a used id is not', async () => {
+  const { broker, body } = await placed(venues.coinbase);
+  const again = await broker.place(body);
+  assert.equal(again.kind === 'accepted' && again.brokerOrderId, coinbase.orders[0]!.id);
+  assert.equal(coinbase.orders.length, 1);
+  coinbase.refusesWith = 'INSUFFICIENT_FUND';
+  assert.deepEqual(await broker.place(body), { kind: 'refused', reason: 'the order was refused' });
+  coinbase.refusesWith = 'DUPLICATE_CLIENT_ORDER_ID';
+  assert.deepEqual(await broker.place(body), { kind: 'exists' });
+});
+
+test('coinbase: a key that is not on P-256 is told without asking the venue', async () => {
+  const ed25519 = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  for (const apiSecret of [ed25519, 'no key']) assert.equal((await venues.coinbase.open({ apiSecret }).account()).kind, 'credentials');
+  assert.equal(coinbase.requests.length, 0);
+  const escaped = coinbaseKeys.apiSecret.replaceAll('\n', '\\n');
+  assert.equal((await venues.coinbase.open({ apiSecret: escaped }).account()).kind, 'known');
+});

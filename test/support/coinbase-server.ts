@@ -1,0 +1,214 @@
+/**
+ * Speaks like Coinbase Advanced Trade. Read from docs per endpoint and the bodies recorded in nautechsystems/nautilus_trader at a95c804
+ * (crates/adapters/coinbase/test_data), seen 2026-11-23. Tokens are verified.
+ */
+import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
+import { BrokerStandIn, type StandInOrder, type VenueAnswer, type VenueRequest } from './broker-stand-in.ts';
+import type { ServedSocket } from './web-socket-server.ts';
+
+const pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+export const coinbaseKeys = {
+  apiKey: 'organizations/00000000/apiKeys/11111111',
+  apiSecret: pair.privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
+};
+const root = '/api/v3/brokerage';
+const stateNames = { working: 'OPEN', filled: 'FILLED', cancelled: 'CANCELLED', rejected: 'FAILED', expired: 'EXPIRED' };
+
+export class CoinbaseServer extends BrokerStandIn {
+  /** The `error` that posts are answered with, in a 200. */
+  refusesWith: string | null = null;
+  /** Balances of coins. */
+  readonly coins = new Map<string, number>();
+  /** Tokens seen: none may come twice. */
+  readonly #tokens = new Set<string>();
+  readonly #bodies = new Map<string, StandInOrder>();
+  readonly #listening = new Set<ServedSocket>();
+
+  override forget(): void {
+    super.forget();
+    this.#bodies.clear();
+    this.refusesWith = null;
+  }
+
+  protected isOrderPost({ method, path }: VenueRequest): boolean {
+    return method === 'POST' && path === `${root}/orders`;
+  }
+
+  protected override newId(): string {
+    return randomUUID();
+  }
+
+  protected answer(request: VenueRequest): VenueAnswer {
+    const { method, path, query, body } = request;
+    if (!this.#isSigned(request)) return { status: 401, text: 'Unauthorized' };
+    const rest = path.slice(root.length);
+    if (method === 'POST' && rest === '/orders') return { status: 200, json: this.#place(JSON.parse(body), body) };
+    if (method === 'POST' && rest === '/orders/batch_cancel')
+      return { status: 200, json: { results: JSON.parse(body).order_ids.map((id: string) => this.#cancel(id)) } };
+    if (rest === '/orders/historical/batch') {
+      const isWanted = (order: StandInOrder) => !order.hidden && (query.get('order_status') !== 'OPEN' || order.state === 'working');
+      return {
+        status: 200,
+        json: { orders: this.orders.filter(isWanted).map((order) => this.#shown(order)), sequence: '0', has_next: false, cursor: '' },
+      };
+    }
+    if (rest === '/orders/historical/fills') return { status: 200, json: { fills: this.#fills(), cursor: '' } };
+    if (rest.startsWith('/orders/historical/')) {
+      const order = this.orders.find(({ id }) => id === rest.slice('/orders/historical/'.length));
+      return order === undefined
+        ? { status: 404, json: { error: 'NOT_FOUND', message: 'order not found' } }
+        : { status: 200, json: { order: this.#shown(order) } };
+    }
+    if (rest === '/accounts') return { status: 200, json: { accounts: this.#accounts(), has_next: false, cursor: '', size: 1 } };
+    return { status: 404, json: { error: 'NOT_FOUND' } };
+  }
+
+  /** Cumulative, without ids of trades. */
+  tell(order: StandInOrder): void {
+    const told = {
+      order_id: order.id,
+      client_order_id: order.ourId,
+      cumulative_quantity: String(order.filled),
+      leaves_quantity: String(order.quantity - order.filled),
+      avg_price: '0',
+      status: stateNames[order.state],
+      product_id: order.symbol,
+    };
+    for (const socket of this.#listening)
+      socket.send({
+        channel: 'user',
+        client_id: '',
+        timestamp: new Date().toISOString(),
+        sequence_num: 1,
+        events: [{ type: 'update', orders: [told] }],
+      });
+  }
+
+  protected hear({ type, channel, jwt }: any, socket: ServedSocket): void {
+    if (type !== 'subscribe' || this.#claimsOf(jwt) === null) return socket.send({ type: 'error', message: 'authentication failure' });
+    if (channel === 'user') this.#listening.add(socket);
+    socket.send({
+      channel: 'subscriptions',
+      client_id: '',
+      timestamp: new Date().toISOString(),
+      sequence_num: 0,
+      events: [{ subscriptions: { [channel]: [] } }],
+    });
+  }
+
+  #isSigned({ method, path, headers }: VenueRequest): boolean {
+    const claims = this.#claimsOf((headers.authorization ?? '').replace('Bearer ', ''));
+    return claims?.uri === `${method} ${headers.host}${path}`;
+  }
+
+  #claimsOf(token: string): any {
+    const [header, claims, signature] = token.split('.');
+    if (signature === undefined || this.#tokens.has(token)) return null;
+    this.#tokens.add(token);
+    const key = { key: pair.publicKey, dsaEncoding: 'ieee-p1363' } as const;
+    if (!verify('sha256', Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, 'base64url'))) return null;
+    const read = JSON.parse(Buffer.from(claims!, 'base64url').toString());
+    const nowS = Date.now() / 1_000;
+    return read.sub === coinbaseKeys.apiKey && read.iss === 'cdp' && read.exp - read.nbf <= 120 && read.nbf <= nowS + 5 && read.exp > nowS
+      ? read
+      : null;
+  }
+
+  #place(order: any, body: string): unknown {
+    if (this.refusesWith !== null) {
+      const error_response = {
+        error: this.refusesWith,
+        message: 'the order was refused',
+        error_details: '',
+        new_order_failure_reason: this.refusesWith,
+      };
+      return { success: false, failure_reason: 'UNKNOWN_FAILURE_REASON', order_id: '', error_response };
+    }
+    const [[form, fields]] = Object.entries<any>(order.order_configuration) as [[string, any]];
+    const made =
+      this.#bodies.get(body) ??
+      this.make({
+        ourId: order.client_order_id,
+        symbol: order.product_id,
+        side: order.side.toLowerCase(),
+        type: form,
+        timeInForce: '',
+        quantity: Number(fields.base_size),
+        limitPrice: fields.limit_price ?? null,
+        stopPrice: fields.stop_price ?? null,
+      });
+    this.#bodies.set(body, made);
+    const success_response = { order_id: made.id, product_id: made.symbol, side: made.side.toUpperCase(), client_order_id: made.ourId };
+    return { success: true, failure_reason: 'UNKNOWN_FAILURE_REASON', order_id: made.id, success_response };
+  }
+
+  #cancel(id: string): unknown {
+    const order = this.orders.find((one) => one.id === id);
+    if (order?.state !== 'working') return { success: false, failure_reason: 'UNKNOWN_CANCEL_ORDER', order_id: id };
+    order.state = 'cancelled';
+    this.tell(order);
+    return { success: true, failure_reason: 'UNKNOWN_CANCEL_FAILURE_REASON', order_id: id };
+  }
+
+  #shown(order: StandInOrder) {
+    const { id, symbol, ourId, side, state, quantity, filled, value, limitPrice, stopPrice } = order;
+    return {
+      order_id: id,
+      product_id: symbol,
+      user_id: '2222-000000-000000',
+      order_configuration: {
+        [order.type]: {
+          base_size: String(quantity),
+          ...(limitPrice && { limit_price: limitPrice }),
+          ...(stopPrice && { stop_price: stopPrice }),
+        },
+      },
+      side: side.toUpperCase(),
+      client_order_id: ourId,
+      status: stateNames[state],
+      time_in_force: 'GOOD_UNTIL_CANCELLED',
+      created_time: new Date(order.createdAtMs).toISOString(),
+      filled_size: filled === 0 ? '' : String(filled),
+      average_filled_price: filled === 0 ? '' : String(value / filled),
+      total_fees: '',
+      reject_reason: order.reason ?? '',
+      last_fill_time: null,
+      product_type: 'SPOT',
+    };
+  }
+
+  /** The newest first. */
+  #fills() {
+    return this.fills.toReversed().map(({ id, orderId, symbol, side, quantity, price, atMs }) => ({
+      entry_id: randomUUID(),
+      trade_id: id,
+      order_id: orderId,
+      trade_time: new Date(atMs).toISOString(),
+      trade_type: 'FILL',
+      price: String(price),
+      size: String(quantity),
+      commission: '0.5',
+      product_id: symbol,
+      sequence_timestamp: new Date(atMs).toISOString(),
+      liquidity_indicator: 'TAKER',
+      size_in_quote: false,
+      side: side.toUpperCase(),
+    }));
+  }
+
+  #accounts() {
+    const account = (currency: string, value: number, type: string) => ({
+      uuid: randomUUID(),
+      name: `${currency} Wallet`,
+      currency,
+      available_balance: { value: String(value), currency },
+      hold: { value: '0', currency },
+      type,
+    });
+    return [
+      account('USD', this.cash - 1_000, 'ACCOUNT_TYPE_FIAT'),
+      account('USDC', 1_000, 'ACCOUNT_TYPE_CRYPTO'),
+      ...Array.from(this.coins, ([coin, held]) => account(coin, held, 'ACCOUNT_TYPE_CRYPTO')),
+    ];
+  }
+}
