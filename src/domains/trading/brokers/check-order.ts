@@ -38,7 +38,7 @@ export function checkOrder(brokerName: BrokerName, terms: OrderTerms, held = 0n)
     // Where fractions are taken in another form, that is what is allowed; the quantity itself must be whole here.
     return refuse('quantity', ['whole numbers']);
   }
-  if (isFraction && quantity % nanoOf(taken.lot)! !== 0n) return refuse('quantity', [`multiples of ${nanoStep(taken.lot)}`]);
+  if (isFraction && quantity % nanoOf(taken.lot)! !== 0n) return refuse('quantity', [`multiples of ${nanoText(nanoOf(taken.lot)!)}`]);
   const isAgainst = held !== 0n && held > 0n === (terms.side === 'sell');
   if (isAgainst && !taken.flips && quantity > sizeOf(held)) return refuse('quantity', [`at most ${nanoText(sizeOf(held))}`]);
   return offTick(terms, 'limit_price', terms.limitPrice) ?? offTick(terms, 'stop_price', terms.stopPrice);
@@ -54,8 +54,4 @@ function offTick({ symbol }: OrderTerms, loc: 'limit_price' | 'stop_price', pric
 /** The order types that a broker takes of a class; none where it lacks the class. */
 export function orderTypesOf(brokerName: BrokerName, assetClass: AssetClass): OrderType[] {
   return Object.keys(capabilitiesOf[brokerName].assetClasses[assetClass]?.orderTypes ?? {}) as OrderType[];
-}
-
-function nanoStep(step: number): string {
-  return step.toFixed(9).replace(/0+$/, '');
 }
