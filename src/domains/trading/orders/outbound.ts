@@ -123,7 +123,9 @@ export function moveOutbound(state: OutboundState, event: OutboundEvent, rules: 
       // A post that is under way can still make the order.
       return state.step === 'posting' ? { state, actions: [] } : known(state, [{ kind: 'reject', reason: event.reason }]);
     case 'due':
-      if (state.dueAtMs === null || nowMs < state.dueAtMs) return { state, actions: [] };
+      if (state.dueAtMs === null) return { state, actions: [] };
+      // Clocks of timers and of turns may differ by a little: too early is no reason never to come again.
+      if (nowMs < state.dueAtMs) return { state, actions: [{ kind: 'wake', atMs: state.dueAtMs }] };
       return state.step === 'post_due' ? post(state) : lookUp(state);
     case 'cancel_requested':
       return cancelRequested(state, nowMs);

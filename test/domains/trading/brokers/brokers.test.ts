@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import test, { after, afterEach, before } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../../../src/clock.ts';
+import { postAnswerOf } from '../../../../src/domains/trading/brokers/answers.ts';
 import { type BrokerParts, openBroker, type VenueCredentials } from '../../../../src/domains/trading/brokers/open-broker.ts';
 import type { BrokerConnection } from '../../../../src/domains/trading/brokers/port.ts';
+import { beginOutbound, moveOutbound, type OutboundEvent, type OutboundTiming } from '../../../../src/domains/trading/orders/outbound.ts';
 import type { OrderTerms } from '../../../../src/domains/trading/orders/terms.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
 import { AlpacaServer, alpacaKeys } from '../../../support/alpaca-server.ts';
@@ -216,10 +219,74 @@ for (const name of names) {
   });
 }
 
+/** Takes an order to the venue as an actor does: each action is an effect, each outcome a turn. @returns what was told, until the outcome is known */
+async function deliver({ open, terms }: Venue, rules: OutboundTiming): Promise<string[]> {
+  const broker = open();
+  const body = broker.bodyOf(ourId, terms, false);
+  let { state, actions } = beginOutbound();
+  const told: string[] = [];
+  for (let queue = actions; state.step !== 'known' && queue.length > 0 && told.length < 40; queue = actions) {
+    const events: OutboundEvent[] = [];
+    for (const action of queue) {
+      told.push(action.kind);
+      if (action.kind === 'post') events.push({ kind: 'posted', post: action.post, answer: postAnswerOf(await broker.place(body)) });
+      if (action.kind === 'look_up') {
+        const found = await broker.lookUp(lookUp(terms));
+        events.push({ kind: 'looked_up', lookUp: action.lookUp, answer: found.kind === 'known' ? found.value.kind : 'unknown' });
+      }
+      if (action.kind === 'wake') {
+        await delay(Math.max(0, action.atMs - Date.now()));
+        events.push({ kind: 'due' });
+      }
+    }
+    actions = [];
+    for (const event of events) {
+      const move = moveOutbound(state, event, { ...rules, afterUnknown: broker.afterUnknown }, Date.now());
+      state = move.state;
+      actions.push(...move.actions);
+    }
+  }
+  told.push(...actions.map(({ kind }) => kind), state.step);
+  return told;
+}
+
+for (const name of names) {
+  test(`${name}: an order whose answer is lost is made once and known in the end`, async () => {
+    const { server } = venues[name];
+    server.faults = ['lost'];
+    const told = await deliver(venues[name], { lookUpMs: 5_000, reconcileMs: 1_000 });
+    assert.equal(told.at(-1), 'known');
+    assert.equal(server.orders.length, 1);
+  });
+}
+
+test('an order that never arrived is sent again where that is harmless, and at Tradier waits for a person', async () => {
+  const rules = { lookUpMs: 600, reconcileMs: 50 };
+  for (const name of ['alpaca', 'coinbase'] as const) {
+    venues[name].server.faults = ['cut', 'cut'];
+    assert.equal((await deliver(venues[name], { ...rules, lookUpMs: 5_000 })).at(-1), 'known');
+    assert.equal(venues[name].server.orders.length, 1);
+  }
+  tradier.faults = ['cut'];
+  const told = await deliver(venues.tradier, rules);
+  assert.deepEqual(
+    [told.filter((kind) => kind === 'post').length, told.includes('ask_for_attention'), told.at(-1) === 'known'],
+    [1, true, false],
+  );
+  assert.equal(tradier.orders.length, 0);
+});
+
 test('a connection that was never made is told apart from a lost answer', async () => {
   const addresses = { alpacaApiUrl: 'http://127.0.0.1:1', tradierApiUrl: null, coinbaseApiUrl: null };
   const broker = openBroker({ venue: 'alpaca', ...alpacaKeys }, 'paper', 'acc_1', { outbound, clock: systemClock, addresses, timeoutMs });
   assert.equal((await broker.place(broker.bodyOf(ourId, shares, false))).kind, 'not_sent');
+});
+
+test('a stream to a private address is refused unless the operator named it', () => {
+  const listener = { opened() {}, message() {}, closed() {} };
+  for (const url of ['ws://127.0.0.1:1/', 'wss://169.254.169.254/', 'ftp://example.com/'])
+    assert.throws(() => outbound.webSocket(url, listener));
+  outbound.webSocket('ws://127.0.0.1:1/', listener, { configured: true }).close();
 });
 
 test('alpaca: a client order id that was used means that the order exists; another 422 of that code is a refusal', async () => {

@@ -213,6 +213,10 @@ test('"later" is obeyed three times, then the order is rejected', () => {
   assert.equal(after('look_up_then_repeat', ...thrice, [6_000, later(4)]).actions[0]!.kind, 'reject');
 });
 
+test('a timer that goes off too early is set again', () => {
+  assert.deepEqual(after('repeat', [0, lost], [249, { kind: 'due' }]).actions, [{ kind: 'wake', atMs: 250 }]);
+});
+
 test('an unknown outcome asks for a person once, and is looked up more slowly from then on', () => {
   const lookedUp = (lookUp: number): OutboundEvent => ({ kind: 'looked_up', lookUp, answer: 'absent' });
   const { state, actions } = after('look_up', [0, lost], [70_000, lookedUp(1)]);
