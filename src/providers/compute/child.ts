@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
+import { Guests } from './guests.ts';
 import type { JobFunction } from './port.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
 
@@ -30,13 +31,20 @@ async function run(module: string, input: unknown): Promise<void> {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;
   };
+  const guests = new Guests(never);
   try {
     const { default: work } = (await import(module)) as { default: JobFunction<unknown, unknown> };
-    const result = await work(input, { open, signal: never });
+    const result = await work(input, { open, signal: never, report, openGuest: (options) => guests.open(options) });
     say({ op: 'done', result, cpuMs: cpuMs() });
   } catch (error) {
     say({ op: 'threw', error: plain(error), cpuMs: cpuMs() });
+  } finally {
+    await guests.close();
   }
+}
+
+function report(data: unknown): Promise<void> {
+  return new Promise((resolve) => process.send!({ op: 'report', data } satisfies ToParent, () => resolve()));
 }
 
 async function open(): Promise<Readable> {

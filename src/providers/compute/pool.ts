@@ -60,7 +60,7 @@ export class ComputePool implements Compute {
     return { running, waiting: waiting + this.longGate.size.waiting, processes: this.alive.size };
   }
 
-  async run<Input, Result>(job: Job<Input, Result>, input: Input, { account, signal, open }: RunOptions): Promise<Result> {
+  async run<Input, Result>(job: Job<Input, Result>, input: Input, { account, signal, open, onReport }: RunOptions): Promise<Result> {
     const ends = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal]);
     const sinceMs = performance.now();
     const leaves: (() => void)[] = [];
@@ -68,7 +68,7 @@ export class ComputePool implements Compute {
       if (job.timeMs > longMs) leaves.push(await this.longGate.enter(account, ends));
       leaves.push(await this.gate.enter(account, ends));
       this.stats.waitS.note((performance.now() - sinceMs) / 1_000);
-      const result = await this.perform(job as Job<never, unknown>, input, ends, open);
+      const result = await this.perform(job as Job<never, unknown>, input, ends, { open, onReport });
       this.stats.jobs.add([job.name, 'done']);
       return result as Result;
     } catch (error) {
@@ -87,12 +87,17 @@ export class ComputePool implements Compute {
     await Promise.all([...this.alive].map((process) => process.kill()));
   }
 
-  private async perform(job: Job<never, unknown>, input: unknown, signal: AbortSignal, open: RunOptions['open']): Promise<unknown> {
+  private async perform(
+    job: Job<never, unknown>,
+    input: unknown,
+    signal: AbortSignal,
+    hears: Pick<RunOptions, 'open' | 'onReport'>,
+  ): Promise<unknown> {
     const beganAtMs = performance.now();
     const process = this.takeProcess();
     try {
       await process.ready;
-      return await process.run({ job, input, signal, ...(open && { open }) });
+      return await process.run({ job, input, signal, ...hears });
     } finally {
       this.stats.durationS.note((performance.now() - beganAtMs) / 1_000);
       if (process.usable && !this.closing.signal.aborted) this.keep(process);

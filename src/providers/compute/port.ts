@@ -3,6 +3,7 @@
  * input can neither stop the node nor delay other requests.
  */
 import type { Readable } from 'node:stream';
+import type { Guest, GuestOptions } from '../sandbox/port.ts';
 
 /**
  * A kind of work. `module` names a file whose default export is a `JobFunction`; it is loaded where the work is done, on first use. Input and
@@ -25,6 +26,10 @@ export type JobContext = {
   open(): Promise<Readable>;
   /** Aborted when the result is no longer needed. A computing process is killed then; only work in the node's own thread has to check it. */
   readonly signal: AbortSignal;
+  /** Tells the caller something before the result: how far the job is, or a piece of what it makes. Resolves when the message has left the process. */
+  report(data: unknown): Promise<void>;
+  /** Runs code of a caller in a sandbox below this job; what is still open when the job ends is ended with it. */
+  openGuest(options: Omit<GuestOptions, 'signal'>): Promise<Guest>;
 };
 
 export type RunOptions = {
@@ -34,6 +39,8 @@ export type RunOptions = {
   signal?: AbortSignal;
   /** The source behind `JobContext.open`. */
   open?: () => Promise<NodeJS.ReadableStream>;
+  /** Is given what the job reports, in order. What it throws ends the run. */
+  onReport?: (data: unknown) => void;
 };
 
 /** Why a run was ended from outside. */

@@ -22,6 +22,7 @@ export type ProcessRun = {
   input: unknown;
   signal: AbortSignal;
   open?: () => Promise<NodeJS.ReadableStream>;
+  onReport?: (data: unknown) => void;
 };
 
 const programFile = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -86,7 +87,7 @@ export class ComputeProcess {
   }
 
   /** Runs one job; one at a time, once it is ready. A job that takes too long, or whose signal is aborted, ends the process. */
-  async run({ job, input, signal, open }: ProcessRun): Promise<unknown> {
+  async run({ job, input, signal, open, onReport }: ProcessRun): Promise<unknown> {
     const sources = new SentSources(open, (message) => this.say(message));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const stop = (reason: unknown) => {
@@ -107,7 +108,13 @@ export class ComputeProcess {
       if (message.op === 'done' || message.op === 'threw') this.cpuMs += message.cpuMs;
       if (message.op === 'done') resolve(message.result);
       else if (message.op === 'threw') reject((message.error.ofSource && sources.failure) || revived(message.error));
-      else if (message.op !== 'ready') sources.answer(message);
+      else if (message.op === 'report') {
+        try {
+          onReport?.(message.data);
+        } catch (error) {
+          stop(error);
+        }
+      } else if (message.op !== 'ready') sources.answer(message);
     };
     try {
       if (signal.aborted) onAbort();

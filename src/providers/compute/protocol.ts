@@ -12,6 +12,7 @@ export type ToParent =
   | { op: 'open'; source: number }
   | { op: 'read'; source: number }
   | { op: 'close'; source: number }
+  | { op: 'report'; data: unknown }
   | { op: 'done'; result: unknown; cpuMs: number }
   | { op: 'threw'; error: PlainError; cpuMs: number };
 

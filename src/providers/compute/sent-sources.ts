@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
 
-type Question = Exclude<ToParent, { op: 'ready' | 'done' | 'threw' }>;
+type Question = Exclude<ToParent, { op: 'ready' | 'report' | 'done' | 'threw' }>;
 type Source = { stream: Readable; pieces: AsyncIterator<Uint8Array> };
 
 /** A job reads its file some few times over; more open sources at once are a defect of the job. */

@@ -5,28 +5,13 @@
  * a broken-out program are set from outside (`process.ts`); those in here give clear messages.
  */
 
-import { once } from 'node:events';
-import { readSync, writeSync } from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
-import { Worker } from 'node:worker_threads';
-import release from '@jitl/quickjs-wasmfile-release-sync';
-import {
-  newQuickJSWASMModuleFromVariant,
-  newVariant,
-  type QuickJSContext,
-  type QuickJSHandle,
-  type QuickJSRuntime,
-  type QuickJSSyncVariant,
-} from 'quickjs-emscripten-core';
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten-core';
+import * as channel from './child-channel.ts';
+import { describeError, loadEngine, timeIsUp } from './guest-engine.ts';
 import { type ChildLine, type FileCall, maxLineChars, type ParentLine, type SandboxOutcome, sandboxLimits } from './protocol.ts';
-
-/** Node has it; the type library that declares it is the browser's. */
-declare const WebAssembly: { Memory: new (pages: { initial: number; maximum: number }) => object };
 
 /** JS_EVAL_FLAG_ASYNC of QuickJS: top-level await in a plain script; the answer is a promise of {value}. */
 const asyncScript = 1 << 7;
-const pageBytes = 64 * 1024;
-const timeIsUp = 'stopped: the time limit was reached';
 
 /**
  * Runs before the code, with access to the engine's own functions, and leaves only the documented ones. Texts are passed as
@@ -50,42 +35,8 @@ const prelude = `(() => {
   return stringify;
 })()`;
 
-const input = lines();
-
-/** Lines of stdin, read with blocking calls. */
-function lines(): () => ParentLine {
-  const chunk = Buffer.alloc(pageBytes);
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  return () => {
-    const parts: string[] = [];
-    for (;;) {
-      const end = rest.indexOf('\n');
-      if (end >= 0) {
-        parts.push(rest.slice(0, end));
-        rest = rest.slice(end + 1);
-        return JSON.parse(parts.join(''));
-      }
-      parts.push(rest);
-      const read = readSync(0, chunk);
-      if (read === 0) process.exit(0);
-      rest = decoder.write(chunk.subarray(0, read));
-    }
-  };
-}
-
-function tell(line: ChildLine): void {
-  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
-  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
-}
-
-/** Ends this process when its parent is no longer the one that started it, however busy the main thread is. */
-async function watchParent(): Promise<void> {
-  const program = `const parent = ${process.ppid}; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL'); }, 200);`;
-  // By default the worker would open this process's stdout, which makes it non-blocking.
-  const options = { eval: true, stdout: true, stderr: true, resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2 } };
-  await once(new Worker(program, options), 'online');
-}
+const input = channel.lines<ParentLine>();
+const tell = (line: ChildLine): void => channel.tell(line);
 
 /** Asks the parent for a file operation; throws its refusal, which becomes an error inside the code. */
 function fileCaller(): (call: FileCall) => unknown {
@@ -126,20 +77,6 @@ function installHostFunctions(context: QuickJSContext): void {
 
 function parseText(context: QuickJSContext, json: QuickJSHandle): string {
   return String(JSON.parse(context.getString(json)));
-}
-
-function describeError(context: QuickJSContext, error: QuickJSHandle): string {
-  const property = (name: string) => {
-    const handle = context.getProp(error, name);
-    return context.typeof(handle) === 'string' ? context.getString(handle) : '';
-  };
-  if (context.typeof(error) !== 'object') return `thrown: ${context.typeof(error) === 'symbol' ? 'a symbol' : String(context.dump(error))}`;
-  // With no memory left the engine cannot even make an error, and throws null.
-  if (context.dump(error) === null) return 'null was thrown, or the memory ran out';
-  const message = property('message') || JSON.stringify(context.dump(error)) || 'an object was thrown';
-  if (message === 'interrupted') return timeIsUp;
-  const line = /code\.js:(\d+)/.exec(property('stack'))?.[1];
-  return `${property('name') || 'Error'}: ${message}${line ? ` (line ${line})` : ''}`.slice(0, 4000);
 }
 
 /** The value of a finished promise; other values as they are. */
@@ -193,14 +130,7 @@ function run(context: QuickJSContext, runtime: QuickJSRuntime, code: string, dea
   };
 }
 
-/** A memory that cannot grow beyond the limit, whatever the engine's own accounting misses. */
-async function loadEngine() {
-  const pages = sandboxLimits.memoryBytes / pageBytes;
-  const wasmMemory = new WebAssembly.Memory({ initial: 256, maximum: pages });
-  return newQuickJSWASMModuleFromVariant(newVariant(release as unknown as QuickJSSyncVariant, { wasmMemory }));
-}
-
-const [engine] = await Promise.all([loadEngine(), watchParent()]);
+const [{ engine }] = await Promise.all([loadEngine(sandboxLimits.memoryBytes), channel.watchParent()]);
 const runtime = engine.newRuntime();
 runtime.setMemoryLimit(sandboxLimits.memoryBytes * 0.85);
 runtime.setMaxStackSize(256 * 1024);

@@ -1,5 +1,5 @@
-/** Code of an agent, run where it can do nothing but compute and call three functions for files. */
-import type { FileCall, SandboxOutcome } from './protocol.ts';
+/** Code of callers, run where it can do nothing but compute: once, with three functions for files, or again and again over batches of numbers. */
+import type { FileCall, GuestFailure, SandboxOutcome } from './protocol.ts';
 
 export { type FileCall, sandboxLimits } from './protocol.ts';
 
@@ -21,3 +21,47 @@ export type SandboxPool = {
   /** For metrics. */
   readonly load: { running: number; waiting: number; turnedAway: number };
 };
+
+export type GuestOptions = {
+  /**
+   * Trusted JavaScript beside the caller's code: an expression that is a function (settings, input, output, progress) and answers {start, batch}.
+   * The last three are ArrayBuffers of doubles, shared with the host; in the first double of `progress` the harness keeps the number of the step
+   * under way. `start()` is called after the caller's code was evaluated, then `batch(count)` for each batch, which is in `input` then.
+   * Whatever the caller's code could change, the harness has to take hold of before.
+   */
+  harness: string;
+  settings: unknown;
+  code: string;
+  /** Doubles in the arrays. */
+  inputs: number;
+  outputs: number;
+  /** All that harness and code allocate, without these arrays. */
+  memoryBytes: number;
+  /** Processor time of one step; evaluating the code is one. */
+  stepMs: number;
+  /** Processor time of all. */
+  cpuMs: number;
+  signal: AbortSignal;
+};
+
+/** The code of a caller in a process of its own. Rejections are `GuestFailed`, `unavailable` where no process can be started, or the signal's reason. */
+export type Guest = {
+  /** One batch, answered with what is in `output` after it. The next one may be given before the answer: batches are worked off in order. */
+  run(batch: { count: number; numbers: Float64Array }): Promise<Float64Array>;
+  /** Ends the process; resolves when it is gone. */
+  close(): Promise<void>;
+};
+export type OpenGuest = (options: GuestOptions) => Promise<Guest>;
+
+/** The code failed, or was stopped, in step number `step`. */
+export class GuestFailed extends Error {
+  override name = 'GuestFailed';
+  readonly reason: GuestFailure;
+  readonly step: number;
+
+  constructor(message: string, reason: GuestFailure, step: number) {
+    super(message);
+    this.reason = reason;
+    this.step = step;
+  }
+}

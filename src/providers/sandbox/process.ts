@@ -5,34 +5,43 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { dirname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ChildLine, maxLineChars, type ParentLine, sandboxLimits } from './protocol.ts';
 
-const programFile = fileURLToPath(new URL('./child.ts', import.meta.url));
+const folder = fileURLToPath(new URL('./', import.meta.url));
+
+export type SandboxProgram = {
+  /** Beside this file. */
+  file: 'child.ts' | 'batch-child.ts';
+  memoryBytes: number;
+  cpuS: number;
+};
+const runsOnce: SandboxProgram = {
+  file: 'child.ts',
+  memoryBytes: sandboxLimits.memoryBytes,
+  cpuS: Math.ceil(sandboxLimits.timeMs / 1000) + 3,
+};
 
 /**
  * Data memory of the whole process in KiB: Node itself needs about 150 MB. (`ulimit -v` would be simpler, but WebAssembly reserves
  * address space it never uses.) A limit that cannot be set is lower already, or unknown to this system.
  */
-const shellProgram = [
-  `-d ${(300 * 2 ** 20 + sandboxLimits.memoryBytes) / 1024}`,
-  `-t ${Math.ceil(sandboxLimits.timeMs / 1000) + 3}`,
-  '-f 0',
-  '-c 0',
-  '-n 48',
-]
-  .map((limit) => `ulimit ${limit} 2>/dev/null || :`)
-  .concat('exec /usr/bin/env -i "$@"')
-  .join('\n');
+const shellProgram = ({ memoryBytes, cpuS }: SandboxProgram): string =>
+  [`-d ${(300 * 2 ** 20 + memoryBytes) / 1024}`, `-t ${cpuS}`, '-f 0', '-c 0', '-n 48']
+    .map((limit) => `ulimit ${limit} 2>/dev/null || :`)
+    // Local time is the same on every machine.
+    .concat('exec /usr/bin/env -i TZ=UTC "$@"')
+    .join('\n');
 
-export type SandboxProcess = {
+export type SandboxProcess<From = ChildLine, To = ParentLine> = {
   readonly pid: number;
   /** Settles when the child has its engine ready; rejects with the reason when it could not start. */
   readonly ready: Promise<void>;
   /** The next message of the child; null when it has ended. */
-  next(): Promise<Exclude<ChildLine, { op: 'ready' }> | null>;
-  say(line: ParentLine): void;
+  next(): Promise<Exclude<From, { op: 'ready' }> | null>;
+  /** @param bytes follow the line as they are */
+  say(line: To, bytes?: Uint8Array): void;
   /** Kills it at once; resolves when the process has ended. */
   kill(): Promise<void>;
   /** Resolves when the process has ended. */
@@ -40,12 +49,19 @@ export type SandboxProcess = {
 };
 
 /** @param directory an empty folder, the child's working directory */
-export function startSandboxProcess(directory: string): SandboxProcess {
-  const child = spawn('/bin/sh', ['-c', shellProgram, 'sandbox', process.execPath, ...nodeArguments(), programFile], {
-    cwd: directory,
-    env: {},
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+export function startSandboxProcess<From extends { op: string } = ChildLine, To = ParentLine>(
+  directory: string,
+  program: SandboxProgram = runsOnce,
+): SandboxProcess<From, To> {
+  const child = spawn(
+    '/bin/sh',
+    ['-c', shellProgram(program), 'sandbox', process.execPath, ...nodeArguments(), join(folder, program.file)],
+    {
+      cwd: directory,
+      env: {},
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
@@ -53,7 +69,7 @@ export function startSandboxProcess(directory: string): SandboxProcess {
   // A child that dies while we write to it is noticed by its exit, not by the broken pipe.
   child.stdin.on('error', () => {});
   const lastWords = tailOf(child);
-  const lines = readLines(child);
+  const lines = readLines<From>(child);
 
   const ready = (async () => {
     const first = await lines.next();
@@ -70,9 +86,12 @@ export function startSandboxProcess(directory: string): SandboxProcess {
     gone,
     async next() {
       const line = await lines.next();
-      return line === null || line.op === 'ready' ? null : line;
+      return line === null || line.op === 'ready' ? null : (line as Exclude<From, { op: 'ready' }>);
     },
-    say: (line) => void child.stdin.write(`${JSON.stringify(line)}\n`),
+    say: (line, bytes) => {
+      child.stdin.write(`${JSON.stringify(line)}\n`);
+      if (bytes !== undefined) child.stdin.write(bytes);
+    },
     kill: () => {
       child.kill('SIGKILL');
       return gone;
@@ -92,7 +111,7 @@ function nodeArguments(): string[] {
     return entry.slice(0, entry.lastIndexOf(inside) + inside.length) + sep;
   };
   const engine = packageFolder('@jitl/quickjs-wasmfile-release-sync');
-  const readable = [dirname(programFile) + sep, engine, packageFolder('quickjs-emscripten-core'), packageFolder('@jitl/quickjs-ffi-types')];
+  const readable = [folder, engine, packageFolder('quickjs-emscripten-core'), packageFolder('@jitl/quickjs-ffi-types')];
   knownArguments = [
     '--permission',
     '--allow-worker',
@@ -106,14 +125,14 @@ function nodeArguments(): string[] {
 }
 
 /** Complete lines of the child's stdout, one at a time. Too long a line, or one that is not ours, ends the child. */
-function readLines(child: ChildProcess) {
+function readLines<From>(child: ChildProcess) {
   const stream = child.stdout!.setEncoding('utf8');
   const iterator = splitLines(stream as AsyncIterable<string>);
   return {
-    async next(): Promise<ChildLine | null> {
+    async next(): Promise<From | null> {
       try {
         const { value, done } = await iterator.next();
-        return done ? null : (JSON.parse(value) as ChildLine);
+        return done ? null : (JSON.parse(value) as From);
       } catch {
         child.kill('SIGKILL');
         return null;

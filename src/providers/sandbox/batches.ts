@@ -1,0 +1,71 @@
+/** The parent's side of code that is run over batches of numbers: one process for each guest, ended with its first failure. */
+import { AppError } from '../../errors.ts';
+import { type Guest, GuestFailed, type GuestOptions } from './port.ts';
+import { startSandboxProcess } from './process.ts';
+import type { FromBatches, ToBatches } from './protocol.ts';
+
+/** On a busy machine the code gets its time later, but not for ever: so many times its limit by the clock. */
+const patience = 4;
+const startMs = 10_000;
+
+export async function openGuest({ signal, ...options }: GuestOptions): Promise<Guest> {
+  signal.throwIfAborted();
+  const cpuS = Math.ceil(options.cpuMs / 1_000) + 3;
+  const program = { file: 'batch-child.ts' as const, memoryBytes: options.memoryBytes, cpuS };
+  const process = startSandboxProcess<FromBatches, ToBatches>('/', program);
+  let timedOut = false;
+  const timer = setTimeout(
+    () => {
+      timedOut = true;
+      void process.kill();
+    },
+    options.cpuMs * patience + startMs,
+  );
+  const onAbort = () => void process.kill();
+  signal.addEventListener('abort', onAbort, { once: true });
+  void process.gone.then(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  });
+
+  /** Answers come in the order of what was asked; after a failure every later question fails alike. */
+  let before: Promise<unknown> = Promise.resolve();
+  const answer = <Op extends FromBatches['op']>(op: Op): Promise<Extract<FromBatches, { op: Op }>> => {
+    const mine = before.then(async () => {
+      const line = await process.next();
+      signal.throwIfAborted();
+      if (line?.op === op) return line as unknown as Extract<FromBatches, { op: Op }>;
+      void process.kill();
+      if (line?.op === 'failed') throw new GuestFailed(line.message, line.reason, line.step);
+      throw new GuestFailed(crashed, timedOut ? 'time' : 'crash', 0);
+    });
+    before = mine;
+    mine.catch(() => {});
+    return mine;
+  };
+
+  try {
+    await process.ready.catch((cause: unknown) => {
+      signal.throwIfAborted();
+      throw new AppError('unavailable', 'The sandbox cannot run code now', { cause });
+    });
+    process.say({ op: 'open', ...options });
+    await answer('opened');
+  } catch (error) {
+    await process.kill();
+    throw error;
+  }
+  return {
+    async run({ count, numbers }) {
+      const { buffer, byteOffset, byteLength } = numbers;
+      process.say({ op: 'batch', count, bytes: byteLength }, new Uint8Array(buffer, byteOffset, byteLength));
+      const line = await answer('batched');
+      const bytes = Buffer.from(line.numbers, 'base64');
+      // Small buffers share a pool and may begin at any byte.
+      return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+    },
+    close: () => process.kill(),
+  };
+}
+
+const crashed = 'the code needed more memory or processor time than it may use';
