@@ -12,7 +12,9 @@ export type BarColumns = {
   readonly close: Float64Array;
   readonly volume: Float64Array;
 };
-export type Series = { readonly symbol: string; readonly bars: BarColumns };
+/** Cash for each share that is held at the close before `timeMs`; in shares as the bars' prices are of (after splits, where those are adjusted). */
+export type Dividend = { readonly timeMs: number; readonly amount: number };
+export type Series = { readonly symbol: string; readonly bars: BarColumns; readonly dividends?: readonly Dividend[] };
 
 export const barFields = ['time', 'open', 'high', 'low', 'close', 'volume'] as const;
 export const dayMs = 86_400_000;
@@ -35,7 +37,8 @@ export function barsBetween(bars: BarColumns, fromMs: number, toMs: number): Bar
   return cutBars(bars, firstAtOrAfter(bars.time, fromMs), firstAtOrAfter(bars.time, toMs));
 }
 
-function firstAtOrAfter(time: Float64Array, atMs: number): number {
+/** The row of the first time that is not before `atMs`; the number of rows where there is none. */
+export function firstAtOrAfter(time: Float64Array, atMs: number): number {
   let low = 0;
   let high = time.length;
   while (low < high) {
@@ -74,13 +77,14 @@ const minuteTexts = Array.from({ length: 1440 }, (_, minute) => `${two(Math.floo
 
 /**
  * SHA-256, in hex, of the symbols and all their bars: for each symbol its name, a null byte, the number of bars as a double, then the columns
- * time, open, high, low, close, volume as little-endian doubles.
+ * time, open, high, low, close, volume as little-endian doubles, then its dividends, if any, as pairs of time and amount.
  */
 export function dataHash(series: readonly Series[]): string {
   const hash = createHash('sha256');
-  for (const { symbol, bars } of series) {
+  for (const { symbol, bars, dividends = [] } of series) {
     hash.update(`${symbol}\0`).update(bytesOf(Float64Array.of(bars.time.length)));
     for (const field of barFields) hash.update(bytesOf(bars[field]));
+    hash.update(bytesOf(Float64Array.from(dividends.flatMap(({ timeMs, amount }) => [timeMs, amount]))));
   }
   return hash.digest('hex');
 }

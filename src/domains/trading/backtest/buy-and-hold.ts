@@ -6,15 +6,25 @@ import type { Terms } from './engine.ts';
 import type { Market } from './market.ts';
 
 /** Equity after the last bar. */
-export function buyAndHold({ time, columns }: Market, terms: Terms): number {
+export function buyAndHold({ time, columns, dividends }: Market, terms: Terms): number {
   const commission = terms.commissionBps / 10_000;
   const slippage = terms.slippageBps / 10_000;
   const quantities = columns.map(() => 0);
   let cash = terms.initialCapital;
   // An order is of a symbol's first bar and is filled at its second.
   const second = columns.map(({ open }) => nextBar(open, nextBar(open, 0) + 1));
+  let paidUntil = 0;
+  /** What is held is paid for the bars up to and including `last`. */
+  const takeDividends = (last: number) => {
+    dividends.forEach((column, s) => {
+      if (column === null || quantities[s] === 0) return;
+      for (let t = paidUntil + 1; t <= last; t++) cash += quantities[s]! * column[t]!;
+    });
+    paidUntil = last;
+  };
   for (const t of [...new Set(second)].sort((a, b) => a - b)) {
     if (t >= time.length) continue;
+    takeDividends(t);
     let equity = cash;
     columns.forEach((bars, o) => {
       if (quantities[o] !== 0) equity += quantities[o]! * (bars.open[t]! > 0 ? bars.open[t]! : lastBefore(bars.close, t));
@@ -28,6 +38,7 @@ export function buyAndHold({ time, columns }: Market, terms: Terms): number {
       cash -= quantity * price * commission;
     });
   }
+  takeDividends(time.length - 1);
   return columns.reduce(
     (value, { close }, s) => (quantities[s] === 0 ? value : value + quantities[s]! * lastBefore(close, close.length)),
     cash,

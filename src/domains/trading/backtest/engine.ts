@@ -7,8 +7,9 @@
  * E3 A fill is at open · (1 ± slippage), against the trader; the target quantity is w·E / (price · (1 + commission)). What is traded is the
  *    difference between that and the quantity held. It pays the commission on its notional out of cash.
  * E4 An order of which slippage alone decides the direction trades nothing, and one that is sized where E is not above 0 has the target 0.
- * E5 The last bar's weights are dropped; what is held at the end is not sold.
- * E6 Equity after a bar is cash + Σ quantity · last close.
+ * E5 Dividends are cash before the orders of their bar are sized: quantity held · amount, which one who is short pays.
+ * E6 The last bar's weights are dropped; what is held at the end is not sold.
+ * E7 Equity after a bar is cash + Σ quantity · last close.
  *
  * Nothing that is computed for a bar reads a later one. The book of the sandbox (`guest-program.ts`) does the same operations in the same order, so
  * that equal weights give equal bits.
@@ -49,6 +50,8 @@ export function simulate(market: Market, weights: readonly Float64Array[], divis
   const bars = market.time.length;
   const opens = market.columns.map(({ open }) => open);
   const closes = market.columns.map(({ close }) => close);
+  const { dividends } = market;
+  const paysDividends = dividends.some((column) => column !== null);
   const log = new TradeLog(symbols);
   const equity = new Float64Array(bars);
   const quantities = new Float64Array(symbols);
@@ -60,8 +63,17 @@ export function simulate(market: Market, weights: readonly Float64Array[], divis
   let tradedNotional = 0;
   let commissions = 0;
 
+  const [onlyWeights, onlyCloses] = symbols === 1 && !paysDividends ? [weights[0]!, closes[0]!] : [null, null];
+
   for (let t = 0; t < bars; t++) {
     if (t > 0) {
+      for (let s = 0; paysDividends && s < symbols; s++) {
+        const amount = dividends[s]?.[t] ?? 0;
+        if (amount === 0 || quantities[s] === 0) continue;
+        const paid = quantities[s]! * amount;
+        cash += paid;
+        log.receive(s, paid);
+      }
       let equityAtOpen = Number.NaN;
       for (let s = 0; s < symbols; s++) {
         const weight = weights[s]![t - 1]!;
@@ -92,6 +104,18 @@ export function simulate(market: Market, weights: readonly Float64Array[], divis
         quantities[s] = target;
         log.fill(s, t, held, target, price, commission);
       }
+    }
+    if (onlyWeights !== null) {
+      // One symbol: from here to the next order nothing but the price changes.
+      const weight = sized[0]!;
+      const quantity = quantities[0]!;
+      const from = t;
+      do equity[t] = quantity === 0 ? cash : cash + quantity * onlyCloses[t]!;
+      while (onlyWeights[t] === weight && ++t < bars);
+      if (t === bars) t--;
+      if (quantity !== 0) heldBars += t - from + 1;
+      lastCloses[0] = onlyCloses[t]!;
+      continue;
     }
     let value = cash;
     let holds = false;

@@ -2,12 +2,14 @@
  * The bars of a backtest on one common row of times. Where all symbols have the same times, which is the usual case, their columns are used as
  * they are; else a symbol's columns have NaN at the times at which it has no bar.
  */
-import { type BarColumns, barFields, type Series } from '../bars.ts';
+import { type BarColumns, barFields, firstAtOrAfter, type Series } from '../bars.ts';
 
 export type Market = {
   readonly symbols: readonly string[];
   readonly time: Float64Array;
   readonly columns: readonly BarColumns[];
+  /** For each symbol the cash for a share at each time, 0 where there is none; null: never any. */
+  readonly dividends: readonly (Float64Array | null)[];
   /** Whether every symbol has a bar at every time. */
   readonly complete: boolean;
 };
@@ -26,7 +28,7 @@ export function alignCommon(series: readonly Series[]): Market {
 export function cutMarket(market: Market, from: number, to: number): Market {
   const cut = (column: Float64Array) => column.subarray(from, to);
   const columns = market.columns.map((bars) => mapColumns(bars, cut));
-  return { ...market, time: cut(market.time), columns };
+  return { ...market, time: cut(market.time), columns, dividends: market.dividends.map((paid) => (paid === null ? null : cut(paid))) };
 }
 
 /** Bars in the market, all symbols together. */
@@ -39,7 +41,7 @@ export function countBars({ complete, time, columns }: Market): number {
 
 function asTheyAre(series: readonly Series[]): Market {
   const time = series[0]?.bars.time ?? new Float64Array(0);
-  return { symbols: series.map(({ symbol }) => symbol), time, columns: series.map(({ bars }) => bars), complete: true };
+  return { ...namesAndCash(series, time), time, columns: series.map(({ bars }) => bars), complete: true };
 }
 
 function aligned(series: readonly Series[], time: Float64Array, complete: boolean): Market {
@@ -47,7 +49,20 @@ function aligned(series: readonly Series[], time: Float64Array, complete: boolea
     const rows = rowsAt(bars.time, time);
     return mapColumns(bars, (column) => Float64Array.from(rows, (row) => (row < 0 ? Number.NaN : column[row]!)));
   });
-  return { symbols: series.map(({ symbol }) => symbol), time, columns, complete };
+  return { ...namesAndCash(series, time), time, columns, complete };
+}
+
+/** A dividend is paid at the first time at or after its own; one of before the first time or after the last is nobody's. */
+function namesAndCash(series: readonly Series[], time: Float64Array): Pick<Market, 'symbols' | 'dividends'> {
+  const dividends = series.map(({ dividends: paid = [] }) => {
+    const column = new Float64Array(time.length);
+    for (const { timeMs, amount } of paid) {
+      const row = firstAtOrAfter(time, timeMs);
+      if (row > 0 && row < time.length) column[row]! += amount;
+    }
+    return column.some((amount) => amount !== 0) ? column : null;
+  });
+  return { symbols: series.map(({ symbol }) => symbol), dividends };
 }
 
 function mapColumns(bars: BarColumns, change: (column: Float64Array) => Float64Array): BarColumns {

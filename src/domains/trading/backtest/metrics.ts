@@ -20,20 +20,20 @@ const leastDeviation = 1e-13;
 /** The share of a year that a bar is: 252 days of trading, or 365 where a bar is on a weekend, times the median of bars a day. */
 export function periodsPerYear(time: Float64Array): number {
   let weekends = false;
-  const perDay: number[] = [];
-  let day = Number.NaN;
-  for (let t = 0; t < time.length; t++) {
-    const itsDay = Math.floor(time[t]! / dayMs);
-    if (itsDay === day) {
-      perDay[perDay.length - 1]!++;
-      continue;
-    }
-    day = itsDay;
-    perDay.push(1);
+  const perDay = new Int32Array(time.length);
+  let days = 0;
+  let uniform = true;
+  for (let t = 0; t < time.length; days++) {
+    const day = Math.floor(time[t]! / dayMs);
+    const end = (day + 1) * dayMs;
+    const first = t++;
+    while (t < time.length && time[t]! < end) t++;
+    perDay[days] = t - first;
+    if (t - first !== perDay[0]) uniform = false;
     // 1970-01-01 was a Thursday.
-    weekends ||= ((((day + 4) % 7) + 7) % 7) % 6 === 0;
+    if (!weekends) weekends = ((((day + 4) % 7) + 7) % 7) % 6 === 0;
   }
-  return (weekends ? 365 : 252) * median(perDay);
+  return (weekends ? 365 : 252) * (uniform ? (perDay[0] ?? 1) : median(perDay.subarray(0, days)));
 }
 
 export function metricsOf(simulation: Simulation, initialCapital: number, periods: number): Metrics {
@@ -74,43 +74,54 @@ function drawdowns(equity: Float64Array, initialCapital: number): { maxDrawdown:
   let peakBar = -1;
   let maxDrawdown = 0;
   let longestDrawdown = 0;
+  /** Since the peak. */
+  let lowest = peak;
+  const endPeak = (t: number) => {
+    maxDrawdown = Math.max(maxDrawdown, (peak - lowest) / peak);
+    if (lowest < peak) longestDrawdown = Math.max(longestDrawdown, t - 1 - peakBar);
+  };
   for (let t = 0; t < equity.length; t++) {
     const value = equity[t]!;
     if (value >= peak) {
-      peak = value;
+      if (lowest < peak) endPeak(t);
+      peak = lowest = value;
       peakBar = t;
       continue;
     }
-    const drawdown = (peak - value) / peak;
-    if (drawdown > maxDrawdown) maxDrawdown = drawdown;
-    if (t - peakBar > longestDrawdown) longestDrawdown = t - peakBar;
+    if (value < lowest) lowest = value;
   }
+  endPeak(equity.length);
   return { maxDrawdown, longestDrawdown };
 }
 
 /** Of the returns from each bar's equity to the next one's; fewer than two have no deviation. */
 function returnsOf(equity: Float64Array): { mean: number; deviation: number; meanEquity: number } {
   const count = equity.length - 1;
+  const returns = new Float64Array(Math.max(0, count));
   let total = 0;
-  let sum = equity[0] ?? 0;
-  for (let t = 1; t <= count; t++) {
-    sum += equity[t]!;
-    total += equity[t]! / equity[t - 1]! - 1;
+  let before = equity[0] ?? 0;
+  let sum = before;
+  for (let t = 0; t < count; t++) {
+    const after = equity[t + 1]!;
+    const gain = after / before - 1;
+    returns[t] = gain;
+    total += gain;
+    sum += after;
+    before = after;
   }
   const meanEquity = sum / equity.length;
   if (count < 2) return { mean: 0, deviation: 0, meanEquity };
   const mean = total / count;
   let squares = 0;
-  for (let t = 1; t <= count; t++) squares += (equity[t]! / equity[t - 1]! - 1 - mean) ** 2;
+  for (let t = 0; t < count; t++) squares += (returns[t]! - mean) * (returns[t]! - mean);
   const deviation = Math.sqrt(squares / (count - 1));
   // Equity that passes through 0 has a return that is no number; and equal returns must not deviate by their rounding.
   const known = deviation > leastDeviation && Number.isFinite(mean / deviation);
   return { mean, deviation: known ? deviation : 0, meanEquity };
 }
 
-function median(counts: number[]): number {
-  if (counts.length === 0) return 1;
-  const sorted = [...counts].sort((a, b) => a - b);
+function median(counts: Int32Array): number {
+  const sorted = counts.sort();
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

@@ -15,12 +15,14 @@ export type TradeColumns = {
   readonly entryPrice: Float64Array;
   readonly exitPrice: Float64Array;
   readonly commission: Float64Array;
-  /** After costs; of an open one at the last close. */
+  /** After costs, with dividends; of an open one at the last close. */
   readonly profit: Float64Array;
 };
 
+const firstRoom = 256;
+
 export class TradeLog {
-  #columns: TradeColumns = emptyColumns(64);
+  #columns: TradeColumns = emptyColumns(firstRoom);
   #count = 0;
   /** Of the trade under way, by symbol. */
   readonly #entryBar: Int32Array;
@@ -31,6 +33,7 @@ export class TradeLog {
   readonly #received: Float64Array;
   readonly #most: Float64Array;
   readonly #commission: Float64Array;
+  readonly #dividends: Float64Array;
 
   constructor(symbols: number) {
     this.#entryBar = new Int32Array(symbols);
@@ -41,6 +44,7 @@ export class TradeLog {
     this.#received = new Float64Array(symbols);
     this.#most = new Float64Array(symbols);
     this.#commission = new Float64Array(symbols);
+    this.#dividends = new Float64Array(symbols);
   }
 
   /** A fill of `after − before` shares, which are signed quantities held. */
@@ -55,17 +59,23 @@ export class TradeLog {
     this.#add(s, 0, after, price, commissionRate);
   }
 
+  /** Cash that the holding of the symbol was paid, or had to pay. */
+  receive(s: number, cash: number): void {
+    this.#dividends[s]! += cash;
+  }
+
   /** After the last bar: what is still held counts at its last close. */
   close(quantities: Float64Array, lastCloses: Float64Array): TradeColumns {
     for (let s = 0; s < quantities.length; s++) if (quantities[s] !== 0) this.#end(s, -1, quantities[s]!, lastCloses[s]!);
     const count = this.#count;
-    return mapColumns(this.#columns, count, (column) => column.slice(0, count));
+    return mapColumns(this.#columns, count, (column) => column.subarray(0, count));
   }
 
   #begin(s: number, bar: number, side: 1 | -1): void {
     this.#entryBar[s] = bar;
     this.#side[s] = side;
-    this.#entered[s] = this.#paid[s] = this.#left[s] = this.#received[s] = this.#most[s] = this.#commission[s] = 0;
+    this.#entered[s] = this.#paid[s] = this.#left[s] = this.#received[s] = this.#most[s] = 0;
+    this.#commission[s] = this.#dividends[s] = 0;
   }
 
   #add(s: number, before: number, after: number, price: number, commissionRate: number): void {
@@ -97,7 +107,8 @@ export class TradeLog {
     columns.entryPrice[at] = this.#paid[s]! / this.#entered[s]!;
     columns.exitPrice[at] = open ? lastClose : this.#received[s]! / this.#left[s]!;
     columns.commission[at] = this.#commission[s]!;
-    columns.profit[at] = side * (this.#received[s]! + Math.abs(quantity) * lastClose - this.#paid[s]!) - this.#commission[s]!;
+    columns.profit[at] =
+      side * (this.#received[s]! + Math.abs(quantity) * lastClose - this.#paid[s]!) + this.#dividends[s]! - this.#commission[s]!;
   }
 
   #grow(): void {
@@ -119,19 +130,21 @@ function mapColumns(columns: TradeColumns, count: number, change: (column: Colum
   return { count, ...Object.fromEntries(changed) } as TradeColumns;
 }
 
+/** All in one buffer: a run over few bars takes about as long as the making of many would. */
 function emptyColumns(room: number): TradeColumns {
-  const integers = () => new Int32Array(room);
-  const doubles = () => new Float64Array(room);
+  const buffer = new ArrayBuffer(room * (5 * 8 + 3 * 4 + 1));
+  const doubles = (at: number) => new Float64Array(buffer, at * room * 8, room);
+  const integers = (at: number) => new Int32Array(buffer, room * (40 + at * 4), room);
   return {
     count: 0,
-    symbol: integers(),
-    side: new Int8Array(room),
-    entryBar: integers(),
-    exitBar: integers(),
-    quantity: doubles(),
-    entryPrice: doubles(),
-    exitPrice: doubles(),
-    commission: doubles(),
-    profit: doubles(),
+    symbol: integers(0),
+    side: new Int8Array(buffer, room * 52, room),
+    entryBar: integers(1),
+    exitBar: integers(2),
+    quantity: doubles(0),
+    entryPrice: doubles(1),
+    exitPrice: doubles(2),
+    commission: doubles(3),
+    profit: doubles(4),
   };
 }

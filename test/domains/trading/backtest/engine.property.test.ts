@@ -35,11 +35,12 @@ const worlds = fc.record({
   price: fc.constantFrom(0.05, 3, 250),
   volatility: fc.constantFrom(0.001, 0.02, 0.3),
   gaps: fc.boolean(),
+  paying: fc.boolean(),
   stepMs: fc.constantFrom(86_400_000, 3_600_000),
 });
 type World = typeof worlds extends fc.Arbitrary<infer W> ? W : never;
 
-function seriesOf({ seed, symbols, bars, price, volatility, gaps, stepMs }: World, strategy: BuiltInStrategy): Series[] {
+function seriesOf({ seed, symbols, bars, price, volatility, gaps, paying, stepMs }: World, strategy: BuiltInStrategy): Series[] {
   const count = strategy.type === 'arbitrage' ? 2 : symbols;
   return Array.from({ length: count }, (_, s) => {
     const whole = randomBars({ seed: seed + s, bars, price, volatility, stepMs });
@@ -47,7 +48,10 @@ function seriesOf({ seed, symbols, bars, price, volatility, gaps, stepMs }: Worl
     const kept = whole.time.map((_, i) => (gaps && i > 1 && random() < 0.2 ? 0 : 1));
     const keep = (column: Float64Array) => column.filter((_, i) => kept[i] === 1);
     const entries = Object.entries(whole).map(([name, column]) => [name, keep(column)]);
-    return { symbol: `S${s}`, bars: Object.fromEntries(entries) as BarColumns };
+    const dividends = paying
+      ? [...whole.time].filter(() => random() < 0.1).map((timeMs) => ({ timeMs, amount: price * random() * 0.05 }))
+      : [];
+    return { symbol: `S${s}`, bars: Object.fromEntries(entries) as BarColumns, dividends };
   });
 }
 
@@ -61,8 +65,9 @@ function run(strategy: BuiltInStrategy, series: Series[], costs: Terms) {
 }
 
 const plain = (series: Series[]): RefSeries[] =>
-  series.map(({ symbol, bars }) => ({
+  series.map(({ symbol, bars, dividends = [] }) => ({
     symbol,
+    dividends: [...dividends],
     bars: Array.from(bars.time, (time, i) => ({
       time,
       open: bars.open[i]!,
@@ -132,8 +137,16 @@ test('nothing up to a bar changes when the bars after it are cut off or are othe
       const at = 1 + (where % (bars - 1));
       const endMs = market.time[at]!;
       const rowsBefore = ({ time }: BarColumns) => time.findIndex((ms) => ms >= endMs);
-      const cut = series.map(({ symbol, bars: own }) => ({ symbol, bars: rowsBefore(own) < 0 ? own : cutBars(own, 0, rowsBefore(own)) }));
-      const other = series.map(({ symbol, bars: own }, s) => ({ symbol, bars: changedFrom(own, rowsBefore(own), otherSeed + s) }));
+      const cut = series.map(({ symbol, dividends, bars: own }) => ({
+        symbol,
+        dividends,
+        bars: rowsBefore(own) < 0 ? own : cutBars(own, 0, rowsBefore(own)),
+      }));
+      const other = series.map(({ symbol, dividends, bars: own }, s) => ({
+        symbol,
+        dividends,
+        bars: changedFrom(own, rowsBefore(own), otherSeed + s),
+      }));
       for (const series of [cut, other]) {
         const later = run(strategy, series, costs).simulation;
         assert.deepEqual(later.equity.slice(0, at), simulation.equity.slice(0, at));

@@ -4,7 +4,7 @@
  */
 
 export type RefBar = { time: number; open: number; high: number; low: number; close: number; volume: number };
-export type RefSeries = { symbol: string; bars: RefBar[] };
+export type RefSeries = { symbol: string; bars: RefBar[]; dividends: { timeMs: number; amount: number }[] };
 export type RefTerms = { initialCapital: number; commissionBps: number; slippageBps: number };
 export type RefFill = { time: number; symbol: string; quantity: number; price: number; commission: number };
 export type RefTrade = { symbol: string; side: 'long' | 'short'; entry: number; exit: number | null; profit: number };
@@ -89,8 +89,18 @@ export function refBacktest(
   let cash = terms.initialCapital;
   const equity: { time: number; equity: number }[] = [];
   let exposed = 0;
+  /** With how many fills there were before each. */
+  const paid: { symbol: string; at: number; cash: number }[] = [];
 
   for (const time of times) {
+    // Dividends since the bar before, for what was held over its close.
+    const before = equity.at(-1)?.time ?? Number.POSITIVE_INFINITY;
+    for (const { symbol, dividends } of series)
+      for (const { timeMs, amount } of dividends)
+        if (timeMs > before && timeMs <= time) {
+          cash += heldOf(book, symbol) * amount;
+          paid.push({ symbol, at: book.length, cash: heldOf(book, symbol) * amount });
+        }
     // The open: orders of earlier bars, sized by the equity at the open before any of them.
     const atOpen = series.reduce(
       (sum, symbol) => sum + heldOf(book, symbol.symbol) * (has(symbol, time)?.open ?? state.get(symbol.symbol)!.last),
@@ -126,29 +136,37 @@ export function refBacktest(
     if (series.some(({ symbol }) => heldOf(book, symbol) !== 0)) exposed++;
   }
 
-  const trades = series.flatMap(({ symbol }) =>
-    roundTrips(
-      symbol,
-      book.filter((fill) => fill.symbol === symbol),
-      state.get(symbol)!.last,
-    ),
-  );
+  const trades = series.flatMap(({ symbol }) => {
+    const own = book.flatMap((fill, i) => (fill.symbol === symbol ? [{ ...fill, i }] : []));
+    const cashAt = paid.filter((each) => each.symbol === symbol);
+    return roundTrips(symbol, own, state.get(symbol)!.last, cashAt);
+  });
   return { equity, fills, trades, metrics: refMetrics(equity, fills, trades, exposed, terms.initialCapital) };
 }
 
 const heldOf = (fills: (RefFill & { after: number })[], symbol: string) => fills.findLast((fill) => fill.symbol === symbol)?.after ?? 0;
 
-function roundTrips(symbol: string, fills: (RefFill & { after: number })[], last: number): RefTrade[] {
+function roundTrips(
+  symbol: string,
+  fills: (RefFill & { after: number; i: number })[],
+  last: number,
+  paid: { at: number; cash: number }[],
+): RefTrade[] {
   const trades: RefTrade[] = [];
   let open: RefTrade | null = null;
   let position = 0;
-  for (const { time, quantity, price, commission, after } of fills) {
+  let taken = 0;
+  const takePaid = (until: number) => {
+    for (; taken < paid.length && paid[taken]!.at <= until; taken++) if (open !== null) open.profit += paid[taken]!.cash;
+  };
+  for (const { time, quantity, price, commission, after, i } of fills) {
+    takePaid(i);
     const flips = position * after < 0;
     const parts = flips ? [-position, after] : [quantity];
-    for (const part of parts) {
+    for (const [n, part] of parts.entries()) {
       open ??= { symbol, side: part > 0 ? 'long' : 'short', entry: time, exit: null, profit: 0 };
       open.profit -= part * price + commission * (Math.abs(part) / Math.abs(flips ? after - position : quantity));
-      const ends = flips ? part === -position : after === 0;
+      const ends = flips ? n === 0 : after === 0;
       if (!ends) continue;
       open.exit = time;
       trades.push(open);
@@ -156,7 +174,8 @@ function roundTrips(symbol: string, fills: (RefFill & { after: number })[], last
     }
     position = after;
   }
-  if (open !== null) trades.push({ ...open, profit: open.profit + position * last });
+  takePaid(Number.POSITIVE_INFINITY);
+  if (open !== null) trades.push({ ...(open as RefTrade), profit: (open as RefTrade).profit + position * last });
   return trades;
 }
 

@@ -1,0 +1,112 @@
+/** Backtests in the computing processes: where their bars come from, what they report, how they end. */
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import test, { after } from 'node:test';
+import type { BarsFrom } from '../../../../src/domains/trading/backtest/job-messages.ts';
+import { BacktestRunner } from '../../../../src/domains/trading/backtest/runner.ts';
+import type { Strategy } from '../../../../src/domains/trading/strategy/config.ts';
+import { ComputePool } from '../../../../src/providers/compute/pool.ts';
+import { randomBars } from './random-bars.ts';
+
+const pool = new ComputePool({ processes: 2 });
+after(() => pool.close());
+const runner = new BacktestRunner(pool);
+const terms = { initialCapital: 100_000, commissionBps: 0, slippageBps: 1 };
+const never = () => new AbortController().signal;
+const momentum: Strategy = { type: 'momentum', config: { lookback: 3 } };
+const columns = (bars: number): BarsFrom => ({
+  kind: 'columns',
+  daily: true,
+  series: [{ symbol: 'A', bars: randomBars({ seed: 2, bars }) }],
+});
+
+async function run(
+  strategy: Strategy,
+  bars: BarsFrom,
+  { open, signal = never() }: { open?: () => Promise<Readable>; signal?: AbortSignal } = {},
+) {
+  const progress: number[] = [];
+  const { result, files } = await runner.run(
+    { strategy, terms, bars, title: 'A' },
+    { account: 'acct', signal, onProgress: (share) => progress.push(share), ...(open && { open }) },
+  );
+  return { result, files, progress };
+}
+
+test('a run answers figures and whole files, and tells how far it is', async () => {
+  const { result, files, progress } = await run(momentum, columns(20_000));
+  assert.ok(result.kind === 'complete');
+  assert.equal(result.bars, 20_000);
+  assert.equal(Buffer.from(files['equity.csv']).toString().split('\n').length, 20_002);
+  assert.equal(Buffer.from(files['trades.csv']).toString().split('\n').length, result.metrics.trades + 2);
+  assert.match(result.svg, /^<svg /);
+  assert.deepEqual(
+    [...progress].sort((a, b) => a - b),
+    progress,
+  );
+  assert.equal(progress.at(-1), 1);
+  assert.match(result.data_hash + result.code_hash, /^[0-9a-f]{128}$/);
+});
+
+test('code of the caller runs below the job, and its failure is the result', async () => {
+  const code = (body: string): Strategy => ({ type: 'custom', config: { code: `function onBar(bar, ctx) { ${body} }` } });
+  const good = await run(code('return ctx.index % 2 ? 1 : 0;'), columns(300));
+  assert.ok(good.result.kind === 'complete' && good.result.metrics.trades === 149);
+  const bad = await run(code('return ctx.index > 5 ? "x" : 0;'), columns(300));
+  assert.deepEqual(bad.result, {
+    kind: 'failed',
+    error: 'onBar failed at 2024-01-07 (A): TypeError: onBar returned a string, not a finite number',
+  });
+  assert.equal(bad.files['equity.csv'].length, 0);
+});
+
+test('bars come from a file, with its faults told by line, and from the embedded market, the same each time', async () => {
+  const lines = ['date,open,high,low,close,volume', '2024-01-02,10,11,9,10,5', '2024-01-03,10,12,10,12,5', '2024-01-04,12,12,12,12,5'];
+  const file = (content: string[]) => ({ open: async () => Readable.from([Buffer.from(content.join('\n'))]) });
+  const csv: BarsFrom = { kind: 'csv', files: [{ symbol: 'X', assetClass: 'equity' }], start: null, end: null, timeframe: null };
+  const { result } = await run({ type: 'momentum', config: { lookback: 1 } }, csv, file(lines));
+  assert.ok(result.kind === 'complete');
+  assert.deepEqual([result.bars, result.data_source, result.timeframe], [3, 'csv', '1d']);
+  const broken = await run(momentum, csv, file([...lines, '2024-01-05,0,1,1,1,1']));
+  assert.ok(broken.result.kind === 'failed' && /^line 5: /.test(broken.result.error));
+
+  const embedded = (symbols: string[]): BarsFrom => ({
+    kind: 'embedded',
+    symbols,
+    timeframe: '1d',
+    start: '2023-01-01',
+    end: '2023-12-31',
+    nowMs: Date.UTC(2026, 0, 1),
+  });
+  const pair: Strategy = { type: 'arbitrage', config: { pair: ['AAPL', 'MSFT'], z_entry: 1, z_exit: 0 } };
+  const [first, again] = [await run(pair, embedded(['AAPL', 'MSFT'])), await run(pair, embedded(['AAPL', 'MSFT']))];
+  assert.deepEqual(again, first);
+  assert.ok(first.result.kind === 'complete' && first.result.bars === 500);
+  const unknown = await run(momentum, embedded(['NOSUCH']));
+  assert.deepEqual(unknown.result, { kind: 'failed', error: 'the market data has no symbol NOSUCH' });
+});
+
+test('a sweep is computed in as many jobs as it needs', async () => {
+  const request = {
+    strategy: { type: 'momentum' as const, config: { lookback: 1 } },
+    terms,
+    bars: columns(400),
+    grid: { lookback: [2, 5, 10, 20] },
+    rankBy: 'sharpe' as const,
+  };
+  const shares: number[] = [];
+  const sweep = await runner.sweep(request, { account: 'acct', signal: never(), onProgress: (share) => shares.push(share) });
+  assert.ok(sweep.kind === 'complete');
+  assert.deepEqual([sweep.tried, sweep.runs.length, shares.at(-1)], [4, 4, 1]);
+});
+
+test('of one account four backtests run at once, and an aborted one ends at once, running or waiting', async () => {
+  const abort = new AbortController();
+  const slow: Strategy = { type: 'custom', config: { code: 'function onBar() { for (let i = 0; i < 3e5; i++); return 0; }' } };
+  const outcomes = Array.from({ length: 6 }, () => run(slow, columns(3_000), { signal: abort.signal }));
+  while (runner.size.running < 4 || runner.size.waiting < 2) await new Promise((resolve) => setImmediate(resolve));
+  const reason = new Error('cancelled');
+  abort.abort(reason);
+  for (const outcome of outcomes) await assert.rejects(outcome, (error) => error === reason);
+  assert.deepEqual(runner.size, { running: 0, waiting: 0 });
+});
