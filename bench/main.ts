@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks …] [--seconds N] [--times N] [--json]
+ * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks|cards|trading …] [--seconds N] [--times N] [--json]
  * [--profile]`: what the product is fast at, each beside the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
@@ -25,6 +25,7 @@ import { benchStart } from './start.ts';
 import { benchStream } from './stream.ts';
 import { jsonLine, type Row, textLine } from './support/row.ts';
 import { Surroundings } from './support/surroundings.ts';
+import { benchTrading } from './trading.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = {
@@ -46,6 +47,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   limits: benchRate,
   webhooks: benchWebhooks,
   cards: benchCards,
+  trading: benchTrading,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--times 1 to 1000] [--json] [--profile]`;
 
