@@ -7,7 +7,5 @@ import type { EventFamilies } from '../edge/stream/event-catalogue.ts';
 export const plannedEvents: EventFamilies = {
   integration: { names: ['connected', 'error', 'disconnected'], scope: 'integrations.read' },
   deployment: { names: ['building', 'deploying', 'live', 'failed'], scope: 'workspaces.read' },
-  trade: { names: ['submitted', 'filled', 'cancelled', 'rejected', 'expired'], scope: 'trading.read' },
   trading: { names: ['blocked'], scope: 'trading.read' },
-  backtest: { names: ['completed'], scope: 'trading.read' },
 };

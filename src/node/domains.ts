@@ -5,8 +5,9 @@ import { commerce } from '../domains/commerce/domain.ts';
 import type { Domain } from '../domains/domain.ts';
 import { identity } from '../domains/identity/domain.ts';
 import { tasks } from '../domains/tasks/domain.ts';
+import { trading } from '../domains/trading/domain.ts';
 import { webhooks } from '../domains/webhooks/domain.ts';
 import { workspaces } from '../domains/workspaces/domain.ts';
 
 /** Models are offered their tools in this order, and the API reference has their paths in it. */
-export const domains: readonly Domain[] = [tasks, workspaces, identity, accounts, webhooks, billing, commerce];
+export const domains: readonly Domain[] = [tasks, workspaces, identity, accounts, webhooks, billing, commerce, trading];

@@ -1,13 +1,15 @@
 /** Speaks like Alpaca's Trading API: shapes of the OpenAPI types in @alpacahq/alpaca-trade-api 4.0.2, seen 2026-11-23; its client passes against it. */
+
 import { randomUUID } from 'node:crypto';
 import { BrokerStandIn, type StandInOrder, type VenueAnswer, type VenueRequest } from './broker-stand-in.ts';
+import type { Json } from './json.ts';
 import type { ServedSocket } from './web-socket-server.ts';
 
 export const alpacaKeys = { apiKey: 'PKTESTKEY', apiSecret: 'alpaca-secret-of-tests' };
 const stateNames = { working: 'new', filled: 'filled', cancelled: 'canceled', rejected: 'rejected', expired: 'expired' };
 
 export class AlpacaServer extends BrokerStandIn {
-  readonly #listening = new Set<ServedSocket>();
+  private readonly listening = new Set<ServedSocket>();
 
   protected isOrderPost({ method, path }: VenueRequest): boolean {
     return method === 'POST' && path === '/v2/orders';
@@ -21,51 +23,51 @@ export class AlpacaServer extends BrokerStandIn {
     const isKnown = headers['apca-api-key-id'] === alpacaKeys.apiKey && headers['apca-api-secret-key'] === alpacaKeys.apiSecret;
     if (!isKnown) return { status: 401, json: { code: 40110000, message: 'request is not authorized' } };
     const notFound = { status: 404, json: { code: 40410000, message: 'order not found' } };
-    if (method === 'POST' && path === '/v2/orders') return this.#place(JSON.parse(body));
+    if (method === 'POST' && path === '/v2/orders') return this.place(JSON.parse(body));
     if (path === '/v2/orders' && method === 'GET') {
       const listed = this.orders.filter(({ state, hidden }) => state === 'working' && !hidden);
-      return { status: 200, json: listed.map((order) => this.#shown(order)) };
+      return { status: 200, json: listed.map((order) => this.shown(order)) };
     }
     if (path === '/v2/orders:by_client_order_id') {
       const order = this.orders.find(({ ourId, hidden }) => ourId === query.get('client_order_id') && !hidden);
-      return order === undefined ? notFound : { status: 200, json: this.#shown(order) };
+      return order === undefined ? notFound : { status: 200, json: this.shown(order) };
     }
     if (path.startsWith('/v2/orders/')) {
       const order = this.orders.find(({ id }) => id === path.slice('/v2/orders/'.length));
       if (order === undefined) return notFound;
-      if (method === 'GET') return { status: 200, json: this.#shown(order) };
+      if (method === 'GET') return { status: 200, json: this.shown(order) };
       if (order.state !== 'working')
         return { status: 422, json: { code: 42210000, message: `order is already in "${stateNames[order.state]}" state` } };
       order.state = 'cancelled';
       this.tell(order);
       return { status: 204 };
     }
-    if (path === '/v2/account/activities/FILL') return { status: 200, json: this.#activities(query) };
-    if (path === '/v2/positions') return { status: 200, json: this.#positions() };
-    if (path === '/v2/account') return { status: 200, json: this.#account() };
+    if (path === '/v2/account/activities/FILL') return { status: 200, json: this.activities(query) };
+    if (path === '/v2/positions') return { status: 200, json: this.positions() };
+    if (path === '/v2/account') return { status: 200, json: this.account() };
     return { status: 404, json: { message: 'endpoint not found' } };
   }
 
   tell(order: StandInOrder): void {
     const event =
       order.state === 'working' ? (order.filled > 0 ? 'partial_fill' : 'new') : stateNames[order.state].replace('filled', 'fill');
-    const data = { event, timestamp: new Date().toISOString(), order: this.#shown(order) };
+    const data = { event, timestamp: new Date().toISOString(), order: this.shown(order) };
     // In binary frames, as the paper stream sends them.
-    for (const socket of this.#listening) socket.send({ stream: 'trade_updates', data }, { binary: true });
+    for (const socket of this.listening) socket.send({ stream: 'trade_updates', data }, { binary: true });
   }
 
-  protected hear({ action, data }: any, socket: ServedSocket): void {
+  protected hear({ action, data }: Json, socket: ServedSocket): void {
     if (action === 'authenticate' || action === 'auth') {
       const status = data.key_id === alpacaKeys.apiKey && data.secret_key === alpacaKeys.apiSecret ? 'authorized' : 'unauthorized';
       socket.send({ stream: 'authorization', data: { status, action: 'authenticate' } }, { binary: true });
     }
     if (action === 'listen') {
-      this.#listening.add(socket);
+      this.listening.add(socket);
       socket.send({ stream: 'listening', data: { streams: data.streams } }, { binary: true });
     }
   }
 
-  #place(order: any): VenueAnswer {
+  private place(order: Json): VenueAnswer {
     if (this.orders.some(({ ourId }) => ourId === order.client_order_id))
       return { status: 422, json: { code: 40010001, message: 'client_order_id must be unique' } };
     if (typeof order.qty !== 'string') return { status: 422, json: { code: 40010001, message: 'qty is required' } };
@@ -81,10 +83,10 @@ export class AlpacaServer extends BrokerStandIn {
       limitPrice: order.limit_price ?? null,
       stopPrice: order.stop_price ?? null,
     });
-    return { status: 200, json: this.#shown(made) };
+    return { status: 200, json: this.shown(made) };
   }
 
-  #shown(order: StandInOrder) {
+  private shown(order: StandInOrder) {
     const at = new Date(order.createdAtMs).toISOString().replace('Z', '000000Z');
     const isPartly = order.state === 'working' && order.filled > 0;
     return {
@@ -123,7 +125,7 @@ export class AlpacaServer extends BrokerStandIn {
     };
   }
 
-  #activities(query: URLSearchParams) {
+  private activities(query: URLSearchParams) {
     const after = Date.parse(query.get('after') ?? '1970-01-01T00:00:00Z');
     const all = this.fills
       .filter(({ atMs }) => atMs > after)
@@ -145,7 +147,7 @@ export class AlpacaServer extends BrokerStandIn {
     return all.slice(from, from + Number(query.get('page_size') ?? 100));
   }
 
-  #positions() {
+  private positions() {
     const held = new Map<string, number>();
     for (const { symbol, side, quantity } of this.fills)
       held.set(symbol, (held.get(symbol) ?? 0) + (side === 'buy' ? quantity : -quantity));
@@ -170,7 +172,7 @@ export class AlpacaServer extends BrokerStandIn {
     }));
   }
 
-  #account() {
+  private account() {
     const cash = String(this.cash);
     return {
       id: '904837e3-3b76-47ec-b432-046db621571b',

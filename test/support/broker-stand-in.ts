@@ -2,10 +2,12 @@
  * What the stand-ins of brokers have in common: a real HTTP and WebSocket server on 127.0.0.1 that can be late, lose answers after acting, cut connections
  * and be dark for a while; orders that a test fills, ends and lists as it likes.
  */
+
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Json } from './json.ts';
 import { type ServedSocket, serveWebSockets } from './web-socket-server.ts';
 
 export type VenueRequest = { method: string; path: string; query: URLSearchParams; body: string; headers: IncomingMessage['headers'] };
@@ -51,29 +53,29 @@ export abstract class BrokerStandIn {
   dark = false;
   cash = 100_000;
   sockets = new Set<ServedSocket>();
-  readonly #server: Server;
-  #made = 0;
+  private readonly server: Server;
+  private made = 0;
 
   constructor() {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.server = createServer((request, response) => void this.serve(request, response));
     this.sockets = serveWebSockets(
-      this.#server,
+      this.server,
       (message, socket) => this.hear(message, socket),
       () => this.dark,
     );
   }
 
   async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
     return this;
   }
 
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.cut();
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
   }
 
   /** As if it had just begun. */
@@ -83,7 +85,7 @@ export abstract class BrokerStandIn {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   get posts(): VenueRequest[] {
@@ -92,14 +94,14 @@ export abstract class BrokerStandIn {
 
   protected abstract isOrderPost(request: VenueRequest): boolean;
   protected abstract answer(request: VenueRequest): VenueAnswer;
-  protected abstract hear(message: any, socket: ServedSocket): void;
+  protected abstract hear(message: Json, socket: ServedSocket): void;
   /** Tells the sockets of an order. */
   abstract tell(order: StandInOrder): void;
 
   protected make(order: Omit<StandInOrder, 'id' | 'state' | 'reason' | 'filled' | 'value' | 'createdAtMs' | 'hidden'>): StandInOrder {
     const made = {
       ...order,
-      id: this.newId(++this.#made),
+      id: this.newId(++this.made),
       state: 'working',
       reason: null,
       filled: 0,
@@ -125,7 +127,7 @@ export abstract class BrokerStandIn {
     this.tell(order);
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     request.on('error', () => {});
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -141,15 +143,15 @@ export abstract class BrokerStandIn {
     this.requests.push(heard);
     const fault = this.isOrderPost(heard) ? (this.faults.shift() ?? null) : null;
     if (fault === 'cut') return void request.socket.destroy();
-    if (fault !== null && typeof fault === 'object' && 'status' in fault) return this.#reply(response, fault);
+    if (fault !== null && typeof fault === 'object' && 'status' in fault) return this.reply(response, fault);
     const answer = this.answer(heard);
     if (fault === 'lost') return void request.socket.destroy();
     if (fault === 'hang') return;
     if (fault !== null) await delay(fault.lateMs);
-    this.#reply(response, answer);
+    this.reply(response, answer);
   }
 
-  #reply(response: ServerResponse, { status, json, text, headers }: VenueAnswer): void {
+  private reply(response: ServerResponse, { status, json, text, headers }: VenueAnswer): void {
     const body = json === undefined ? (text ?? '') : JSON.stringify(json);
     response.writeHead(status, { ...(json !== undefined && { 'content-type': 'application/json' }), ...headers }).end(body);
   }

@@ -2,8 +2,10 @@
  * Speaks like Coinbase Advanced Trade. Read from docs per endpoint and the bodies recorded in nautechsystems/nautilus_trader at a95c804
  * (crates/adapters/coinbase/test_data), seen 2026-11-23. Tokens are verified.
  */
+
 import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
 import { BrokerStandIn, type StandInOrder, type VenueAnswer, type VenueRequest } from './broker-stand-in.ts';
+import type { Json } from './json.ts';
 import type { ServedSocket } from './web-socket-server.ts';
 
 const pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -20,13 +22,13 @@ export class CoinbaseServer extends BrokerStandIn {
   /** Balances of coins. */
   readonly coins = new Map<string, number>();
   /** Tokens seen: none may come twice. */
-  readonly #tokens = new Set<string>();
-  readonly #bodies = new Map<string, StandInOrder>();
-  readonly #listening = new Set<ServedSocket>();
+  private readonly tokens = new Set<string>();
+  private readonly bodies = new Map<string, StandInOrder>();
+  private readonly listening = new Set<ServedSocket>();
 
   override forget(): void {
     super.forget();
-    this.#bodies.clear();
+    this.bodies.clear();
     this.refusesWith = null;
   }
 
@@ -40,26 +42,26 @@ export class CoinbaseServer extends BrokerStandIn {
 
   protected answer(request: VenueRequest): VenueAnswer {
     const { method, path, query, body } = request;
-    if (!this.#isSigned(request)) return { status: 401, text: 'Unauthorized' };
+    if (!this.isSigned(request)) return { status: 401, text: 'Unauthorized' };
     const rest = path.slice(root.length);
-    if (method === 'POST' && rest === '/orders') return { status: 200, json: this.#place(JSON.parse(body), body) };
+    if (method === 'POST' && rest === '/orders') return { status: 200, json: this.place(JSON.parse(body), body) };
     if (method === 'POST' && rest === '/orders/batch_cancel')
-      return { status: 200, json: { results: JSON.parse(body).order_ids.map((id: string) => this.#cancel(id)) } };
+      return { status: 200, json: { results: JSON.parse(body).order_ids.map((id: string) => this.cancel(id)) } };
     if (rest === '/orders/historical/batch') {
       const isWanted = (order: StandInOrder) => !order.hidden && (query.get('order_status') !== 'OPEN' || order.state === 'working');
       return {
         status: 200,
-        json: { orders: this.orders.filter(isWanted).map((order) => this.#shown(order)), sequence: '0', has_next: false, cursor: '' },
+        json: { orders: this.orders.filter(isWanted).map((order) => this.shown(order)), sequence: '0', has_next: false, cursor: '' },
       };
     }
-    if (rest === '/orders/historical/fills') return { status: 200, json: { fills: this.#fills(), cursor: '' } };
+    if (rest === '/orders/historical/fills') return { status: 200, json: { fills: this.shownFills(), cursor: '' } };
     if (rest.startsWith('/orders/historical/')) {
       const order = this.orders.find(({ id }) => id === rest.slice('/orders/historical/'.length));
       return order === undefined
         ? { status: 404, json: { error: 'NOT_FOUND', message: 'order not found' } }
-        : { status: 200, json: { order: this.#shown(order) } };
+        : { status: 200, json: { order: this.shown(order) } };
     }
-    if (rest === '/accounts') return { status: 200, json: { accounts: this.#accounts(), has_next: false, cursor: '', size: 1 } };
+    if (rest === '/accounts') return { status: 200, json: { accounts: this.accounts(), has_next: false, cursor: '', size: 1 } };
     return { status: 404, json: { error: 'NOT_FOUND' } };
   }
 
@@ -74,7 +76,7 @@ export class CoinbaseServer extends BrokerStandIn {
       status: stateNames[order.state],
       product_id: order.symbol,
     };
-    for (const socket of this.#listening)
+    for (const socket of this.listening)
       socket.send({
         channel: 'user',
         client_id: '',
@@ -84,9 +86,9 @@ export class CoinbaseServer extends BrokerStandIn {
       });
   }
 
-  protected hear({ type, channel, jwt }: any, socket: ServedSocket): void {
-    if (type !== 'subscribe' || this.#claimsOf(jwt) === null) return socket.send({ type: 'error', message: 'authentication failure' });
-    if (channel === 'user') this.#listening.add(socket);
+  protected hear({ type, channel, jwt }: Json, socket: ServedSocket): void {
+    if (type !== 'subscribe' || this.claimsOf(jwt) === null) return socket.send({ type: 'error', message: 'authentication failure' });
+    if (channel === 'user') this.listening.add(socket);
     socket.send({
       channel: 'subscriptions',
       client_id: '',
@@ -96,15 +98,15 @@ export class CoinbaseServer extends BrokerStandIn {
     });
   }
 
-  #isSigned({ method, path, headers }: VenueRequest): boolean {
-    const claims = this.#claimsOf((headers.authorization ?? '').replace('Bearer ', ''));
+  private isSigned({ method, path, headers }: VenueRequest): boolean {
+    const claims = this.claimsOf((headers.authorization ?? '').replace('Bearer ', ''));
     return claims?.uri === `${method} ${headers.host}${path}`;
   }
 
-  #claimsOf(token: string): any {
+  private claimsOf(token: string): Json {
     const [header, claims, signature] = token.split('.');
-    if (signature === undefined || this.#tokens.has(token)) return null;
-    this.#tokens.add(token);
+    if (signature === undefined || this.tokens.has(token)) return null;
+    this.tokens.add(token);
     const key = { key: pair.publicKey, dsaEncoding: 'ieee-p1363' } as const;
     if (!verify('sha256', Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, 'base64url'))) return null;
     const read = JSON.parse(Buffer.from(claims!, 'base64url').toString());
@@ -114,7 +116,7 @@ export class CoinbaseServer extends BrokerStandIn {
       : null;
   }
 
-  #place(order: any, body: string): unknown {
+  private place(order: Json, body: string): unknown {
     if (this.refusesWith !== null) {
       const error_response = {
         error: this.refusesWith,
@@ -124,9 +126,9 @@ export class CoinbaseServer extends BrokerStandIn {
       };
       return { success: false, failure_reason: 'UNKNOWN_FAILURE_REASON', order_id: '', error_response };
     }
-    const [[form, fields]] = Object.entries<any>(order.order_configuration) as [[string, any]];
+    const [[form, fields]] = Object.entries<Json>(order.order_configuration) as [[string, Json]];
     const made =
-      this.#bodies.get(body) ??
+      this.bodies.get(body) ??
       this.make({
         ourId: order.client_order_id,
         symbol: order.product_id,
@@ -137,12 +139,12 @@ export class CoinbaseServer extends BrokerStandIn {
         limitPrice: fields.limit_price ?? null,
         stopPrice: fields.stop_price ?? null,
       });
-    this.#bodies.set(body, made);
+    this.bodies.set(body, made);
     const success_response = { order_id: made.id, product_id: made.symbol, side: made.side.toUpperCase(), client_order_id: made.ourId };
     return { success: true, failure_reason: 'UNKNOWN_FAILURE_REASON', order_id: made.id, success_response };
   }
 
-  #cancel(id: string): unknown {
+  private cancel(id: string): unknown {
     const order = this.orders.find((one) => one.id === id);
     if (order?.state !== 'working') return { success: false, failure_reason: 'UNKNOWN_CANCEL_ORDER', order_id: id };
     order.state = 'cancelled';
@@ -150,7 +152,7 @@ export class CoinbaseServer extends BrokerStandIn {
     return { success: true, failure_reason: 'UNKNOWN_CANCEL_FAILURE_REASON', order_id: id };
   }
 
-  #shown(order: StandInOrder) {
+  private shown(order: StandInOrder) {
     const { id, symbol, ourId, side, state, quantity, filled, value, limitPrice, stopPrice } = order;
     return {
       order_id: id,
@@ -178,7 +180,7 @@ export class CoinbaseServer extends BrokerStandIn {
   }
 
   /** The newest first. */
-  #fills() {
+  private shownFills() {
     return this.fills.toReversed().map(({ id, orderId, symbol, side, quantity, price, atMs }) => ({
       entry_id: randomUUID(),
       trade_id: id,
@@ -196,7 +198,7 @@ export class CoinbaseServer extends BrokerStandIn {
     }));
   }
 
-  #accounts() {
+  private accounts() {
     const account = (currency: string, value: number, type: string) => ({
       uuid: randomUUID(),
       name: `${currency} Wallet`,

@@ -1,5 +1,7 @@
 /** Speaks like Tradier's brokerage API. Read from docs, seen 2026-11-23: docs.tradier.com as cited by others, QuantConnect/Lean.Brokerages.Tradier at 4a35a44. */
+
 import { BrokerStandIn, type StandInOrder, type VenueAnswer, type VenueRequest } from './broker-stand-in.ts';
+import type { Json } from './json.ts';
 import type { ServedSocket } from './web-socket-server.ts';
 
 export const tradierKeys = { accessToken: 'tradier-token-of-tests', accountId: 'VA000001' };
@@ -9,7 +11,7 @@ const stateNames = { working: 'open', filled: 'filled', cancelled: 'canceled', r
 export class TradierServer extends BrokerStandIn {
   /** Taken with 200 and rejected afterwards, with this reason. */
   rejectsWith: string | null = null;
-  readonly #listening = new Set<ServedSocket>();
+  private readonly listening = new Set<ServedSocket>();
 
   override forget(): void {
     super.forget();
@@ -28,14 +30,14 @@ export class TradierServer extends BrokerStandIn {
     if (headers.authorization !== `Bearer ${tradierKeys.accessToken}`) return { status: 401, text: 'Invalid Access Token' };
     if (method === 'POST' && path === '/v1/accounts/events/session')
       return { status: 200, json: { stream: { url: `${this.url.replace('http', 'ws')}/v1/accounts/events`, sessionid: 'c8638963' } } };
-    if (method === 'POST') return this.#place(new URLSearchParams(body));
+    if (method === 'POST') return this.place(new URLSearchParams(body));
     if (path === `${root}/orders`)
       return {
         status: 200,
         json: {
           orders: listed(
             'order',
-            this.orders.filter(({ hidden }) => !hidden).map((order) => this.#shown(order)),
+            this.orders.filter(({ hidden }) => !hidden).map((order) => this.shown(order)),
           ),
         },
       };
@@ -43,13 +45,13 @@ export class TradierServer extends BrokerStandIn {
       const order = this.orders.find(({ id }) => id === path.slice(`${root}/orders/`.length));
       if (order === undefined)
         return { status: 404, json: { fault: { faultstring: 'order not found', detail: { errorcode: 'not.found' } } } };
-      if (method === 'GET') return { status: 200, json: { order: this.#shown(order) } };
+      if (method === 'GET') return { status: 200, json: { order: this.shown(order) } };
       if (order.state !== 'working') return { status: 400, json: { errors: { error: 'order already in finalized state: filled' } } };
       order.state = 'cancelled';
       this.tell(order);
       return { status: 200, json: { order: { id: Number(order.id), status: 'ok' } } };
     }
-    if (path === `${root}/positions`) return { status: 200, json: { positions: listed('position', this.#positions()) } };
+    if (path === `${root}/positions`) return { status: 200, json: { positions: listed('position', this.positions()) } };
     if (path === `${root}/balances`)
       return {
         status: 200,
@@ -67,7 +69,7 @@ export class TradierServer extends BrokerStandIn {
   }
 
   tell(order: StandInOrder): void {
-    for (const socket of this.#listening)
+    for (const socket of this.listening)
       socket.send({
         id: Number(order.id),
         event: 'order',
@@ -78,12 +80,12 @@ export class TradierServer extends BrokerStandIn {
       });
   }
 
-  protected hear({ sessionid }: any, socket: ServedSocket): void {
-    if (sessionid === 'c8638963') this.#listening.add(socket);
+  protected hear({ sessionid }: Json, socket: ServedSocket): void {
+    if (sessionid === 'c8638963') this.listening.add(socket);
     else socket.cut();
   }
 
-  #place(fields: URLSearchParams): VenueAnswer {
+  private place(fields: URLSearchParams): VenueAnswer {
     if (!/^[A-Za-z0-9-]*$/.test(fields.get('tag') ?? ''))
       return { status: 400, json: { errors: { error: ['tag has characters that it may not have'] } } };
     const made = this.make({
@@ -103,7 +105,7 @@ export class TradierServer extends BrokerStandIn {
     return { status: 200, json: { order: { id: Number(made.id), status: 'ok', partner_id: 'c4998eb7-06e8-4820-a7ab-55d9760065fb' } } };
   }
 
-  #shown(order: StandInOrder) {
+  private shown(order: StandInOrder) {
     const at = new Date(order.createdAtMs).toISOString();
     return {
       id: Number(order.id),
@@ -128,7 +130,7 @@ export class TradierServer extends BrokerStandIn {
     };
   }
 
-  #positions() {
+  private positions() {
     const held = new Map<string, { quantity: number; cost: number }>();
     for (const { symbol, side, value, filled } of this.orders) {
       const sign = side === 'buy' ? 1 : -1;

@@ -1,15 +1,17 @@
 /** The server's end of WebSockets over `node:http`, for stand-ins: small messages, text or binary. */
+
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Json } from './json.ts';
 
 export class ServedSocket {
-  readonly received: any[] = [];
+  readonly received: Json[] = [];
   isOpen = true;
-  readonly #stream: Duplex;
+  private readonly stream: Duplex;
 
-  constructor(stream: Duplex, onMessage: (message: any, socket: ServedSocket) => void) {
-    this.#stream = stream;
+  constructor(stream: Duplex, onMessage: (message: Json, socket: ServedSocket) => void) {
+    this.stream = stream;
     let buffered = Buffer.alloc(0);
     stream.on('error', () => {});
     stream.on('close', () => {
@@ -31,20 +33,20 @@ export class ServedSocket {
   send(message: unknown, { binary = false } = {}): void {
     const payload = Buffer.from(typeof message === 'string' ? message : JSON.stringify(message));
     const length = payload.length < 126 ? Buffer.from([payload.length]) : Buffer.from([126, payload.length >> 8, payload.length & 255]);
-    if (this.isOpen) this.#stream.write(Buffer.concat([Buffer.from([binary ? 0x82 : 0x81]), length, payload]));
+    if (this.isOpen) this.stream.write(Buffer.concat([Buffer.from([binary ? 0x82 : 0x81]), length, payload]));
   }
 
   /** Without a farewell. */
   cut(): void {
     this.isOpen = false;
-    this.#stream.destroy();
+    this.stream.destroy();
   }
 }
 
 /** @param isRefused whether a connection is cut before it is one */
 export function serveWebSockets(
   server: Server,
-  onMessage: (message: any, socket: ServedSocket) => void,
+  onMessage: (message: Json, socket: ServedSocket) => void,
   isRefused: (request: IncomingMessage) => boolean,
 ): Set<ServedSocket> {
   const sockets = new Set<ServedSocket>();

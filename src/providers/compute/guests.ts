@@ -3,7 +3,7 @@ import type { Guest, GuestOptions } from '../sandbox/port.ts';
 
 export class Guests {
   private readonly signal: AbortSignal;
-  private readonly open: Promise<Guest>[] = [];
+  private readonly opened: Promise<Guest>[] = [];
 
   constructor(signal: AbortSignal) {
     this.signal = signal;
@@ -13,12 +13,12 @@ export class Guests {
     // Few jobs run code of callers: the others do without the module.
     const { openGuest } = await import('../sandbox/batches.ts');
     const guest = openGuest({ ...options, signal: this.signal });
-    this.open.push(guest);
+    this.opened.push(guest);
     return guest;
   }
 
   async close(): Promise<void> {
-    const ended = this.open.splice(0).map((guest) => guest.then((opened) => opened.close()));
+    const ended = this.opened.splice(0).map((guest) => guest.then((opened) => opened.close()));
     await Promise.allSettled(ended);
   }
 }

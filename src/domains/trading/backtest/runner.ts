@@ -41,20 +41,20 @@ export type SweepRequest = { strategy: BuiltInStrategy; terms: Terms; bars: Bars
 export type FinishedSweep = ({ kind: 'complete'; bars: number } & Sweep & DataFacts) | Failed;
 
 export class BacktestRunner {
-  readonly #compute: Compute;
-  readonly #gate: FairGate;
+  private readonly compute: Compute;
+  private readonly gate: FairGate;
 
   constructor(compute: Compute) {
-    this.#compute = compute;
+    this.compute = compute;
     const waiting = { maxWaiting: 10_000, maxWaitingEach: 1_000, full: 'Too many backtests wait; try again later', retryAfterS: 30 };
-    this.#gate = new FairGate({ maxRunning: 1_000, maxRunningEach: backtestLimits.atOnce, ...waiting });
+    this.gate = new FairGate({ maxRunning: 1_000, maxRunningEach: backtestLimits.atOnce, ...waiting });
   }
 
   /** Rejects with `overloaded`, `unavailable`, `draining`, or the signal's reason: what may be tried again. All else is in the result. */
   run(input: Omit<RunInput, 'task'>, options: RunnerOptions): Promise<FinishedRun> {
-    return this.#inTurn(options, async () => {
+    return this.inTurn(options, async () => {
       const pieces: Record<OutputFile, Uint8Array[]> = { 'equity.csv': [], 'trades.csv': [] };
-      const result = (await this.#perform(
+      const result = (await this.perform(
         input.strategy.type === 'custom' ? custom : builtIn,
         { task: 'run', ...input },
         options,
@@ -70,14 +70,14 @@ export class BacktestRunner {
 
   /** @param request its grid has no `gridIssues` */
   sweep({ strategy, terms, bars, grid, rankBy }: SweepRequest, options: RunnerOptions): Promise<FinishedSweep> {
-    return this.#inTurn(options, async () => {
+    return this.inTurn(options, async () => {
       const all = combinations(grid);
       const runs: SweepRun[] = [];
       for (;;) {
         const left: Parameters[] = all.slice(runs.length);
         const done = runs.length;
         const input: SweepInput = { task: 'sweep', strategy, terms, bars, combinations: left };
-        const part = (await this.#perform(builtIn, input, options, (report) => {
+        const part = (await this.perform(builtIn, input, options, (report) => {
           if ('progress' in report) options.onProgress?.((done + report.progress * left.length) / all.length);
         })) as SweepResult;
         if (part.kind === 'failed') return part;
@@ -90,21 +90,21 @@ export class BacktestRunner {
   }
 
   get size(): { running: number; waiting: number } {
-    return this.#gate.size;
+    return this.gate.size;
   }
 
-  #inTurn<T>({ account, signal }: RunnerOptions, work: () => Promise<T>): Promise<T> {
-    return this.#gate.pass(account, work, signal);
+  private inTurn<T>({ account, signal }: RunnerOptions, work: () => Promise<T>): Promise<T> {
+    return this.gate.pass(account, work, signal);
   }
 
-  async #perform(
+  private async perform(
     job: Job<JobInput, RunResult | SweepResult>,
     input: JobInput,
     { account, signal, open }: RunnerOptions,
     onReport: (report: JobReport) => void,
   ): Promise<RunResult | SweepResult> {
     try {
-      return await this.#compute.run(job, input, {
+      return await this.compute.run(job, input, {
         account,
         signal,
         ...(open && { open }),

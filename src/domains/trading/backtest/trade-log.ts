@@ -22,102 +22,102 @@ export type TradeColumns = {
 const firstRoom = 256;
 
 export class TradeLog {
-  #columns: TradeColumns = emptyColumns(firstRoom);
-  #count = 0;
+  private columns: TradeColumns = emptyColumns(firstRoom);
+  private count = 0;
   /** Of the trade under way, by symbol. */
-  readonly #entryBar: Int32Array;
-  readonly #side: Int8Array;
-  readonly #entered: Float64Array;
-  readonly #paid: Float64Array;
-  readonly #left: Float64Array;
-  readonly #received: Float64Array;
-  readonly #most: Float64Array;
-  readonly #commission: Float64Array;
-  readonly #dividends: Float64Array;
+  private readonly entryBar: Int32Array;
+  private readonly side: Int8Array;
+  private readonly entered: Float64Array;
+  private readonly paid: Float64Array;
+  private readonly left: Float64Array;
+  private readonly received: Float64Array;
+  private readonly most: Float64Array;
+  private readonly commission: Float64Array;
+  private readonly dividends: Float64Array;
 
   constructor(symbols: number) {
-    this.#entryBar = new Int32Array(symbols);
-    this.#side = new Int8Array(symbols);
-    this.#entered = new Float64Array(symbols);
-    this.#paid = new Float64Array(symbols);
-    this.#left = new Float64Array(symbols);
-    this.#received = new Float64Array(symbols);
-    this.#most = new Float64Array(symbols);
-    this.#commission = new Float64Array(symbols);
-    this.#dividends = new Float64Array(symbols);
+    this.entryBar = new Int32Array(symbols);
+    this.side = new Int8Array(symbols);
+    this.entered = new Float64Array(symbols);
+    this.paid = new Float64Array(symbols);
+    this.left = new Float64Array(symbols);
+    this.received = new Float64Array(symbols);
+    this.most = new Float64Array(symbols);
+    this.commission = new Float64Array(symbols);
+    this.dividends = new Float64Array(symbols);
   }
 
   /** A fill of `after − before` shares, which are signed quantities held. */
   fill(s: number, bar: number, before: number, after: number, price: number, commissionRate: number): void {
     const flips = before > 0 ? after < 0 : before < 0 && after > 0;
     const between = flips ? 0 : after;
-    if (before === 0) this.#begin(s, bar, after > 0 ? 1 : -1);
-    this.#add(s, before, between, price, commissionRate);
-    if (between === 0) this.#end(s, bar, 0, 0);
+    if (before === 0) this.begin(s, bar, after > 0 ? 1 : -1);
+    this.add(s, before, between, price, commissionRate);
+    if (between === 0) this.end(s, bar, 0, 0);
     if (!flips) return;
-    this.#begin(s, bar, after > 0 ? 1 : -1);
-    this.#add(s, 0, after, price, commissionRate);
+    this.begin(s, bar, after > 0 ? 1 : -1);
+    this.add(s, 0, after, price, commissionRate);
   }
 
   /** Cash that the holding of the symbol was paid, or had to pay. */
   receive(s: number, cash: number): void {
-    this.#dividends[s]! += cash;
+    this.dividends[s]! += cash;
   }
 
   /** After the last bar: what is still held counts at its last close. */
   close(quantities: Float64Array, lastCloses: Float64Array): TradeColumns {
-    for (let s = 0; s < quantities.length; s++) if (quantities[s] !== 0) this.#end(s, -1, quantities[s]!, lastCloses[s]!);
-    const count = this.#count;
-    return mapColumns(this.#columns, count, (column) => column.subarray(0, count));
+    for (let s = 0; s < quantities.length; s++) if (quantities[s] !== 0) this.end(s, -1, quantities[s]!, lastCloses[s]!);
+    const count = this.count;
+    return mapColumns(this.columns, count, (column) => column.subarray(0, count));
   }
 
-  #begin(s: number, bar: number, side: 1 | -1): void {
-    this.#entryBar[s] = bar;
-    this.#side[s] = side;
-    this.#entered[s] = this.#paid[s] = this.#left[s] = this.#received[s] = this.#most[s] = 0;
-    this.#commission[s] = this.#dividends[s] = 0;
+  private begin(s: number, bar: number, side: 1 | -1): void {
+    this.entryBar[s] = bar;
+    this.side[s] = side;
+    this.entered[s] = this.paid[s] = this.left[s] = this.received[s] = this.most[s] = 0;
+    this.commission[s] = this.dividends[s] = 0;
   }
 
-  #add(s: number, before: number, after: number, price: number, commissionRate: number): void {
+  private add(s: number, before: number, after: number, price: number, commissionRate: number): void {
     const size = Math.abs(after);
     const change = size - Math.abs(before);
     const notional = Math.abs(change) * price;
     if (change > 0) {
-      this.#entered[s]! += change;
-      this.#paid[s]! += notional;
+      this.entered[s]! += change;
+      this.paid[s]! += notional;
     } else {
-      this.#left[s]! -= change;
-      this.#received[s]! += notional;
+      this.left[s]! -= change;
+      this.received[s]! += notional;
     }
-    if (size > this.#most[s]!) this.#most[s] = size;
-    this.#commission[s]! += notional * commissionRate;
+    if (size > this.most[s]!) this.most[s] = size;
+    this.commission[s]! += notional * commissionRate;
   }
 
-  #end(s: number, bar: number, quantity: number, lastClose: number): void {
-    if (this.#count === this.#columns.symbol.length) this.#grow();
-    const at = this.#count++;
-    const columns = this.#columns;
-    const side = this.#side[s]!;
+  private end(s: number, bar: number, quantity: number, lastClose: number): void {
+    if (this.count === this.columns.symbol.length) this.grow();
+    const at = this.count++;
+    const columns = this.columns;
+    const side = this.side[s]!;
     const open = quantity !== 0;
     columns.symbol[at] = s;
     columns.side[at] = side;
-    columns.entryBar[at] = this.#entryBar[s]!;
+    columns.entryBar[at] = this.entryBar[s]!;
     columns.exitBar[at] = open ? -1 : bar;
-    columns.quantity[at] = this.#most[s]!;
-    columns.entryPrice[at] = this.#paid[s]! / this.#entered[s]!;
-    columns.exitPrice[at] = open ? lastClose : this.#received[s]! / this.#left[s]!;
-    columns.commission[at] = this.#commission[s]!;
+    columns.quantity[at] = this.most[s]!;
+    columns.entryPrice[at] = this.paid[s]! / this.entered[s]!;
+    columns.exitPrice[at] = open ? lastClose : this.received[s]! / this.left[s]!;
+    columns.commission[at] = this.commission[s]!;
     columns.profit[at] =
-      side * (this.#received[s]! + Math.abs(quantity) * lastClose - this.#paid[s]!) + this.#dividends[s]! - this.#commission[s]!;
+      side * (this.received[s]! + Math.abs(quantity) * lastClose - this.paid[s]!) + this.dividends[s]! - this.commission[s]!;
   }
 
-  #grow(): void {
-    const larger = emptyColumns(this.#columns.symbol.length * 2);
+  private grow(): void {
+    const larger = emptyColumns(this.columns.symbol.length * 2);
     mapColumns(larger, 0, (column, name) => {
-      (column as Float64Array).set(this.#columns[name] as Float64Array);
+      (column as Float64Array).set(this.columns[name] as Float64Array);
       return column;
     });
-    this.#columns = larger;
+    this.columns = larger;
   }
 }
 

@@ -37,119 +37,119 @@ const readyWithinMs = 15_000;
 const lastingMs = 60_000;
 
 export class UpdateSocket implements UpdateStream {
-  readonly #options: UpdateSocketOptions;
-  readonly #stop = new AbortController();
-  #socket: OutboundSocket | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #failures = 0;
-  #isReady = false;
-  #openedAtMs = 0;
+  private readonly options: UpdateSocketOptions;
+  private readonly stop = new AbortController();
+  private socket: OutboundSocket | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private failures = 0;
+  private isReady = false;
+  private openedAtMs = 0;
   /** Names the connection that may speak: events of an earlier one are ignored. */
-  #turn = 0;
+  private turn = 0;
 
   constructor(options: UpdateSocketOptions) {
-    this.#options = options;
-    this.#connect();
+    this.options = options;
+    this.connect();
   }
 
   close(): void {
-    this.#stop.abort();
-    this.#turn++;
-    clearTimeout(this.#timer);
-    this.#socket?.close();
-    this.#socket = null;
+    this.stop.abort();
+    this.turn++;
+    clearTimeout(this.timer);
+    this.socket?.close();
+    this.socket = null;
   }
 
-  #connect(): void {
-    const turn = ++this.#turn;
-    this.#isReady = false;
-    this.#expect(turn, readyWithinMs, 'no answer in time');
-    this.#options.opening(this.#stop.signal).then(
+  private connect(): void {
+    const turn = ++this.turn;
+    this.isReady = false;
+    this.expect(turn, readyWithinMs, 'no answer in time');
+    this.options.opening(this.stop.signal).then(
       ({ url, configured, first }) => {
-        if (turn !== this.#turn) return;
+        if (turn !== this.turn) return;
         try {
-          this.#socket = this.#options.outbound.webSocket(url, this.#listener(turn, first), { configured });
+          this.socket = this.options.outbound.webSocket(url, this.listener(turn, first), { configured });
         } catch {
-          this.#fail(turn, 'the address of the stream cannot be used');
+          this.fail(turn, 'the address of the stream cannot be used');
         }
       },
-      () => this.#fail(turn, 'the stream could not be asked for'),
+      () => this.fail(turn, 'the stream could not be asked for'),
     );
   }
 
-  #listener(turn: number, first: readonly string[]) {
-    const isCurrent = () => turn === this.#turn;
+  private listener(turn: number, first: readonly string[]) {
+    const isCurrent = () => turn === this.turn;
     return {
       opened: () => {
         if (!isCurrent()) return;
-        this.#say(first);
-        if (this.#options.readyOnOpen === true) this.#ready(turn);
+        this.say(first);
+        if (this.options.readyOnOpen === true) this.ready(turn);
       },
       message: (data: string | Uint8Array) => {
-        if (isCurrent()) this.#take(turn, data);
+        if (isCurrent()) this.take(turn, data);
       },
-      closed: (reason: string) => this.#fail(turn, reason),
+      closed: (reason: string) => this.fail(turn, reason),
     };
   }
 
-  #take(turn: number, data: string | Uint8Array): void {
-    const { listener, meaningOf, silenceMs } = this.#options;
+  private take(turn: number, data: string | Uint8Array): void {
+    const { listener, meaningOf, silenceMs } = this.options;
     const meaning = meaningOf(messageIn(data));
-    if (this.#isReady) {
-      clearTimeout(this.#timer);
-      if (silenceMs !== null) this.#expect(turn, silenceMs, 'nothing was heard for too long');
+    if (this.isReady) {
+      clearTimeout(this.timer);
+      if (silenceMs !== null) this.expect(turn, silenceMs, 'nothing was heard for too long');
     }
     switch (meaning.kind) {
       case 'ready':
-        return this.#ready(turn);
+        return this.ready(turn);
       case 'say':
-        return this.#say(meaning.say);
+        return this.say(meaning.say);
       case 'changed':
         for (const order of meaning.orders) listener.changed(order);
         return;
       case 'refused':
-        this.#failures = Number.MAX_SAFE_INTEGER;
-        return this.#fail(turn, meaning.reason);
+        this.failures = Number.MAX_SAFE_INTEGER;
+        return this.fail(turn, meaning.reason);
       case 'nothing':
         return;
     }
   }
 
-  #ready(turn: number): void {
-    if (this.#isReady) return;
-    this.#isReady = true;
-    this.#openedAtMs = monotonicMs();
-    clearTimeout(this.#timer);
-    const { listener, silenceMs } = this.#options;
-    if (silenceMs !== null) this.#expect(turn, silenceMs, 'nothing was heard for too long');
+  private ready(turn: number): void {
+    if (this.isReady) return;
+    this.isReady = true;
+    this.openedAtMs = monotonicMs();
+    clearTimeout(this.timer);
+    const { listener, silenceMs } = this.options;
+    if (silenceMs !== null) this.expect(turn, silenceMs, 'nothing was heard for too long');
     listener.connected();
   }
 
-  #say(texts: readonly string[]): void {
-    for (const text of texts) this.#socket?.send(text);
+  private say(texts: readonly string[]): void {
+    for (const text of texts) this.socket?.send(text);
   }
 
-  #expect(turn: number, withinMs: number, otherwise: string): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#fail(turn, otherwise), withinMs);
-    this.#timer.unref();
+  private expect(turn: number, withinMs: number, otherwise: string): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.fail(turn, otherwise), withinMs);
+    this.timer.unref();
   }
 
-  #fail(turn: number, reason: string): void {
-    if (turn !== this.#turn) return;
-    const wasReady = this.#isReady;
-    if (wasReady && monotonicMs() - this.#openedAtMs >= lastingMs) this.#failures = 0;
-    this.#turn++;
-    this.#isReady = false;
-    this.#socket?.close();
-    this.#socket = null;
-    clearTimeout(this.#timer);
-    if (this.#stop.signal.aborted) return;
-    if (wasReady) this.#options.listener.lost(reason);
-    const pauseMs = backoffMs(this.#failures, this.#options.firstPauseMs ?? 1_000, longestPauseMs);
-    this.#failures = Math.min(this.#failures + 1, 30);
-    this.#timer = setTimeout(() => this.#connect(), pauseMs);
-    this.#timer.unref();
+  private fail(turn: number, reason: string): void {
+    if (turn !== this.turn) return;
+    const wasReady = this.isReady;
+    if (wasReady && monotonicMs() - this.openedAtMs >= lastingMs) this.failures = 0;
+    this.turn++;
+    this.isReady = false;
+    this.socket?.close();
+    this.socket = null;
+    clearTimeout(this.timer);
+    if (this.stop.signal.aborted) return;
+    if (wasReady) this.options.listener.lost(reason);
+    const pauseMs = backoffMs(this.failures, this.options.firstPauseMs ?? 1_000, longestPauseMs);
+    this.failures = Math.min(this.failures + 1, 30);
+    this.timer = setTimeout(() => this.connect(), pauseMs);
+    this.timer.unref();
   }
 }
 

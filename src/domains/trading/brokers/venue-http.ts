@@ -42,16 +42,16 @@ const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
 
 export class VenueHttp {
   readonly baseUrl: string;
-  readonly #options: VenueHttpOptions;
+  private readonly options: VenueHttpOptions;
 
   constructor(options: VenueHttpOptions) {
-    this.#options = options;
+    this.options = options;
     this.baseUrl = options.baseUrl;
   }
 
   /** Never rejects, and never sends again. */
   async send({ method, path, body, contentType, headers, signal }: VenueRequest): Promise<VenueReply> {
-    const { outbound, timeoutMs, account, clock } = this.#options;
+    const { outbound, timeoutMs, account, clock } = this.options;
     try {
       const response = await outbound.fetch(`${this.baseUrl}${path}`, {
         method,

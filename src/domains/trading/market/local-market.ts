@@ -22,14 +22,16 @@ export interface LocalMarket extends MarketSource {
    * which nobody is told of. Returns what ends that.
    */
   onContent(listener: (content: NewContent) => void): () => void;
+  /** Resolves once quotes can be asked for: until a file was looked at first, it knows no symbol. */
+  readonly ready: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Never rejects for a file that is missing or bad: it is waited for, and logged. */
-export async function openLocalMarket({ settings, log, system = systemClock }: LocalMarketOptions): Promise<LocalMarket> {
+/** A file that is missing or bad is waited for, and logged. */
+export function openLocalMarket({ settings, log, system = systemClock }: LocalMarketOptions): LocalMarket {
   if (settings.marketDataFile === null) return embeddedMarket(settings.marketHours ?? 'always', system);
   const hours = settings.marketHours ?? 'exchange';
-  const file = await MarketFile.open({ path: settings.marketDataFile, hours, log, system });
+  const file = MarketFile.open({ path: settings.marketDataFile, hours, log, system });
   return marketOfFile(file, hours);
 }
 
@@ -44,6 +46,7 @@ function embeddedMarket(hours: MarketHours, clock: Clock): LocalMarket {
     quote: async (symbol) => quoteNow(symbol),
     actions: async (symbol, start, end) => embeddedActions(symbol, start, end),
     onContent: () => () => {},
+    ready: Promise.resolve(),
     close: async () => {},
   };
 }
@@ -63,6 +66,7 @@ function marketOfFile(file: MarketFile, hours: MarketHours): LocalMarket {
     quote: async (symbol) => file.quote(symbol),
     actions: async (symbol, start, end) => known(symbol, start, end),
     onContent: (listener) => file.onContent(listener),
+    ready: file.looked,
     close: () => file.close(),
   };
 }

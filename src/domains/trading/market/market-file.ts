@@ -45,12 +45,16 @@ export class MarketFile {
     this.options = { system: systemClock, monotonic: monotonicMs, everyMs: defaultEveryMs, ...options };
   }
 
-  /** Resolves once the file was looked at. One that is missing or bad is waited for; until then no symbol is known. */
-  static async open(options: MarketFileOptions): Promise<MarketFile> {
+  /** The file is looked at from now on; `looked` says when that was done first. One that is missing or bad is waited for; until then no symbol is known. */
+  static open(options: MarketFileOptions): MarketFile {
     const file = new MarketFile(options);
-    await file.look();
-    file.lookAgain();
+    void file.look().then(() => file.lookAgain());
     return file;
+  }
+
+  /** The look that is under way, or was the last. */
+  get looked(): Promise<void> {
+    return this.looking;
   }
 
   /** null for a symbol that the file does not have. */

@@ -28,58 +28,58 @@ export interface Decider {
 
 export class Momentum implements Decider {
   held: Held = 0;
-  readonly #past: Float64Array;
-  #next = 0;
+  private readonly past: Float64Array;
+  private next = 0;
 
   constructor({ lookback }: MomentumConfig) {
-    this.#past = new Float64Array(lookback).fill(Number.NaN);
+    this.past = new Float64Array(lookback).fill(Number.NaN);
   }
 
   observe(close: number): void {
-    this.#replace(close);
+    this.replace(close);
   }
 
   decide(close: number): number {
     // Until enough bars are there the close before is NaN, and nothing is greater than that.
-    this.held = close > this.#replace(close) ? 1 : 0;
+    this.held = close > this.replace(close) ? 1 : 0;
     return this.held;
   }
 
   /** Puts the close in the place of the one that is `lookback` bars older, and answers that one. */
-  #replace(close: number): number {
-    const past = this.#past;
-    const at = this.#next;
+  private replace(close: number): number {
+    const past = this.past;
+    const at = this.next;
     const before = past[at]!;
     past[at] = close;
-    this.#next = at + 1 === past.length ? 0 : at + 1;
+    this.next = at + 1 === past.length ? 0 : at + 1;
     return before;
   }
 }
 
 export class MeanReversion implements Decider {
   held: Held = 0;
-  readonly #window: ZWindow;
-  readonly #entry: number;
-  readonly #exit: number;
+  private readonly window: ZWindow;
+  private readonly entry: number;
+  private readonly exit: number;
 
   constructor({ lookback, z_entry, z_exit }: MeanReversionConfig) {
-    this.#window = new ZWindow(lookback);
-    this.#entry = z_entry;
-    this.#exit = z_exit;
+    this.window = new ZWindow(lookback);
+    this.entry = z_entry;
+    this.exit = z_exit;
   }
 
   observe(close: number): void {
-    this.#window.push(close);
+    this.window.push(close);
   }
 
   decide(close: number): number {
-    this.#window.push(close);
-    const z = this.#window.near(this.#entry, this.#exit);
-    if (this.held === 1 && z >= -this.#exit) this.held = 0;
-    else if (this.held === -1 && z <= this.#exit) this.held = 0;
+    this.window.push(close);
+    const z = this.window.near(this.entry, this.exit);
+    if (this.held === 1 && z >= -this.exit) this.held = 0;
+    else if (this.held === -1 && z <= this.exit) this.held = 0;
     if (this.held === 0) {
-      if (z <= -this.#entry) this.held = 1;
-      else if (z >= this.#entry) this.held = -1;
+      if (z <= -this.entry) this.held = 1;
+      else if (z >= this.entry) this.held = -1;
     }
     return this.held;
   }
@@ -88,29 +88,29 @@ export class MeanReversion implements Decider {
 /** Decides about two symbols at the bars that both have. */
 export class Arbitrage {
   held: Held = 0;
-  readonly #window: ZWindow;
-  readonly #entry: number;
-  readonly #exit: number;
+  private readonly window: ZWindow;
+  private readonly entry: number;
+  private readonly exit: number;
 
   constructor({ lookback = defaultArbitrageLookback, z_entry, z_exit }: ArbitrageConfig) {
-    this.#window = new ZWindow(lookback);
-    this.#entry = z_entry;
-    this.#exit = z_exit;
+    this.window = new ZWindow(lookback);
+    this.entry = z_entry;
+    this.exit = z_exit;
   }
 
   observe(closeA: number, closeB: number): void {
-    this.#window.push(Math.log(closeA) - Math.log(closeB));
+    this.window.push(Math.log(closeA) - Math.log(closeB));
   }
 
   /** Answers the target weight of A; that of B is its negative. */
   decide(closeA: number, closeB: number): number {
     this.observe(closeA, closeB);
-    const z = this.#window.near(this.#entry, this.#exit);
+    const z = this.window.near(this.entry, this.exit);
     // A spread above its mean is held short, one below it long: past the mean, the sign of z is that of what is held.
-    if (this.held !== 0 && (Math.abs(z) <= this.#exit || z * this.held > 0)) this.held = 0;
+    if (this.held !== 0 && (Math.abs(z) <= this.exit || z * this.held > 0)) this.held = 0;
     if (this.held === 0) {
-      if (z >= this.#entry) this.held = -1;
-      else if (z <= -this.#entry) this.held = 1;
+      if (z >= this.entry) this.held = -1;
+      else if (z <= -this.entry) this.held = 1;
     }
     return this.held / 2;
   }

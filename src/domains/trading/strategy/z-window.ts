@@ -11,46 +11,46 @@ const leastShareOfSquares = 1e-6;
 const leastDeviationOfMean = 1e-8;
 
 export class ZWindow {
-  readonly #values: Float64Array;
-  readonly #length: number;
+  private readonly values: Float64Array;
+  private readonly length: number;
   /** Where the next value goes, which is where the oldest one is once the window is full. */
-  #next = 0;
-  #count = 0;
+  private next = 0;
+  private count = 0;
   /** How many of the newest values are the same. */
-  #same = 0;
-  #newest = Number.NaN;
-  /** Sums over the window of d and d², where d is the distance from the anchor; they hold while `#summed`. */
-  #anchor = 0;
-  #sum = 0;
-  #squares = 0;
-  /** The largest that `#squares` was since they were summed afresh: the error of the sums grows with it. */
-  #largestSquares = 0;
-  #summed = false;
+  private same = 0;
+  private newest = Number.NaN;
+  /** Sums over the window of d and d², where d is the distance from the anchor; they hold while `summed`. */
+  private anchor = 0;
+  private sum = 0;
+  private squares = 0;
+  /** The largest that `squares` was since they were summed afresh: the error of the sums grows with it. */
+  private largestSquares = 0;
+  private summed = false;
 
   constructor(length: number) {
-    this.#length = length;
-    this.#values = new Float64Array(length);
+    this.length = length;
+    this.values = new Float64Array(length);
   }
 
   get full(): boolean {
-    return this.#count === this.#length;
+    return this.count === this.length;
   }
 
   push(value: number): void {
-    const at = this.#next;
-    if (this.#summed) {
-      const came = value - this.#anchor;
-      const went = this.#values[at]! - this.#anchor;
-      this.#sum += came - went;
-      this.#squares += came * came - went * went;
-      if (this.#squares > this.#largestSquares) this.#largestSquares = this.#squares;
-    } else if (this.#count < this.#length) this.#count++;
-    this.#values[at] = value;
-    this.#same = value === this.#newest ? this.#same + 1 : 1;
-    this.#newest = value;
-    this.#next = at + 1 === this.#length ? 0 : at + 1;
+    const at = this.next;
+    if (this.summed) {
+      const came = value - this.anchor;
+      const went = this.values[at]! - this.anchor;
+      this.sum += came - went;
+      this.squares += came * came - went * went;
+      if (this.squares > this.largestSquares) this.largestSquares = this.squares;
+    } else if (this.count < this.length) this.count++;
+    this.values[at] = value;
+    this.same = value === this.newest ? this.same + 1 : 1;
+    this.newest = value;
+    this.next = at + 1 === this.length ? 0 : at + 1;
     // Errors of the sliding sums do not grow for longer than a window.
-    if (this.#next === 0 && this.#summed) this.#summed = false;
+    if (this.next === 0 && this.summed) this.summed = false;
   }
 
   /**
@@ -58,15 +58,15 @@ export class ZWindow {
    * close. NaN until the window is full.
    */
   near(a: number, b: number): number {
-    if (this.#count < this.#length) return Number.NaN;
-    if (this.#same >= this.#length) return 0;
-    if (!this.#summed) this.#sumAfresh();
-    if (!this.#wellConditioned()) {
-      this.#sumAfresh();
-      if (!this.#wellConditioned()) return this.exact();
+    if (this.count < this.length) return Number.NaN;
+    if (this.same >= this.length) return 0;
+    if (!this.summed) this.sumAfresh();
+    if (!this.wellConditioned()) {
+      this.sumAfresh();
+      if (!this.wellConditioned()) return this.exact();
     }
-    const mean = this.#sum / this.#length;
-    const z = (this.#newest - this.#anchor - mean) / Math.sqrt(this.#variance());
+    const mean = this.sum / this.length;
+    const z = (this.newest - this.anchor - mean) / Math.sqrt(this.variance());
     const size = Math.abs(z);
     const error = margin * (1 + size);
     return Math.abs(size - a) < error || Math.abs(size - b) < error || size < error ? this.exact() : z;
@@ -74,10 +74,10 @@ export class ZWindow {
 
   /** The definition, summed from the oldest value to the newest. */
   exact(): number {
-    if (this.#count < this.#length) return Number.NaN;
-    const values = this.#values;
-    const length = this.#length;
-    const oldest = this.#next;
+    if (this.count < this.length) return Number.NaN;
+    const values = this.values;
+    const length = this.length;
+    const oldest = this.next;
     let sum = 0;
     for (let i = oldest; i < length; i++) sum += values[i]!;
     for (let i = 0; i < oldest; i++) sum += values[i]!;
@@ -87,23 +87,23 @@ export class ZWindow {
     for (let i = 0; i < oldest; i++) squares += (values[i]! - mean) ** 2;
     const deviation = Math.sqrt(squares / (length - 1));
     // Where all values are the same, rounding of the mean must not make a deviation.
-    return deviation === 0 || this.#same >= length ? 0 : (this.#newest - mean) / deviation;
+    return deviation === 0 || this.same >= length ? 0 : (this.newest - mean) / deviation;
   }
 
-  #variance(): number {
-    return (this.#squares - (this.#sum * this.#sum) / this.#length) / (this.#length - 1);
+  private variance(): number {
+    return (this.squares - (this.sum * this.sum) / this.length) / (this.length - 1);
   }
 
-  #wellConditioned(): boolean {
-    const variance = this.#variance();
-    const mean = this.#anchor + this.#sum / this.#length;
+  private wellConditioned(): boolean {
+    const variance = this.variance();
+    const mean = this.anchor + this.sum / this.length;
     const least = leastDeviationOfMean * mean;
-    return variance * (this.#length - 1) > leastShareOfSquares * this.#largestSquares && variance > least * least;
+    return variance * (this.length - 1) > leastShareOfSquares * this.largestSquares && variance > least * least;
   }
 
-  #sumAfresh(): void {
-    const values = this.#values;
-    const length = this.#length;
+  private sumAfresh(): void {
+    const values = this.values;
+    const length = this.length;
     let total = 0;
     for (let i = 0; i < length; i++) total += values[i]!;
     const anchor = total / length;
@@ -114,10 +114,10 @@ export class ZWindow {
       sum += distance;
       squares += distance * distance;
     }
-    this.#anchor = anchor;
-    this.#sum = sum;
-    this.#squares = squares;
-    this.#largestSquares = squares;
-    this.#summed = true;
+    this.anchor = anchor;
+    this.sum = sum;
+    this.squares = squares;
+    this.largestSquares = squares;
+    this.summed = true;
   }
 }

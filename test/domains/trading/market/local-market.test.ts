@@ -30,8 +30,9 @@ async function marketFile(t: TestContext, first: unknown, hours: 'always' | 'exc
   };
   if (first !== null) await write(first);
   const system = { nowMs: () => systemMs + time.ms };
-  const file = await MarketFile.open({ path, hours, log, system, monotonic: () => time.ms, everyMs: 600_000 });
+  const file = MarketFile.open({ path, hours, log, system, monotonic: () => time.ms, everyMs: 600_000 });
   t.after(() => file.close());
+  await file.looked;
   const replace = async (content: unknown) => {
     await write(content);
     await file.look();
@@ -206,7 +207,7 @@ test('whatever a file holds, it is a market or a fault that says where', () => {
 
 test('without a file the market is embedded and open around the clock, and quotes and bars go by the clock it is given', async () => {
   const system = { nowMs: () => at('2026-11-22T03:00:00.700Z') };
-  const market = await openLocalMarket({ settings: loadConfig({}), log: silentLog, system });
+  const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system });
   const quote = quoteView((await market.quote('AAPL'))!);
   assert.deepEqual(
     [quote.source, quote.session, quote.at, quote.next_open],
@@ -218,7 +219,7 @@ test('without a file the market is embedded and open around the clock, and quote
     ['2026-11-19', '2026-11-20'],
   );
   assert.match(bars.data_hash, /^[0-9a-f]{64}$/);
-  const byTheExchange = await openLocalMarket({ settings: loadConfig({ MARKET_HOURS: 'exchange' }), log: silentLog, system });
+  const byTheExchange = openLocalMarket({ settings: loadConfig({ MARKET_HOURS: 'exchange' }), log: silentLog, system });
   assert.equal(byTheExchange.quoteNow('AAPL')!.session, 'closed');
 });
 
@@ -230,8 +231,11 @@ test('with a file the market keeps the hours of the exchange unless told otherwi
     path,
     JSON.stringify({ now: '2026-03-08T12:00:00Z', quotes: { AAPL: aapl }, actions: [{ type: 'dividend', symbol: 'AAPL', amount: 1 }] }),
   );
-  const open = (env: Record<string, string> = {}) =>
-    openLocalMarket({ settings: loadConfig({ MARKET_DATA_FILE: path, ...env }), log: silentLog });
+  const open = async (env: Record<string, string> = {}) => {
+    const opened = openLocalMarket({ settings: loadConfig({ MARKET_DATA_FILE: path, ...env }), log: silentLog });
+    await opened.ready;
+    return opened;
+  };
   const market = await open();
   t.after(() => market.close());
   assert.equal(market.quoteNow('AAPL')!.session, 'closed');

@@ -28,25 +28,25 @@ type Script = {
 /** A venue: Alpaca's ids are unique, Coinbase answers a repeat with the first order, Tradier makes another one. */
 class Venue {
   orders: { atMs: number }[] = [];
-  readonly #script: Script;
+  private readonly script: Script;
 
   constructor(script: Script) {
-    this.#script = script;
+    this.script = script;
   }
 
   receive(atMs: number): PostAnswer {
-    if (this.#script.refuses === 'always') return { kind: 'refused', reason: 'no money' };
+    if (this.script.refuses === 'always') return { kind: 'refused', reason: 'no money' };
     const has = this.orders.length > 0;
     // The first order has taken the money.
-    if (has && this.#script.refuses === 'the second') return { kind: 'refused', reason: 'no money' };
-    if (has && this.#script.afterUnknown === 'look_up_then_repeat') return { kind: 'exists' };
-    if (has && this.#script.afterUnknown === 'repeat') return { kind: 'accepted' };
+    if (has && this.script.refuses === 'the second') return { kind: 'refused', reason: 'no money' };
+    if (has && this.script.afterUnknown === 'look_up_then_repeat') return { kind: 'exists' };
+    if (has && this.script.afterUnknown === 'repeat') return { kind: 'accepted' };
     this.orders.push({ atMs });
     return { kind: 'accepted' };
   }
 
   isListed(nowMs: number): boolean {
-    return this.orders.some(({ atMs }) => nowMs >= atMs + this.#script.listedAfterMs);
+    return this.orders.some(({ atMs }) => nowMs >= atMs + this.script.listedAfterMs);
   }
 }
 

@@ -1,0 +1,15 @@
+/** The API reference's chapter on trading, with examples. */
+import type { ReferencePart } from '../../edge/http/reference-part.ts';
+
+export const tradingApi: ReferencePart = {
+  chapters: [
+    {
+      name: 'Trading',
+      paths: ['/trading'],
+      description:
+        'Quotes, orders, positions, brokers, strategies and backtests. Everything is paper unless live trading is on in the settings and the request says so. ' +
+        'A test key trades in a paper account of its own, which begins with 100,000 USD.',
+    },
+  ],
+  examples: {},
+};
