@@ -74,7 +74,8 @@ export type StartedDomain = {
   stop?(): Promise<void> | void;
 };
 
-export type Domain = {
+/** @typeParam Parts what its tools and its start share on a node */
+export type Domain<Parts = any> = {
   /** As its folder. */
   name: string;
   /** Id prefixes, by the kind of resource. */
@@ -84,12 +85,14 @@ export type Domain = {
   events?: EventFamilies;
   /** Its chapters of the API reference. */
   api?: ReferencePart;
+  /** Called once for a node, before `agentTools` and `start`, which get what it returns: for what both need one of, such as a feed of prices. */
+  open?(platform: Platform): Parts;
   /** Its tools for agents, in the order in which models are offered them. */
-  agentTools?(platform: Platform): Tool[];
-  start(platform: StartPlatform): StartedDomain;
+  agentTools?(platform: Platform, parts: Parts): Tool[];
+  start(platform: StartPlatform, parts: Parts): StartedDomain;
 };
 
 /** Checks the types and returns the same. */
-export function defineDomain<D extends Domain>(domain: D): D {
+export function defineDomain<Parts>(domain: Domain<Parts>): Domain<Parts> {
   return domain;
 }

@@ -31,8 +31,9 @@ export function productOf(domains: readonly Domain[]): Product {
     apiReference: apiReferenceOf(domains),
     start(given) {
       const platform = { ...given, eventCatalogue };
-      const agentTools = domains.flatMap((domain) => domain.agentTools?.(platform) ?? []);
-      const started = domains.map((domain) => domain.start({ ...platform, agentTools }));
+      const opened = domains.map((domain) => ({ domain, parts: domain.open?.(platform) }));
+      const agentTools = opened.flatMap(({ domain, parts }) => domain.agentTools?.(platform, parts) ?? []);
+      const started = opened.map(({ domain, parts }) => domain.start({ ...platform, agentTools }, parts));
       const { authenticator } = started.find((domain) => domain.authenticator !== undefined) ?? {};
       if (authenticator === undefined) throw new Error('No domain says who is calling');
       return { domains: started, authenticator };

@@ -1,11 +1,9 @@
-/** Trading on a node: its market, actors and routes. */
+/** Trading on a node: its actors and routes. */
 import type { Platform, StartedDomain } from '../domain.ts';
-import { openLocalMarket } from './market/local-market.ts';
+import type { TradingParts } from './open.ts';
 import { marketRoutes } from './routes/market.ts';
 
-export function startTrading(platform: Platform): StartedDomain {
-  const { config, log } = platform;
-  const market = openLocalMarket({ settings: config, log });
+export function startTrading(_platform: Platform, { market }: TradingParts): StartedDomain {
   return {
     actors: [],
     routes: [...marketRoutes({ market })],

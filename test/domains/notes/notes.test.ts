@@ -87,7 +87,7 @@ test('a domain in a folder of its own is served whole by naming it in the list',
     t.after(() => client.end());
     await client.connect();
     await client.query(`insert into note values ('note_old', 'acct_1', 'old', now() - interval '31 days')`);
-    const { jobs = [], metrics } = notes.start({ actors: null as never, clock: systemClock } as never);
+    const { jobs = [], metrics } = notes.start({ actors: null as never, clock: systemClock } as never, undefined);
     const removed = await new Maintenance({ databaseUrl: database.url, jobs, log: silentLog }).runOnce();
     assert.deepEqual(removed, { notes: 1 });
     assert.equal((await client.query('select from note')).rowCount, 2);

@@ -12,6 +12,7 @@ import type { AgentContract, DirectedBy } from '../../../../src/domains/tasks/ag
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import { type AgentType, agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
 import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
+import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
 import { AppError } from '../../../../src/errors.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { ToolCall } from '../../../../src/providers/model/port.ts';
@@ -29,6 +30,7 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
   write_file: { operation: 'POST /workspaces/{id}/files', own: true, args: { path: 'a.txt', content: 'a' } },
   create_purchase_order: { operation: 'POST /commerce/orders', args: { description: 'a', amount: 1, vendor: 'b' } },
   charge_card: { operation: 'POST /commerce/cards/{id}/authorizations', args: { card_id: 'crd_1', amount: 1, merchant: 'b' } },
+  get_quote: { operation: 'GET /trading/quotes/{symbol}', args: { symbol: 'AAPL' } },
   code_exec: { operation: null, args: { code: '1' } },
   web_search: { operation: null, args: { query: 'a' } },
   fetch_url: { operation: null, args: { url: 'https://example.com' } },
@@ -40,6 +42,7 @@ const spent = () => assert.fail('nothing is spent');
 const catalogue = createCatalogue([
   ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute }),
   ...commerceTools({ actors: { ask: spent, query: spent } as never }),
+  ...tradingTools({ market: none }),
 ]);
 const actor = agentActor(catalogue, {} as never);
 function turn(state: AgentRow | null, ...[command, input, ctx = new RecordedTurn('agnt_1')]: [...Call<AgentContract>, ctx?: RecordedTurn]) {

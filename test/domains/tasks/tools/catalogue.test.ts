@@ -6,6 +6,7 @@ import { agentInstructions } from '../../../../src/domains/tasks/tools/agent-typ
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import { agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
 import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
+import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
 import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
@@ -19,6 +20,7 @@ const catalogue = createCatalogue([
     compute: inlineCompute,
   }),
   ...commerceTools({ actors: null as never }),
+  ...tradingTools({ market: null as never }),
 ]);
 
 for (const type of agentTypes) {
@@ -51,14 +53,15 @@ for (const type of agentTypes) {
 test('a model is offered the tools of its type in this order', () => {
   const offered = Object.fromEntries(agentTypes.map((type) => [type, catalogue.offersFor(type, everything).map(({ name }) => name)]));
   const files = ['list_files', 'read_file', 'write_file'];
-  const rest = ['web_search', 'fetch_url', 'send_email', 'create_purchase_order', 'charge_card', 'delegate', 'finish'];
+  const rest = ['web_search', 'fetch_url', 'send_email', 'create_purchase_order', 'charge_card'];
+  const ends = ['delegate', 'finish'];
   assert.deepEqual(offered, {
-    researcher: [...files, 'profile_table', 'code_exec', ...rest],
-    builder: [...files, 'code_exec', ...rest],
-    analyst: [...files, 'profile_table', 'code_exec', ...rest],
-    trader: [...files, 'profile_table', 'code_exec', ...rest],
-    email: [...files, ...rest],
-    social: [...files, ...rest],
+    researcher: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', ...ends],
+    builder: [...files, 'code_exec', ...rest, ...ends],
+    analyst: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', ...ends],
+    trader: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', ...ends],
+    email: [...files, ...rest, ...ends],
+    social: [...files, ...rest, ...ends],
   });
 });
 

@@ -1,0 +1,25 @@
+/** get_quote: what an agent is told of prices. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { loadConfig } from '../../../../src/config.ts';
+import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
+import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
+import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
+import { silentLog } from '../../../../src/log.ts';
+import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+
+const nowMs = Date.parse('2026-11-20T15:00:00Z');
+
+test('an agent is told the quote that the API shows, and that a symbol is not known', async (t) => {
+  const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system: { nowMs: () => nowMs } });
+  t.after(() => market.close());
+  const tool = tradingTools({ market }).find(({ name }) => name === 'get_quote')!;
+  const quote = async (symbol: string): Promise<any> =>
+    runTool(tool, { symbol }, toolContext(memoryWorkspace()), (defect) => assert.fail(String(defect)));
+  const { result, isError } = await quote('BTC/USD');
+  assert.equal(isError, false);
+  const { symbol, asset_class, session, source, at } = result;
+  assert.deepEqual([symbol, asset_class, session, source, at], ['BTC-USD', 'crypto', 'open', 'embedded', '2026-11-20T15:00:00.000Z']);
+  assert.ok(result.bid < result.ask && result.tick > 0);
+  for (const unknown of ['aapl', 'NOSUCH', '$$$']) assert.match((await quote(unknown)).result.error, /There is no symbol/, unknown);
+});
