@@ -99,6 +99,9 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
 /** Mails that agents of an account may send to people within 24 hours. */
 export const mailsPerDay: { readonly [P in Plan]: number } = { free: 10, pro: 100, power: 300, business: 1_000 };
 
+/** Which plans may trade with real money. */
+export const liveTradingIn: { readonly [P in Plan]: boolean } = { free: false, pro: true, power: true, business: true };
+
 export const billingPeriods = ['monthly', 'annual'] as const;
 export type BillingPeriod = (typeof billingPeriods)[number];
 

@@ -5,7 +5,10 @@ export const accountsApi: ReferencePart = {
   chapters: [{ name: 'Settings', paths: ['/settings'], description: 'What an account has chosen. Needs a person’s session.' }],
   examples: {
     daily_loss_limit: 2_500,
+    live_trading_enabled: false,
+    market_collar_pct: 1,
     max_position_size: 25_000,
+    price_collar_pct: 10,
     redirect_uris: ['https://example.com/callback'],
     timezone: 'Europe/Berlin',
   },

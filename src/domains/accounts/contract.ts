@@ -5,8 +5,8 @@ export { Invoice, type InvoiceLine, type InvoiceRow } from './account/invoice-en
 export { account, type PlanChange, placeName } from './account/messages.ts';
 export type { RegistrationPort, TaskPort } from './account/ports.ts';
 export { minutes, planOf, quoteFor, type UsageSummary, usageSummaryOf } from './account/usage.ts';
-export { accountSettings, autoApproveSetting } from './account-settings/messages.ts';
-export type { TimezonePort } from './account-settings/ports.ts';
+export { accountSettings, autoApproveSetting, type Settings, tradingLimitsOf } from './account-settings/messages.ts';
+export type { TimezonePort, TradingLimits, TradingLimitsPort } from './account-settings/ports.ts';
 export { accountStorage } from './account-storage/messages.ts';
 export { mustFit, storageLimits } from './account-storage/room.ts';
 export { accountsIds } from './ids.ts';

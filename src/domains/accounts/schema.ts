@@ -4,5 +4,9 @@ import { Account, AccountOverride, AgentUsage } from './account/entity.ts';
 import { Invoice } from './account/invoice-entity.ts';
 import { AccountSettings } from './account-settings/entity.ts';
 import { AccountStorage } from './account-storage/entity.ts';
+import { PriceCollars } from './migrations/0038-price-collars.ts';
 
-export const accountsSchema: Schema = { entities: [Account, AccountOverride, AgentUsage, Invoice, AccountSettings, AccountStorage] };
+export const accountsSchema: Schema = {
+  entities: [Account, AccountOverride, AgentUsage, Invoice, AccountSettings, AccountStorage],
+  migrations: [PriceCollars],
+};

@@ -1,11 +1,12 @@
 /** The settings that users of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { idInMode, modes } from '../../../mode.ts';
 import { AccountSettings, type AccountSettingsRow } from './entity.ts';
 import { accountSettingsInputs } from './inputs.ts';
-import { type AccountSettingsContract, accountSettings, type Settings } from './messages.ts';
-import { timezonePort } from './ports.ts';
+import { type AccountSettingsContract, accountSettings, type Settings, tradingLimitsOf } from './messages.ts';
+import { timezonePort, tradingLimitsPort } from './ports.ts';
 
 const defaults: Settings = {
   autoApproveThresholdMinor: 0,
@@ -13,6 +14,8 @@ const defaults: Settings = {
   liveTradingEnabled: false,
   maxPositionSizeMinor: 2_500_000,
   dailyLossLimitMinor: 250_000,
+  priceCollarBp: 1_000,
+  marketCollarBp: 100,
   redirectUris: [],
   timezone: 'UTC',
 };
@@ -21,7 +24,7 @@ export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSetti
   ref: accountSettings,
   entity: AccountSettings,
   inputs: accountSettingsInputs,
-  commands: { change, timezoneHeard },
+  commands: { change, timezoneHeard, liveTradingLost },
   queries: { get: (state) => settingsOf(state) },
 });
 
@@ -35,7 +38,14 @@ function change(
   const { timezone } = reply;
   if (timezone !== before.timezone)
     for (const mode of modes) ctx.send(timezonePort, idInMode({ accountId: ctx.id, mode }), 'timezoneChanged', { timezone });
+  const limits = tradingLimitsOf(reply);
+  if (!isDeepStrictEqual(limits, tradingLimitsOf(before)))
+    for (const mode of modes) ctx.send(tradingLimitsPort, idInMode({ accountId: ctx.id, mode }), 'limitsChanged', limits);
   return { state: { id: ctx.id, ...reply }, reply };
+}
+
+function liveTradingLost(state: AccountSettingsRow | null): Turn<AccountSettingsRow | null, void> {
+  return { state: state === null ? null : { ...state, liveTradingEnabled: false }, reply: undefined };
 }
 
 function timezoneHeard(

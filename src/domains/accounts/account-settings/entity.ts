@@ -14,6 +14,10 @@ export const AccountSettings = defineEntity({
     liveTradingEnabled: p.boolean(),
     maxPositionSizeMinor: p.bigint('number'),
     dailyLossLimitMinor: p.bigint('number'),
+    /** Hundredths of a per cent: how far a limit price may be from the quote. */
+    priceCollarBp: p.integer(),
+    /** Hundredths of a per cent: what is added to the price of a market order when it is checked. */
+    marketCollarBp: p.integer(),
     redirectUris: json<string[]>(),
     timezone: p.text(),
   },

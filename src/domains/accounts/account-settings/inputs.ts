@@ -4,5 +4,6 @@ import { durableInputs } from '../../../actors/durable-input.ts';
 import type { AccountSettingsContract } from './messages.ts';
 
 export const accountSettingsInputs = durableInputs<AccountSettingsContract>()({
+  liveTradingLost: Type.Object({}),
   timezoneHeard: Type.Object({ walletId: Type.String(), timezone: Type.String() }),
 });

@@ -3,6 +3,7 @@
 import { actorRef } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
 import type { AccountSettingsRow } from './entity.ts';
+import type { TradingLimits } from './ports.ts';
 
 /** Amounts are minor units. */
 export type Settings = Readonly<Omit<AccountSettingsRow, 'id'>>;
@@ -13,12 +14,18 @@ export const autoApproveSetting = {
   test: 'testAutoApproveThresholdMinor',
 } as const satisfies Record<Mode, keyof Settings>;
 
+export function tradingLimitsOf({ maxPositionSizeMinor, dailyLossLimitMinor, priceCollarBp, marketCollarBp }: Settings): TradingLimits {
+  return { maxPositionSizeMinor, dailyLossLimitMinor, priceCollarBp, marketCollarBp };
+}
+
 export type AccountSettingsContract = {
   commands: {
     /** Changes the fields that are given; returns all current settings. */
     change(input: Partial<Settings>): Settings;
     /** From a wallet: the time zone it uses from now on. Where that is not the chosen one, the chosen one is sent to it. */
     timezoneHeard(input: { walletId: string; timezone: string }): void;
+    /** From the account: its plan no longer has trading with real money, so this is switched off. A better plan does not switch it on again. */
+    liveTradingLost(input: Record<string, never>): void;
   };
   queries: {
     /** The current settings, with defaults for what was never set. */

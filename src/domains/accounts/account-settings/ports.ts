@@ -11,4 +11,17 @@ export type TimezonePort = {
   queries: Contract['queries'];
 };
 
+/** What limits the orders of an account; a trading account keeps a copy. Amounts are cents, collars hundredths of a per cent. */
+export type TradingLimits = { maxPositionSizeMinor: number; dailyLossLimitMinor: number; priceCollarBp: number; marketCollarBp: number };
+
+/** The trading account. There is one in each mode; its id is `idInMode`. */
+export type TradingLimitsPort = {
+  commands: {
+    /** These hold from now on. Changes of one account arrive in their order. */
+    limitsChanged: (input: TradingLimits) => unknown;
+  };
+  queries: Contract['queries'];
+};
+
 export const timezonePort = actorRef<TimezonePort>('wallet');
+export const tradingLimitsPort = actorRef<TradingLimitsPort>('trading_account');

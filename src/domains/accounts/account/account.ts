@@ -12,7 +12,8 @@
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
-import { isUpgrade, type Plan, unlimited } from '../../../plans.ts';
+import { isUpgrade, liveTradingIn, type Plan, unlimited } from '../../../plans.ts';
+import { accountSettings } from '../account-settings/messages.ts';
 import { admit, emptyAdmission, enter, leave, withdraw } from './admission.ts';
 import { Account, type AccountRow, AgentUsage, type WaitingFor } from './entity.ts';
 import { accountInputs } from './inputs.ts';
@@ -184,6 +185,7 @@ function change(state: State, ctx: TurnContext<AccountContract>, of: (account: A
   if (current !== before) scheduleNextPeriod(current, ctx);
   const changed = of(renewed(current, ctx));
   if (planOf(changed) !== planOf(before)) {
+    if (liveTradingIn[planOf(before)] && !liveTradingIn[planOf(changed)]) ctx.send(accountSettings, changed.id, 'liveTradingLost', {});
     ctx.emit({ accountId: changed.id, type: 'plan.changed', data: { plan: planOf(changed), previous_plan: planOf(before) } });
   }
   const next = giveOut(tellOfLimit(changed, ctx), ctx);

@@ -1,10 +1,14 @@
 /** The settings of an account. No API key reads or changes them. */
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TNumberOptions } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { Money } from '../../../edge/http/validate.ts';
 import { isWebAddress, webAddressRule } from '../../../edge/routes/web-address.ts';
-import { toMajor, toMinor } from '../../../money.ts';
+import { AppError } from '../../../errors.ts';
+import { isMoney, toMajor, toMinor } from '../../../money.ts';
+import { liveTradingIn } from '../../../plans.ts';
+import { account } from '../account/messages.ts';
+import { planOf } from '../account/usage.ts';
 import { accountSettings, type Settings } from '../account-settings/messages.ts';
 
 const maxRedirectUris = 20;
@@ -16,11 +20,25 @@ const TimeZone = Type.Refine(
   () => 'Give a time zone such as Europe/Berlin',
 );
 
+/** Two decimals. */
+const TradingLimit = (options: TNumberOptions) => Money({ minimum: 0.01, maximum: 1_000_000_000, ...options });
+const Percent = (options: TNumberOptions) =>
+  Type.Refine(
+    Type.Number({ minimum: 0, maximum: 100, ...options }),
+    (value) => isMoney(value),
+    () => 'Percentages have at most two decimals',
+  );
+
 const described = {
   auto_approve_threshold: Money({ description: 'Purchase orders of this or less approve themselves; 0: none' }),
   live_trading_enabled: Type.Boolean({ description: 'Orders of live keys and sessions trade with real money' }),
-  max_position_size: Money({ description: 'Largest worth of one position' }),
-  daily_loss_limit: Money({ description: 'Losses of a day after which nothing is traded any more' }),
+  max_position_size: TradingLimit({ description: 'Largest worth of one position in USD, open orders included' }),
+  daily_loss_limit: TradingLimit({
+    description:
+      'USD. A loss of a day that is as large cancels all open orders and keeps new ones from being placed until the next session',
+  }),
+  price_collar_pct: Percent({ description: 'A buy limit so far above the ask, or a sell limit so far under the bid, is refused' }),
+  market_collar_pct: Percent({ description: 'What is added to the price of market orders when they are checked against limits and cash' }),
   redirect_uris: Type.Array(RedirectUri, { maxItems: maxRedirectUris, uniqueItems: true, description: 'Where OAuth flows may return to' }),
   timezone: TimeZone,
 };
@@ -43,17 +61,26 @@ export function settingsRoutes({ actors }: { actors: ActorSystem }): AnyRoute[] 
     method: 'PATCH',
     path: '/settings',
     summary: "Change the account's settings",
-    description: 'What is left out stays as it is. Answers all of them.',
+    description:
+      'What is left out stays as it is. Answers all of them. 402: the plan has no trading with real money, which cannot be enabled then; a change to such a plan switches it off.',
     extension: true,
     scope: 'session',
+    errors: [402],
     body: Type.Partial(SettingsView),
     responses: { 200: SettingsView },
     async handler({ principal, body }) {
+      if (body.live_trading_enabled === true) await mustHaveLiveTrading(principal.accountId);
       return { status: 200, json: view(await actors.ask(accountSettings, principal.accountId, 'change', changesOf(body))) };
     },
   });
 
   return [get, change];
+
+  async function mustHaveLiveTrading(accountId: string): Promise<void> {
+    const row = await actors.query(account, accountId, 'get', null);
+    const plan = row === null ? 'free' : planOf(row);
+    if (!liveTradingIn[plan]) throw new AppError('plan_required', `The ${plan} plan has no trading with real money`);
+  }
 }
 
 function view(settings: Settings): Static<typeof SettingsView> {
@@ -62,6 +89,8 @@ function view(settings: Settings): Static<typeof SettingsView> {
     live_trading_enabled: settings.liveTradingEnabled,
     max_position_size: toMajor(settings.maxPositionSizeMinor),
     daily_loss_limit: toMajor(settings.dailyLossLimitMinor),
+    price_collar_pct: toMajor(settings.priceCollarBp),
+    market_collar_pct: toMajor(settings.marketCollarBp),
     redirect_uris: [...settings.redirectUris],
     timezone: settings.timezone,
   };
@@ -75,6 +104,8 @@ function changesOf(body: Partial<Static<typeof SettingsView>>): Partial<Settings
     liveTradingEnabled: body.live_trading_enabled,
     maxPositionSizeMinor: minor(body.max_position_size),
     dailyLossLimitMinor: minor(body.daily_loss_limit),
+    priceCollarBp: minor(body.price_collar_pct),
+    marketCollarBp: minor(body.market_collar_pct),
     redirectUris: body.redirect_uris,
     timezone: body.timezone,
   };

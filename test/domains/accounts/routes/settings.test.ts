@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { account } from '../../../../src/domains/accounts/account/messages.ts';
+import type { Plan } from '../../../../src/plans.ts';
+import { setOverrides } from '../../../../src/storage/account-overrides.ts';
 import { startIdentityNode } from '../../../support/identity-node.ts';
+import { until } from '../../../support/until.ts';
 
 const defaults = {
   auto_approve_threshold: 0,
   live_trading_enabled: false,
   max_position_size: 25_000,
   daily_loss_limit: 2_500,
+  price_collar_pct: 10,
+  market_collar_pct: 1,
   redirect_uris: [],
   timezone: 'UTC',
 };
@@ -26,7 +32,13 @@ test('settings are the defaults until they are changed, one by one, for one acco
     redirect_uris: ['https://app.example.com/back?x=1', 'http://localhost:3000/cb', 'http://[::1]/'],
   };
   assert.deepEqual((await patch(first)).json, { ...defaults, ...first });
-  const second = { live_trading_enabled: true, max_position_size: 0.29, daily_loss_limit: 10_000_000_000, timezone: 'Europe/Berlin' };
+  const second = {
+    max_position_size: 0.01,
+    daily_loss_limit: 1_000_000_000,
+    price_collar_pct: 2.25,
+    market_collar_pct: 0,
+    timezone: 'Europe/Berlin',
+  };
   assert.deepEqual((await patch(second)).json, { ...defaults, ...first, ...second });
   assert.deepEqual((await patch({})).json, { ...defaults, ...first, ...second });
   assert.deepEqual(await get(ann.access_token), { ...defaults, ...first, ...second });
@@ -40,6 +52,10 @@ test('settings are the defaults until they are changed, one by one, for one acco
   for (const [field, values] of Object.entries({
     auto_approve_threshold: [-1, 0.001, '5', null, 1e11],
     live_trading_enabled: ['true', 1, null],
+    max_position_size: [0, 0.009, 25.001, 1_000_000_000.01, '25', null],
+    daily_loss_limit: [0, -1, 0.001, 1_000_000_001],
+    price_collar_pct: [-0.01, 100.01, 1.001, '10'],
+    market_collar_pct: [-1, 101],
     redirect_uris: [
       'https://a.example',
       ['http://example.com'],
@@ -61,4 +77,31 @@ test('settings are the defaults until they are changed, one by one, for one acco
     }
   }
   assert.deepEqual(await get(ann.access_token), { ...defaults, ...first, ...second });
+});
+
+test('trading with real money is for plans that have it: enabling it is 402 elsewhere, and a plan without it switches it off', async (t) => {
+  const { request, register, actors, overrides, database } = await startIdentityNode(t);
+  const { access_token: token } = await register('ann@example.com');
+  const accountId = ((await (await request('GET', '/v1/auth/me', token)).json()) as any).account_id;
+  const on = async (body: object) => (await request('PATCH', '/v1/settings', token, body)).status;
+  const shown = async () => ((await (await request('GET', '/v1/settings', token)).json()) as any).live_trading_enabled;
+  const planIs = async (plan: Plan) => {
+    await setOverrides(database, accountId, { plan });
+    await overrides.poll();
+    await until(async () => (await actors.query(account, accountId, 'get', null))?.overrides?.plan === plan, plan);
+  };
+
+  assert.equal(await on({ live_trading_enabled: true, timezone: 'Europe/Berlin' }), 402);
+  assert.deepEqual([await shown(), await on({ live_trading_enabled: false })], [false, 200]);
+  for (const plan of ['pro', 'power', 'business'] as const) {
+    await planIs(plan);
+    assert.deepEqual([await on({ live_trading_enabled: true }), await shown()], [200, true], plan);
+  }
+  await planIs('pro');
+  assert.equal(await shown(), true, 'a lesser plan that has it too');
+  await planIs('free');
+  await until(async () => (await shown()) === false, 'the setting is off');
+  assert.equal(await on({ live_trading_enabled: true }), 402);
+  await planIs('pro');
+  assert.equal(await shown(), false, 'a better plan does not switch it on');
 });
