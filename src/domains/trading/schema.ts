@@ -1,4 +1,11 @@
 /** The tables of trading. */
 import type { Schema } from '../../storage/schema.ts';
+import { ClientOrder } from './client-order/entity.ts';
+import { TradingAccounts } from './migrations/0034-trading-accounts.ts';
+import { TradingAccount, TradingEntry } from './trading-account/entity.ts';
+import { TradingFill, TradingOrder } from './trading-order/entity.ts';
 
-export const tradingSchema: Schema = { entities: [], migrations: [] };
+export const tradingSchema: Schema = {
+  entities: [TradingAccount, TradingEntry, TradingOrder, TradingFill, ClientOrder],
+  migrations: [TradingAccounts],
+};
