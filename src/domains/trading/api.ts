@@ -1,4 +1,5 @@
 /** The API reference's chapter on trading, with examples. */
+import { exampleId } from '../../edge/http/examples.ts';
 import type { ReferencePart } from '../../edge/http/reference-part.ts';
 
 export const tradingApi: ReferencePart = {
@@ -11,5 +12,9 @@ export const tradingApi: ReferencePart = {
         'A test key trades in a paper account of its own, which begins with 100,000 USD.',
     },
   ],
-  examples: {},
+  examples: {
+    '/trading/strategies/{id}': exampleId('stg_'),
+    'Strategy.id': exampleId('stg_'),
+    'Strategy.symbols': ['AAPL', 'MSFT'],
+  },
 };

@@ -2,10 +2,12 @@
 import type { Schema } from '../../storage/schema.ts';
 import { ClientOrder } from './client-order/entity.ts';
 import { TradingAccounts } from './migrations/0034-trading-accounts.ts';
+import { Strategies } from './migrations/0037-strategies.ts';
+import { Strategy, StrategyVersion } from './strategy/entity.ts';
 import { TradingAccount, TradingEntry } from './trading-account/entity.ts';
 import { TradingFill, TradingOrder } from './trading-order/entity.ts';
 
 export const tradingSchema: Schema = {
-  entities: [TradingAccount, TradingEntry, TradingOrder, TradingFill, ClientOrder],
-  migrations: [TradingAccounts],
+  entities: [TradingAccount, TradingEntry, TradingOrder, TradingFill, ClientOrder, Strategy, StrategyVersion],
+  migrations: [TradingAccounts, Strategies],
 };

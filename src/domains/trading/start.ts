@@ -2,11 +2,13 @@
 import type { Platform, StartedDomain } from '../domain.ts';
 import type { TradingParts } from './open.ts';
 import { marketRoutes } from './routes/market.ts';
+import { strategyRoutes } from './routes/strategies.ts';
+import { strategyActor } from './strategy/strategy.ts';
 
-export function startTrading(_platform: Platform, { market }: TradingParts): StartedDomain {
+export function startTrading(platform: Platform, { market }: TradingParts): StartedDomain {
   return {
-    actors: [],
-    routes: [...marketRoutes({ market })],
+    actors: [strategyActor],
+    routes: [...marketRoutes({ market }), ...strategyRoutes(platform)],
     stop: () => market.close(),
   };
 }

@@ -1,0 +1,86 @@
+/**
+ * A strategy: what it decides by, in numbered versions, and its run in the market.
+ *
+ * S1 Every change is a new version, and no version ever changes.
+ */
+
+import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { AppError } from '../../../errors.ts';
+import { checkSymbolsOf } from './check.ts';
+import { Strategy, type StrategyRow, StrategyVersion } from './entity.ts';
+import { mostVersions, type NewStrategy, type StrategyChange, type StrategyContract, strategy } from './messages.ts';
+import { decidingPart } from './versions.ts';
+
+type State = StrategyRow | null;
+type Context = TurnContext<StrategyContract>;
+
+export const strategyActor = defineActor<StrategyRow, StrategyContract>({
+  ref: strategy,
+  entity: Strategy,
+  commands: { create, change, remove },
+  queries: { get: (state) => (state === null || state.deletedAt !== null ? null : state) },
+});
+
+function create(state: State, input: NewStrategy, ctx: Context): Turn<StrategyRow, StrategyRow> {
+  if (state !== null) return { state, reply: state };
+  const { accountId, mode, name, symbols, settings } = input;
+  const { type, config } = input.strategy;
+  checkSymbolsOf(input.strategy, symbols);
+  const made: StrategyRow = {
+    id: ctx.id,
+    accountId,
+    mode,
+    name,
+    type,
+    symbols,
+    config,
+    settings,
+    version: 1,
+    status: 'stopped',
+    orderMode: 'paper',
+    run: null,
+    dueAt: null,
+    error: null,
+    createdAt: ctx.nowMs,
+    updatedAt: ctx.nowMs,
+    deletedAt: null,
+  };
+  return keepVersion(made, ctx);
+}
+
+function change(
+  state: State,
+  { name, symbols, strategy: deciding, settings }: StrategyChange,
+  ctx: Context,
+): Turn<StrategyRow, StrategyRow> {
+  const known = existing(state);
+  if (known.version >= mostVersions) throw new AppError('conflict', `A strategy has at most ${mostVersions} versions`);
+  const next: StrategyRow = {
+    ...known,
+    name: name ?? known.name,
+    symbols: symbols ?? known.symbols,
+    config: deciding?.config ?? known.config,
+    settings: settings ?? known.settings,
+    version: known.version + 1,
+    updatedAt: ctx.nowMs,
+  };
+  checkSymbolsOf(decidingPart(next), next.symbols);
+  return keepVersion(next, ctx);
+}
+
+function remove(state: State, _input: null, ctx: Context): Turn<StrategyRow, void> {
+  const known = existing(state);
+  if (known.status === 'running') throw new AppError('conflict', 'The strategy is running: stop it first');
+  return { state: { ...known, deletedAt: ctx.nowMs }, reply: undefined };
+}
+
+function keepVersion(row: StrategyRow, ctx: Context): Turn<StrategyRow, StrategyRow> {
+  const { id: strategyId, version, accountId, name, type, symbols, config, settings, updatedAt: createdAt } = row;
+  ctx.append(StrategyVersion, { strategyId, version, accountId, name, type, symbols, config, settings, createdAt });
+  return { state: row, reply: row };
+}
+
+function existing(state: State): StrategyRow {
+  if (state === null || state.deletedAt !== null) throw new AppError('not_found', 'Strategy not found');
+  return state;
+}
