@@ -84,7 +84,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
 
   async function askPerson(to: Terminal, approval: TaskApproval, title: string, until: AbortSignal): Promise<Decision> {
     const asking = { signal: until, onInterrupt: parts.onInterrupt };
-    to.output.write(`\n${oneLine(title, 100)} wants to ${oneLine(approval.action, 60)}:\n${readable(approval.arguments)}\n`);
+    to.output.write(`\n${oneLine(title, 100)} wants to ${oneLine(approval.action, 60)}:\n${described(approval)}\n`);
     for (;;) {
       const answer = (await question(to, 'Approve? [y/n] ', asking)).trim().toLowerCase();
       if (answer === 'y' || answer === 'yes') return { approved: true };
@@ -97,7 +97,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   /** Shows how to decide from elsewhere, and lets the task wait. */
   function tell(approval: TaskApproval): null {
     view.notice(
-      `${oneLine(approval.action, 60)} waits for your approval:\n${readable(approval.arguments)}\n` +
+      `${oneLine(approval.action, 60)} waits for your approval:\n${described(approval)}\n` +
         `Decide with the command ${parts.attachCommand}, at a terminal or with --yes or --no; or by\n` +
         `  curl -X POST ${client.url}${approvePath(approval)} -H "Authorization: Bearer $TROUPE_TOKEN" -H "Content-Type: application/json" -d '{"approved": true}'`,
     );
@@ -127,6 +127,11 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       if (type === 'approval.approved' || type === 'approval.rejected' || type === 'approval.expired') decidedElsewhere.get(id)?.abort();
     },
   };
+}
+
+/** What its tool says of it, where it does, and its arguments. */
+function described({ summary, arguments: args }: TaskApproval): string {
+  return summary == null ? readable(args) : `${plainText(summary)}\n${readable(args)}`;
 }
 
 function approvePath({ id, agent_id: agentId }: TaskApproval): string {

@@ -11,7 +11,7 @@ export type TaskAgent = {
   error: string | null;
 };
 
-export type TaskApproval = { id: string; agent_id: string; action: string; arguments: unknown; status: string };
+export type TaskApproval = { id: string; agent_id: string; action: string; arguments: unknown; status: string; summary?: string | null };
 
 export type Task = {
   id: string;

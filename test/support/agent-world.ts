@@ -15,7 +15,7 @@ import type { AgentContract } from '../../src/domains/tasks/agent/messages.ts';
 import type { TaskConfig, TaskRow } from '../../src/domains/tasks/task/entity.ts';
 import type { TaskContract } from '../../src/domains/tasks/task/messages.ts';
 import { taskActor } from '../../src/domains/tasks/task/task.ts';
-import type { Toolbox } from '../../src/domains/tasks/tools/port.ts';
+import type { Toolbox, ToolOutcome } from '../../src/domains/tasks/tools/port.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ModelMessage, ModelReply } from '../../src/providers/model/port.ts';
 import type { Overrides } from '../../src/storage/account-overrides.ts';
@@ -26,6 +26,7 @@ const tools = [
   { name: 'read_file', need: null, highConsequence: false },
   { name: 'send_email', need: null, highConsequence: true },
   { name: 'order', need: { scope: 'commerce.write' }, highConsequence: true },
+  { name: 'trade', need: { scope: 'trading.write' }, highConsequence: true, preview: () => Promise.reject(new Error('nothing runs here')) },
   { name: 'delegate', need: null, highConsequence: false },
   { name: 'finish', need: null, highConsequence: false },
 ] as const;
@@ -46,6 +47,7 @@ export const toolbox: Toolbox = {
       ? { ok: true, args: sent as Record<string, unknown> }
       : { ok: false, message: 'not an object' },
   run: () => Promise.reject(new Error('no tool runs here')),
+  preview: () => Promise.reject(new Error('no tool runs here')),
 };
 
 const actors = {
@@ -222,8 +224,18 @@ export class World {
         after.scopes?.every((scope) => wider.includes(scope)),
         'authority never grows',
       );
-    for (const { name, input } of ctx.effects)
-      assert.ok(!isToolCall({ name }) || input.name !== 'order' || after.scopes === null || after.scopes.includes('commerce.write'));
+    for (const { name, input } of ctx.effects) {
+      if (!isToolCall({ name })) continue;
+      const need = tools.find((tool) => tool.name === input.name)?.need ?? null;
+      assert.ok(need === null || after.scopes === null || after.scopes.includes(need.scope));
+      if (name === 'purchase' && input.name === 'trade') this.lookAtTrade(after, input.approvedBasis);
+    }
+  }
+
+  private lookAtTrade(agent: AgentRow, approvedBasis: unknown): void {
+    if (agent.autonomyLevel === 100) return assert.equal(approvedBasis, undefined);
+    const approval = agent.approvals.find(({ id }) => id === agent.calls[0]!.approvalId);
+    assert.deepEqual([approval?.status, approval?.summary], ['approved', `rests on ${approvedBasis}`], 'it runs with what was approved');
   }
 
   private lookAtPlaces(): void {
@@ -325,7 +337,15 @@ export class World {
 export const ended = new Set(['complete', 'failed', 'cancelled']);
 /** What spends is an effect of a name of its own. */
 export function isToolCall({ name }: { name: string }): boolean {
-  return name === 'tool' || name === 'purchase';
+  return name === 'tool' || name === 'purchase' || name === 'preview';
+}
+
+/** What a tool answers: one that has a preview may ask for another decision. */
+export function toolOutcome({ name, input }: Effect, how: number): ToolOutcome {
+  const preview = { text: `rests on ${input.callId} ${how}`, basis: `${input.callId} ${how}` };
+  if (name === 'preview' && how % 7 !== 0) return { result: preview, isError: false };
+  const result = { result: { ok: true }, isError: how % 7 === 0 };
+  return input.approvedBasis !== undefined && how % 3 === 0 ? { ...result, isError: true, askAgain: preview } : result;
 }
 
 function isKind(kind: string): kind is Kind {
@@ -337,6 +357,7 @@ const outcomes: Record<string, string> = {
   model: 'modelled',
   tool: 'toolDone',
   purchase: 'toolDone',
+  preview: 'previewed',
   checkOutput: 'outputChecked',
   startedTasks: 'tellTasks',
 };

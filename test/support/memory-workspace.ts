@@ -51,6 +51,7 @@ export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = ne
     signal,
     workspace,
     mail: { send: async () => ({ detail: 'posted' }) },
+    approvedBasis: null,
   };
 }
 

@@ -11,14 +11,16 @@ import { tasksIds } from '../ids.ts';
 import { withApproval, withoutPending } from '../task/approvals.ts';
 import type { Approval } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
-import type { AgentType, Toolbox, ToolOutcome } from '../tools/port.ts';
+import type { AgentType, Preview, Toolbox, ToolOutcome } from '../tools/port.ts';
 import type { AgentRow, PendingCall } from './entity.ts';
 import { AgentStep } from './entity.ts';
-import type { AgentContract } from './messages.ts';
+import type { AgentContract, ToolCall } from './messages.ts';
 import { emit, narrowed, report, shown } from './state.ts';
 
 /** Below this autonomy a user decides about irreversible calls. */
 const fullAutonomy = 100;
+/** What a call of a tool with one of these buys has an id that follows from the call and carries the account's slot. */
+const spendingScopes: readonly string[] = ['commerce.write', 'trading.write'];
 /** An agent that has had this many model turns is stopped: it would never end. */
 const maxTurns = 200;
 
@@ -44,16 +46,23 @@ function nextCall(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Too
   if (call.name === 'finish') return finishCall(agent, call, ctx, toolbox);
   const approval = agent.approvals.find((one) => one.id === call.approvalId);
   if (approval?.status === 'pending') return waitFor(agent, ctx, approval);
-  if (approval === undefined && needsApproval(agent, call, toolbox)) return waitFor(agent, ctx, null);
   const acting: AgentRow = { ...agent, status: 'acting', currentTool: call.name, updatedAt: ctx.nowMs };
+  const tool = toolbox.find(agent.type as AgentType, call.name);
+  if (approval === undefined && needsApproval(agent, call, toolbox)) {
+    if (tool?.preview === undefined || call.preview !== undefined) return waitFor(agent, ctx, null);
+    if (agent.place !== 'held') return askToGoOn(agent, ctx);
+    return { ...acting, effectId: ctx.run('preview', { callId: call.id, name: call.name, arguments: call.arguments }) };
+  }
   if (call.name === 'delegate') {
     const { type, prompt } = call.arguments as { type: string; prompt: string };
     ctx.send(task, agent.taskId, 'delegate', { agentId: agent.id, callId: call.id, type, prompt, scopes: agent.scopes });
     return announce({ ...acting, effectId: call.id }, call, ctx);
   }
   if (agent.place !== 'held') return askToGoOn(agent, ctx);
-  const effect = toolbox.find(agent.type as AgentType, call.name)?.need?.scope === 'commerce.write' ? 'purchase' : 'tool';
-  return announce({ ...acting, effectId: ctx.run(effect, { callId: call.id, name: call.name, arguments: call.arguments }) }, call, ctx);
+  const effect = spendingScopes.includes(tool?.need?.scope ?? '') ? 'purchase' : 'tool';
+  const input: ToolCall = { callId: call.id, name: call.name, arguments: call.arguments };
+  if (approval !== undefined && call.preview !== undefined) input.approvedBasis = call.preview.basis;
+  return announce({ ...acting, effectId: ctx.run(effect, input) }, call, ctx);
 }
 
 /** Requests admission again: its place was returned while it waited for a user or another agent, or was stopped. */
@@ -104,9 +113,11 @@ function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Appr
     decidedBy: null,
     decidedVia: null,
     editedArguments: null,
+    ...(call.preview === undefined ? null : { summary: call.preview.text }),
   };
   emit(ctx, waiting, 'agent.waiting', { tool: call.name });
-  emit(ctx, waiting, 'approval.required', { approval_id: approval.id, action: call.name, arguments: shown(call.arguments) });
+  const asked = { approval_id: approval.id, action: call.name, arguments: shown(call.arguments) };
+  emit(ctx, waiting, 'approval.required', approval.summary === undefined ? asked : { ...asked, summary: approval.summary });
   report(ctx, waiting, { approval });
   return { ...waiting, approvals: withApproval(agent.approvals, approval), calls: [{ ...call, approvalId: approval.id }, ...others] };
 }
@@ -115,6 +126,12 @@ function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Appr
 export function record(agent: AgentRow, ctx: TurnContext<AgentContract>, entry: ModelMessage): AgentRow {
   ctx.append(AgentStep, { agentId: agent.id, step: agent.steps, entry, createdAt: ctx.nowMs });
   return { ...agent, steps: agent.steps + 1 };
+}
+
+/** The current call as it waits for a person, who is shown this. A decision about an earlier preview does not count. */
+export function withPreview(agent: AgentRow, preview: Preview): AgentRow {
+  const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
+  return { ...agent, effectId: null, calls: [{ ...call, approvalId: null, preview }, ...others] };
 }
 
 /** Records the result of the current call and removes it from the list. */

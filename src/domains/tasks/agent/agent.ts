@@ -13,8 +13,8 @@ import {
 } from '../../../actors/define-actor.ts';
 import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
-import type { Toolbox, ToolOutcome } from '../tools/port.ts';
-import { advance, callDone, end, record } from './advance.ts';
+import type { Preview, Toolbox, ToolOutcome } from '../tools/port.ts';
+import { advance, callDone, end, record, withPreview } from './advance.ts';
 import { decidable, decide, lossByGuidance, mustDirect, unknownDirector, withGuidance } from './direct.ts';
 import { Agent, type AgentRow } from './entity.ts';
 import { agentInputs } from './inputs.ts';
@@ -98,8 +98,19 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
 
       toolDone(state, { effectId, outcome, tookMs }, ctx) {
         if (!awaits(state, effectId) || state.calls.length === 0) return nothing(state);
-        const done = callDone({ ...state, workedMs: state.workedMs + tookMs }, ctx, told(outcome));
+        const worked: AgentRow = { ...state, workedMs: state.workedMs + tookMs };
+        if (outcome.kind === 'done' && outcome.value.askAgain !== undefined)
+          return go(state, withPreview(worked, outcome.value.askAgain), ctx);
+        const done = callDone(worked, ctx, told(outcome));
         return go(state, isAbandoned(outcome) ? end(done, ctx, 'error', outcome.message) : done, ctx);
+      },
+
+      previewed(state, { effectId, outcome, tookMs }, ctx) {
+        if (!awaits(state, effectId) || state.calls.length === 0) return nothing(state);
+        const worked: AgentRow = { ...state, workedMs: state.workedMs + tookMs };
+        if (outcome.kind === 'done' && !outcome.value.isError) return go(state, withPreview(worked, outcome.value.result as Preview), ctx);
+        const refused = callDone(worked, ctx, told(outcome));
+        return go(state, isAbandoned(outcome) ? end(refused, ctx, 'error', outcome.message) : refused, ctx);
       },
 
       delegated(state, { callId, outcome }, ctx) {

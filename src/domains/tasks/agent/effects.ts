@@ -9,7 +9,7 @@ import type { Compute } from '../../../providers/compute/port.ts';
 import type { Model, ModelMessage, ModelRequest, WithheldTool } from '../../../providers/model/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { WorkspaceAccess } from '../../workspaces/contract.ts';
-import type { AgentMail, AgentType, Toolbox, ToolOutcome } from '../tools/port.ts';
+import type { AgentMail, AgentType, Toolbox, ToolContext, ToolOutcome } from '../tools/port.ts';
 import type { AgentRow } from './entity.ts';
 import { type AgentContract, agent as agentRef, type ToolCall } from './messages.ts';
 import { checkOutput } from './output.ts';
@@ -40,30 +40,40 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     if (agent === null) throw new AppError('not_found', 'The agent is gone');
     return agent;
   };
+  const contextOf = (agent: AgentRow, callId: string, signal: AbortSignal): ToolContext => {
+    const authority = authorityOf(agent);
+    return {
+      accountId: agent.accountId,
+      taskId: agent.taskId,
+      agentId: agent.id,
+      callId,
+      slotOwner: agent.accountId,
+      authority,
+      signal,
+      workspace: workspace(agent, authority, callId),
+      mail: mail(agent, callId),
+      approvedBasis: null,
+    };
+  };
+  const onDefect = (agent: AgentRow, name: string) => (err: unknown) =>
+    log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly');
+  const CallInput = Type.Object({
+    callId: Type.String(),
+    name: Type.String(),
+    arguments: Type.Unknown(),
+    approvedBasis: Type.Optional(Type.Unknown()),
+  });
   /** @param withSlot what the call buys carries its account's slot. Purchases that are recorded as `tool` come from versions that know no such ids. */
   const callOf = (withSlot: boolean): EffectDefinition<ToolCall, ToolOutcome> => ({
     outcome: 'toolDone',
-    input: Type.Object({ callId: Type.String(), name: Type.String(), arguments: Type.Unknown() }),
+    input: CallInput,
     lane: 'tool',
     timeoutMs: toolTimeoutMs,
     repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
-    async run({ name, arguments: args }: ToolCall, { actorId, effectId, signal }) {
+    async run({ name, arguments: args, approvedBasis = null }: ToolCall, { actorId, effectId, signal }) {
       const agent = await load(actorId);
-      const authority = authorityOf(agent);
-      const context = {
-        accountId: agent.accountId,
-        taskId: agent.taskId,
-        agentId: agent.id,
-        callId: effectId,
-        slotOwner: withSlot ? agent.accountId : null,
-        authority,
-        signal,
-        workspace: workspace(agent, authority, effectId),
-        mail: mail(agent, effectId),
-      };
-      return toolbox.run(name, args, context, (err) =>
-        log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly'),
-      );
+      const context = { ...contextOf(agent, effectId, signal), ...(withSlot ? null : { slotOwner: null }), approvedBasis };
+      return toolbox.run(name, args, context, onDefect(agent, name));
     },
   });
   return {
@@ -81,6 +91,17 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     },
     tool: callOf(false),
     purchase: callOf(true),
+    preview: {
+      outcome: 'previewed',
+      input: CallInput,
+      lane: 'tool',
+      timeoutMs: toolTimeoutMs,
+      repeatable: () => true,
+      async run({ name, arguments: args }: ToolCall, { actorId, effectId, signal }) {
+        const agent = await load(actorId);
+        return toolbox.preview(name, args, contextOf(agent, effectId, signal), onDefect(agent, name));
+      },
+    },
     checkOutput: {
       outcome: 'outputChecked',
       lane: 'tool',

@@ -3,6 +3,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Granted } from '../../../scopes.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 import type { Approval } from '../task/entity.ts';
+import type { Preview } from '../tools/port.ts';
 
 export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete' | 'error' | 'paused' | 'cancelled';
 /**
@@ -21,6 +22,8 @@ export type PendingCall = {
   approvalId: string | null;
   /** The approver changed the arguments: the result says so. */
   edited?: boolean;
+  /** What a person is shown of it, where its tool makes such a text. */
+  preview?: Preview;
 };
 
 export const Agent = defineEntity({

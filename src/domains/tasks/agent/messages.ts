@@ -44,8 +44,8 @@ export type Approve = {
   by: DirectedBy;
 };
 
-/** `callId`: the model's own. */
-export type ToolCall = { callId: string; name: string; arguments: unknown };
+/** `callId`: the model's own. `approvedBasis`: of the preview that a person approved. */
+export type ToolCall = { callId: string; name: string; arguments: unknown; approvedBasis?: unknown };
 
 export type AgentContract = {
   commands: {
@@ -58,6 +58,7 @@ export type AgentContract = {
     stop(input: Record<string, never>): void;
     modelled(input: EffectResult<ModelReply>): void;
     toolDone(input: EffectResult<ToolOutcome>): void;
+    previewed(input: EffectResult<ToolOutcome>): void;
     outputChecked(input: EffectResult<{ problem: string | null }>): void;
     delegated(input: { callId: string; outcome: ToolOutcome }): void;
     /** The task has ended: so does the agent, if it has not. */
@@ -78,6 +79,8 @@ export type AgentContract = {
     tool(input: ToolCall): ToolOutcome;
     /** A tool that spends. Versions whose orders carry no slot do not know it, so they cannot run the call under other ids, and spend twice. */
     purchase(input: ToolCall): ToolOutcome;
+    /** What a person is shown of a call before deciding about it: a `Preview` as its result. */
+    preview(input: ToolCall): ToolOutcome;
     checkOutput(input: Record<string, never>): { problem: string | null };
   };
 };

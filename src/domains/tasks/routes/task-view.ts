@@ -46,6 +46,12 @@ export const ApprovalSchema = Type.Object(
     edited_arguments: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
       description: 'What the call was made with instead of `arguments`',
     }),
+    summary: nullable(
+      Type.String({
+        description:
+          'What the call does, in words, where its tool says so: for an order its mode, its value and what remains of the limits',
+      }),
+    ),
   },
   { title: 'Approval' },
 );
@@ -156,6 +162,7 @@ export function approvalView(approval: Approval, task: TaskRow): Static<typeof A
     decided_by: approval.decidedBy ?? null,
     decided_via: approval.decidedVia ?? null,
     edited_arguments: (approval.editedArguments as Record<string, unknown>) ?? null,
+    summary: approval.summary ?? null,
   };
 }
 

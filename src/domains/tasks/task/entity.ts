@@ -63,6 +63,8 @@ export type Approval = {
   decidedVia?: 'session' | 'api_key' | null;
   /** What the call was made with instead of `arguments`. */
   editedArguments?: object | null;
+  /** What it does, in words, where its tool says so. */
+  summary?: string;
 };
 
 export const Task = defineEntity({

@@ -1,10 +1,10 @@
 /** The toolbox made of the tools of all domains: which agent type is offered which, and how a call of one is run. */
-import { missingScope, notAllowed } from '../../../authority.ts';
+import { type Authority, missingScope, notAllowed } from '../../../authority.ts';
 import { firstRepeated } from '../../../first-repeated.ts';
 import { agentInstructions } from './agent-types.ts';
 import { checkArguments } from './check-arguments.ts';
 import { controlTools } from './control-tools.ts';
-import type { AgentType, Tool, Toolbox } from './port.ts';
+import type { AgentType, Tool, Toolbox, ToolOutcome } from './port.ts';
 import { runTool } from './run-tool.ts';
 
 /** The toolbox, and the tools themselves for those who build on them. */
@@ -49,11 +49,23 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
       return tool === undefined ? { ok: false, message: `There is no tool "${name}".` } : checkArguments(tool, sent);
     },
     async run(name, args, context, onDefect) {
-      const tool = byName.get(name);
-      if (tool === undefined) return { result: { error: `There is no tool "${name}" on this node.` }, isError: true };
-      const scope = missingScope(context.authority, tool.need);
-      if (scope !== null) return { result: { error: notAllowed(name, scope) }, isError: true };
-      return runTool(tool, args, context, onDefect);
+      const tool = usable(name, context.authority);
+      return 'isError' in tool ? tool : runTool(tool, args, context, onDefect);
+    },
+    async preview(name, args, context, onDefect) {
+      const tool = usable(name, context.authority);
+      if ('isError' in tool) return tool;
+      const { preview } = tool;
+      if (preview === undefined) throw new Error(`${name} has no preview`);
+      return runTool({ ...tool, run: (...given) => preview(...given), repeatable: true }, args, context, onDefect);
     },
   };
+
+  /** The tool, or the outcome of a call of it where this node or the authority does not have it. */
+  function usable(name: string, authority: Authority): Tool | ToolOutcome {
+    const tool = byName.get(name);
+    if (tool === undefined) return { result: { error: `There is no tool "${name}" on this node.` }, isError: true };
+    const scope = missingScope(authority, tool.need);
+    return scope === null ? tool : { result: { error: notAllowed(name, scope) }, isError: true };
+  }
 }

@@ -17,6 +17,7 @@ export function observedToolbox(toolbox: Toolbox, stats: ToolStats, tracer: Trac
     find: (type, name) => toolbox.find(type, name),
     isRepeatable: (name) => toolbox.isRepeatable(name),
     check: (name, sent) => toolbox.check(name, sent),
+    preview: (name, args, context, onDefect) => toolbox.preview(name, args, context, onDefect),
     async run(name, args, context, onDefect) {
       const attributes = { 'troupe.tool': name, 'troupe.task_id': context.taskId, 'troupe.agent_id': context.agentId };
       const span = tracer?.startSpan(`tool ${name}`, tracer.current(), attributes);

@@ -27,7 +27,26 @@ export type ToolContext = {
   signal: AbortSignal;
   workspace: WorkspaceAccess;
   mail: AgentMail;
+  /** `basis` of the preview that a person approved; null where nobody was asked. */
+  approvedBasis: unknown;
 };
+
+/** What a person reads before deciding about a call. */
+export type Preview = {
+  /** Plain text, a few lines. */
+  text: string;
+  /** JSON: what of the world the text rests on, for `run` to compare. */
+  basis: unknown;
+};
+
+/** Thrown by `run` before it has done anything, where what was approved holds no more: a person decides again, about this preview. */
+export class AskAgain extends Error {
+  readonly preview: Preview;
+  constructor(preview: Preview) {
+    super('What was approved does not hold any more');
+    this.preview = preview;
+  }
+}
 
 export type Tool = {
   /** Part of recorded calls: never change it. */
@@ -44,6 +63,11 @@ export type Tool = {
   /** Doing it again after a crash, with the same `callId`, does no harm. When false, an interrupted call is not repeated: the agent is told that its outcome is unknown. */
   repeatable: boolean;
   timeoutMs: number;
+  /**
+   * For a call that waits for approval: what the person is shown beside the arguments, made before the approval is raised. A `ToolError` refuses
+   * the call, and nobody is asked. It changes nothing.
+   */
+  preview?(args: any, context: ToolContext): Promise<Preview>;
   /** `args` fit `parameters`. The result is JSON; it is cut to `maxResultBytes` before it is recorded. */
   run(args: any, context: ToolContext): Promise<unknown>;
 };
@@ -51,8 +75,8 @@ export type Tool = {
 /** Longest recorded result of a tool call. Tools page or summarise what is longer. */
 export const maxResultBytes = 64 * 1024;
 
-/** The outcome of a call, as it is recorded and sent to the model. */
-export type ToolOutcome = { result: unknown; isError: boolean };
+/** The outcome of a call, as it is recorded and sent to the model. With `askAgain` nothing was done, and the call waits for a person. */
+export type ToolOutcome = { result: unknown; isError: boolean; askAgain?: Preview };
 
 /** All that agents know of tools: what each type is told and offered, and how a call is checked and run. */
 export interface Toolbox {
@@ -63,11 +87,13 @@ export interface Toolbox {
   /** The other tools of the type, each with the scope that is missing for it. */
   withheldFrom(type: AgentType, authority: Authority): WithheldTool[];
   /** Whether agents of this type have the tool, what a call of it needs, and whether it asks for approval. */
-  find(type: AgentType, name: string): { name: string; need: Need; highConsequence: boolean } | undefined;
+  find(type: AgentType, name: string): Pick<Tool, 'name' | 'need' | 'highConsequence' | 'preview'> | undefined;
   /** Whether a call of the tool may simply be made again after a crash. */
   isRepeatable(name: string): boolean;
   /** Arguments that fit the tool's schema, or what is wrong with them in words a model can act on. */
   check(name: string, sent: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
+  /** What a person is to be shown of a call: a `Preview` as the result, or why it is refused. As `run` otherwise. */
+  preview(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
   /** Runs a call, unless `context.authority` does not allow it; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` is called for defects of the service. */
   run(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
 }

@@ -7,7 +7,7 @@ import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import { checkArguments } from './check-arguments.ts';
 import { fitResult } from './fit-result.ts';
-import { maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from './port.ts';
+import { AskAgain, maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from './port.ts';
 
 /**
  * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`, when
@@ -36,6 +36,7 @@ export async function runTool(
     context.signal.throwIfAborted();
     if (error instanceof AppError && error.code === 'draining') throw error;
     if (late.signal.aborted) return failure(tooLate(tool));
+    if (error instanceof AskAgain) return { ...failure(`${error.message}. Nothing was done.`), askAgain: error.preview };
     if (error instanceof ToolError || isRefusal(error)) return failure(error.message);
     onDefect(error);
     const failed = `${tool.name} failed unexpectedly. The details are in the service's log.`;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { AgentContract } from '../../../../src/domains/tasks/agent/messages.ts';
 import type { TaskConfig } from '../../../../src/domains/tasks/task/entity.ts';
 import type { ModelReply } from '../../../../src/providers/model/port.ts';
-import { ended, isToolCall, World } from '../../../support/agent-world.ts';
+import { ended, isToolCall, toolOutcome, World } from '../../../support/agent-world.ts';
 import { somebody } from '../../../support/memory-workspace.ts';
 import type { Call } from '../../../support/turn-context.ts';
 
@@ -106,7 +106,7 @@ function completeOne(world: World, which: number, how: number): void {
   if (how === 46) return world.complete(effect, { kind: 'failed', message: 'It broke' });
   if (how === 47) return world.complete(effect, { kind: 'unknown' });
   if (effect.name === 'plan') return world.complete(effect, { kind: 'done', value: planOf(world, which) });
-  if (isToolCall(effect)) return world.complete(effect, { kind: 'done', value: { result: { ok: true }, isError: how % 7 === 0 } });
+  if (isToolCall(effect)) return world.complete(effect, { kind: 'done', value: toolOutcome(effect, how) });
   if (effect.name === 'checkOutput')
     return world.complete(effect, { kind: 'done', value: { problem: how % 3 === 0 ? 'It is wrong.' : null } });
   world.complete(effect, { kind: 'done', value: reply(which) });
@@ -135,6 +135,7 @@ const answers: (() => Pick<ModelReply, 'text' | 'toolCalls'>)[] = [
   () => ({ text: '', toolCalls: [call('no_such_tool'), call('read_file', { n: Math.random() })] }),
   () => ({ text: '', toolCalls: [call('read_file', '{not json')] }),
   () => ({ text: '', toolCalls: [call('order', { n: Math.random() })] }),
+  () => ({ text: '', toolCalls: [call('trade', { n: Math.random() }), call('trade', { n: 7 })] }),
   () => ({ text: '', toolCalls: [call('send_email', { n: Math.random() }), call('send_email', { n: 5 })] }),
   () => ({ text: '', toolCalls: [call('delegate', { type: 'analyst', prompt: 'part' }), call('read_file', { n: Math.random() })] }),
   () => ({ text: '', toolCalls: Array.from({ length: 30 }, (_, n) => call('read_file', { n })) }),
@@ -159,7 +160,7 @@ function bringToEnd(world: World): void {
           : effect.name === 'checkOutput'
             ? { problem: null }
             : isToolCall(effect)
-              ? { result: 1, isError: false }
+              ? toolOutcome(effect, 1)
               : reply(2);
       world.complete(effect, { kind: 'done', value });
     } else if (ended.has(world.task.status)) break;
