@@ -61,6 +61,23 @@ export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeout
       : { kind: 'known', value: { kind: 'found', order } };
   }
 
+  async function openOrders(signal?: AbortSignal): Promise<Answer<VenueOrder[]>> {
+    const orders = new Map<string, VenueOrder>();
+    let after = '';
+    for (let page = 0; page < maxPages; page++) {
+      const query = new URLSearchParams({ status: 'open', limit: String(ordersPageSize), direction: 'asc', nested: 'false' });
+      if (after !== '') query.set('after', after);
+      const answer = readAnswer(await get(`/v2/orders?${query}`, signal), AlpacaOrders);
+      if (answer.kind !== 'known') return answer;
+      const known = orders.size;
+      for (const order of answer.value.map(orderOf)) if (order !== null) orders.set(order.brokerOrderId, order);
+      after = answer.value.at(-1)?.submitted_at ?? '';
+      const isLast = answer.value.length < ordersPageSize || orders.size === known || after === '';
+      if (isLast) return { kind: 'known', value: [...orders.values()] };
+    }
+    return { kind: 'unknown', reason: 'there are too many open orders to list' };
+  }
+
   return {
     venue: 'alpaca',
     mode,
@@ -84,22 +101,7 @@ export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeout
       return readCancel(await send({ method: 'DELETE', path: `/v2/orders/${encodeURIComponent(brokerOrderId)}`, signal }), [404, 422]);
     },
 
-    async openOrders(signal) {
-      const orders = new Map<string, VenueOrder>();
-      let after = '';
-      for (let page = 0; page < maxPages; page++) {
-        const query = new URLSearchParams({ status: 'open', limit: String(ordersPageSize), direction: 'asc', nested: 'false' });
-        if (after !== '') query.set('after', after);
-        const answer = readAnswer(await get(`/v2/orders?${query}`, signal), AlpacaOrders);
-        if (answer.kind !== 'known') return answer;
-        const known = orders.size;
-        for (const order of answer.value.map(orderOf)) if (order !== null) orders.set(order.brokerOrderId, order);
-        after = answer.value.at(-1)?.submitted_at ?? '';
-        const isLast = answer.value.length < ordersPageSize || orders.size === known || after === '';
-        if (isLast) return { kind: 'known', value: [...orders.values()] };
-      }
-      return { kind: 'unknown', reason: 'there are too many open orders to list' };
-    },
+    currentOrders: openOrders,
 
     async fills({ cursor, sinceMs }, signal): Promise<Answer<VenueFills>> {
       const fromMs = cursor === null ? sinceMs : Number(cursor) - overlapMs;

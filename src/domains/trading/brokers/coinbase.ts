@@ -148,9 +148,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
         : { kind: 'refused', reason: shownReason(result.failure_reason ?? 'it cannot be cancelled') };
     },
 
-    openOrders(signal) {
-      return listOrders({ order_status: 'OPEN' }, signal);
-    },
+    currentOrders: (signal) => listOrders({ order_status: 'OPEN' }, signal),
 
     async fills({ cursor, sinceMs }, signal): Promise<Answer<VenueFills>> {
       const fromMs = (cursor === null ? sinceMs : Number(cursor)) - overlapMs;

@@ -117,7 +117,8 @@ export interface BrokerConnection {
   lookUp(what: LookUp, signal?: AbortSignal): Promise<LookUpAnswer>;
   order(brokerOrderId: string, signal?: AbortSignal): Promise<LookUpAnswer>;
   cancel(brokerOrderId: string, signal?: AbortSignal): Promise<CancelAnswer>;
-  openOrders(signal?: AbortSignal): Promise<Answer<VenueOrder[]>>;
+  /** Open ones; where fills come from orders, those of today that have ended too. */
+  currentOrders(signal?: AbortSignal): Promise<Answer<VenueOrder[]>>;
   /** Ascending. null: from `sinceMs` on. */
   fills(after: { cursor: string | null; sinceMs: number }, signal?: AbortSignal): Promise<Answer<VenueFills>>;
   positions(signal?: AbortSignal): Promise<Answer<VenuePosition[]>>;

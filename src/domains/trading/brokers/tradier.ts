@@ -108,10 +108,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
       return readCancel(await send({ method: 'DELETE', path, signal }), [400, 404, 422]);
     },
 
-    async openOrders(signal) {
-      const answer = await allOrders(signal);
-      return answer.kind === 'known' ? { kind: 'known', value: answer.value.filter(({ state }) => state === 'working') } : answer;
-    },
+    currentOrders: allOrders,
 
     async fills({ cursor, sinceMs }) {
       return { kind: 'known', value: { fills: [], cursor: cursor ?? String(sinceMs), more: false } };

@@ -1,0 +1,216 @@
+/**
+ * Compares what we hold of a connection with what its venue answered, and says what follows. Pure: whoever asks the venue calls it with each answer, and
+ * tells the orders what it returns. Answers come late, twice, in another order and in parts; what is told twice changes nothing.
+ *
+ * R1 What an order is told follows from the venue's words alone: it is the same in each round until the order has it.
+ * R2 A fill whose order is not known yet is kept back, and the cursor with it: it is asked for again.
+ * R3 An order or a fill that no order of ours explains is a foreign one, and is adopted once.
+ * R4 Positions are compared where nothing moves. A difference that two rounds, a regular pause apart, find in the same size is a mismatch; one never is.
+ */
+
+import { nanoText } from '../decimal.ts';
+import type { AssetClass } from '../market/symbol.ts';
+import { baseOf } from '../market/symbol.ts';
+import { nanoIn } from '../orders/amounts.ts';
+import { type Ending, isFinal, newOrder, type OrderEvent, type OrderState, type OrderStatus } from '../orders/order-state.ts';
+import type { BrokerConnection, VenueFill, VenueOrder, VenuePosition } from './port.ts';
+
+/** An order of ours as it is stored: every open one, and those that the venue's answer names. */
+export type HeldOrder = {
+  id: string;
+  brokerOrderId: string | null;
+  status: OrderStatus;
+  filledQuantity: string;
+  unknownOutcome: boolean;
+  /** Another program or a person placed it at the venue. */
+  external: boolean;
+};
+
+export type VenueAnswer = {
+  fillSource: BrokerConnection['fillSource'];
+  /** Open ones, and those asked for one by one. */
+  orders: readonly VenueOrder[];
+  fills: readonly VenueFill[];
+};
+
+/** What the venue says of one order, as the order takes it. Told twice it changes nothing. */
+export type SeenOrder = {
+  /** null: only fills are known. */
+  order: VenueOrder | null;
+  fills: VenueFill[];
+  /** What the order says is filled of it is all there is: the venue has no trades, or has not listed them for long. */
+  filledSoFar: boolean;
+};
+
+export type Told = {
+  told: (SeenOrder & { orderId: string })[];
+  foreign: (SeenOrder & { order: VenueOrder })[];
+  /** Fills of orders that neither side of the comparison has: ask the venue for these orders, then compare again. */
+  unplaced: VenueFill[];
+  /** Symbols of fills that may not be booked yet, listed or only counted by the venue. */
+  moving: Set<string>;
+};
+
+export type TellOptions = {
+  /** What foreign orders did before came with the positions that were adopted when connecting. */
+  sinceMs: number;
+  /** Trades that their orders have confirmed, or that came with adopted positions: they are left out. */
+  isBooked?(venueTradeId: string): boolean;
+  /** Foreign orders that had ended when connecting, of those after `sinceMs`. */
+  wasOver?(brokerOrderId: string): boolean;
+  /** Orders whose fills the venue has counted for long and not listed: what it counts is booked. By the venue's id. */
+  overdue?: ReadonlySet<string>;
+};
+
+/** What each order is to be told. Nothing for orders about which the venue says nothing new. */
+export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { sinceMs, isBooked, wasOver, overdue }: TellOptions): Told {
+  const byOurId = new Map(held.map((order) => [order.id, order]));
+  const byBrokerId = new Map(held.flatMap((order) => (order.brokerOrderId === null ? [] : [[order.brokerOrderId, order] as const])));
+  const orders = new Map<string, VenueOrder>();
+  const ofOrder = (brokerOrderId: string, ourId: string | null) =>
+    byBrokerId.get(brokerOrderId) ?? (ourId === null ? undefined : byOurId.get(ourId));
+  for (const order of answer.orders) {
+    const isForeign = ofOrder(order.brokerOrderId, order.ourId) === undefined;
+    const isEarlier = (order.state !== 'working' && order.createdAtMs < sinceMs) || wasOver?.(order.brokerOrderId) === true;
+    if (!isForeign || !isEarlier) orders.set(order.brokerOrderId, newerOf(orders.get(order.brokerOrderId), order));
+  }
+
+  const seen = new Map<string, SeenOrder & { own: HeldOrder | undefined }>();
+  const moving = new Set<string>();
+  for (const order of orders.values()) {
+    const own = ofOrder(order.brokerOrderId, order.ourId);
+    const lacks = nanoIn(order.filledQuantity) > nanoIn(own?.filledQuantity ?? '0');
+    if (lacks) moving.add(order.symbol);
+    const filledSoFar = lacks && (answer.fillSource === 'orders' || overdue?.has(order.brokerOrderId) === true);
+    seen.set(order.brokerOrderId, { order, fills: [], filledSoFar, own });
+  }
+  const unplaced: VenueFill[] = [];
+  for (const fill of uniqueBy(answer.fills, ({ venueTradeId }) => venueTradeId).toSorted((a, b) => a.atMs - b.atMs)) {
+    if (isBooked?.(fill.venueTradeId) === true) continue;
+    const known = seen.get(fill.brokerOrderId);
+    const own = known?.own ?? byBrokerId.get(fill.brokerOrderId);
+    if (fill.atMs < sinceMs && own?.external !== false) continue;
+    // One that its order has already is among them: whether it has, only the order knows.
+    moving.add(fill.symbol);
+    if (known !== undefined) known.fills.push(fill);
+    else if (own === undefined) unplaced.push(fill);
+    else seen.set(fill.brokerOrderId, { order: null, fills: [fill], filledSoFar: false, own });
+  }
+  const news = [...seen.values()].filter(isNews);
+  return {
+    told: news.flatMap(({ own, ...one }) => (own === undefined ? [] : [{ orderId: own.id, ...one }])),
+    foreign: news.flatMap(({ own, order, ...one }) => (own === undefined && order !== null ? [{ order, ...one }] : [])),
+    unplaced,
+    moving,
+  };
+}
+
+/** Whether the order has anything to take from it. */
+function isNews({ own, order, fills, filledSoFar }: SeenOrder & { own: HeldOrder | undefined }): boolean {
+  if (own === undefined || fills.length > 0 || filledSoFar) return true;
+  if (order === null || isFinal(own)) return false;
+  return own.brokerOrderId === null || own.unknownOutcome || hasEnded(order);
+}
+
+/** The events of an order's life that the venue's words are: its acceptance, its fills, its end. */
+export function eventsOf({ order, fills, filledSoFar }: SeenOrder): OrderEvent[] {
+  const events: OrderEvent[] = [];
+  if (order !== null && order.state !== 'rejected') events.push({ kind: 'accepted', brokerOrderId: order.brokerOrderId });
+  for (const { venueTradeId, quantity, price, commission, atMs } of fills)
+    events.push({ kind: 'trade', trade: { venueTradeId, quantity, price, commission, atMs } });
+  if (order === null) return events;
+  const { filledQuantity: quantity, averagePrice, updatedAtMs: atMs, state, reason } = order;
+  if (filledSoFar && averagePrice !== null) events.push({ kind: 'filled_so_far', cumulative: { quantity, averagePrice, atMs } });
+  if (hasEnded(order)) events.push({ kind: 'ended', status: state as Ending, reason, filledQuantity: quantity });
+  return events;
+}
+
+function hasEnded({ state }: VenueOrder): boolean {
+  return state === 'cancelled' || state === 'expired' || state === 'rejected';
+}
+
+/** A foreign order that was open when connecting: what was filled of it by then came with the positions. */
+export function foreignAtConnecting({ brokerOrderId, terms, filledQuantity, averagePrice }: VenueOrder): OrderState {
+  const order = newOrder(quantityOf({ terms, filledQuantity }));
+  const filled = nanoIn(filledQuantity);
+  const cost = filled * nanoIn(averagePrice ?? '0');
+  return {
+    ...order,
+    status: filled > 0n ? 'partially_filled' : 'accepted',
+    brokerOrderId,
+    fills: { ...order.fills, quantity: filledQuantity, cost: String(cost) },
+  };
+}
+
+/** What a foreign order is for. Of a form that we do not offer only what was filled is known. */
+export function quantityOf({ terms, filledQuantity }: Pick<VenueOrder, 'terms' | 'filledQuantity'>): string {
+  return terms?.quantity ?? filledQuantity;
+}
+
+/** Orders of ours that the venue's list of open ones lacks, so that each has to be asked for: they ended, or were not listed. */
+export function missingFrom(held: readonly HeldOrder[], listed: readonly VenueOrder[]): HeldOrder[] {
+  const ids = new Set(listed.flatMap(({ brokerOrderId, ourId }) => [brokerOrderId, ourId]));
+  return held.filter((order) => !isFinal(order) && !ids.has(order.id) && (order.brokerOrderId === null || !ids.has(order.brokerOrderId)));
+}
+
+/** What is held of an instrument on both sides; coins are compared whatever they are quoted in. */
+export type Difference = { symbol: string; assetClass: AssetClass; ours: string; theirs: string; sinceMs: number };
+
+export type Comparison = {
+  /** To be kept until the next round. */
+  differences: Difference[];
+  /** Those that an earlier round found in the same size, long enough ago. */
+  mismatches: Difference[];
+};
+
+export type ComparedPositions = {
+  /** Quantities by symbol. */
+  ours: Readonly<Record<string, string>>;
+  theirs: readonly VenuePosition[];
+  before: readonly Difference[];
+  /** Symbols whose fills are on their way: they are not compared, and what was found of them before is forgotten. */
+  moving: ReadonlySet<string>;
+  nowMs: number;
+  /** From one regular round to the next: other rounds come sooner, and what a venue lists late is no mismatch. */
+  roundMs: number;
+};
+
+export function comparePositions({ ours, theirs, before, moving, nowMs, roundMs }: ComparedPositions): Comparison {
+  const sides = new Map<string, { symbol: string; assetClass: AssetClass; ours: bigint; theirs: bigint }>();
+  const sideOf = (symbol: string) => {
+    const key = keyOf(symbol);
+    const side = sides.get(key) ?? { symbol, assetClass: isPair(symbol) ? ('crypto' as const) : ('equity' as const), ours: 0n, theirs: 0n };
+    sides.set(key, side);
+    return side;
+  };
+  for (const [symbol, quantity] of Object.entries(ours)) sideOf(symbol).ours += nanoIn(quantity);
+  for (const { symbol, quantity } of theirs) sideOf(symbol).theirs += nanoIn(quantity);
+  const still = new Set([...moving].map(keyOf));
+  const found = [...sides.values()].filter((side) => side.ours !== side.theirs && !still.has(keyOf(side.symbol)));
+  const earlier = new Map(before.map((one) => [keyOf(one.symbol), one]));
+  const differences = found.map((side): Difference => {
+    const same = earlier.get(keyOf(side.symbol));
+    const isSame = same !== undefined && nanoIn(same.theirs) - nanoIn(same.ours) === side.theirs - side.ours;
+    return { ...side, ours: nanoText(side.ours), theirs: nanoText(side.theirs), sinceMs: isSame ? same.sinceMs : nowMs };
+  });
+  return { differences, mismatches: differences.filter(({ sinceMs }) => sinceMs <= nowMs - roundMs) };
+}
+
+function keyOf(symbol: string): string {
+  return isPair(symbol) ? `coin ${baseOf(symbol)}` : symbol;
+}
+
+function isPair(symbol: string): boolean {
+  return symbol.includes('-');
+}
+
+/** Of two answers about one order the one that is further: what is filled never shrinks, and an end stays. */
+function newerOf(a: VenueOrder | undefined, b: VenueOrder): VenueOrder {
+  if (a === undefined) return b;
+  if ((a.state === 'working') !== (b.state === 'working')) return a.state === 'working' ? b : a;
+  return nanoIn(b.filledQuantity) >= nanoIn(a.filledQuantity) ? b : a;
+}
+
+function uniqueBy<T>(items: readonly T[], key: (item: T) => string): T[] {
+  return [...new Map(items.map((item) => [key(item), item])).values()];
+}
