@@ -65,7 +65,7 @@ export const TradingAccount = defineEntity({
     mode: p.text().$type<Mode>(),
     /** By `embedded` or the id of a connection. */
     books: json<Record<string, AccountBook>>(),
-    /** By strategy: what its own orders have made of an empty book. */
+    /** By `strategyBookKey`: what a strategy's own orders at one broker have made of an empty book. */
     strategyBooks: json<Record<string, Book>>(),
     open: json<Record<string, OpenEntry>>(),
     limits: json<TradingLimits>(),

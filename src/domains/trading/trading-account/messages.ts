@@ -124,8 +124,8 @@ export type TradingAccountContract = {
     positions(input: { brokerKey: string | null }): PositionSummary[];
     /** Ids of what may still fill, of one book or of all. */
     openOrders(input: { brokerKey: string | null }): { orderId: string; symbol: string; held: boolean; unknown: boolean }[];
-    /** What a strategy's own orders have made of an empty book; its cash is what they brought less what they cost. */
-    strategyBook(input: { strategyId: string }): Book;
+    /** What a strategy's own orders at one broker have made of an empty book; its cash is what they brought less what they cost. */
+    strategyBook(input: { strategyId: string; brokerKey: string }): Book;
     /** The symbols that a mark needs prices of; `fromBroker`: those whose last price came from a broker. */
     watchedSymbols(input: null): { symbols: string[]; fromBroker: string[] };
   };
@@ -175,6 +175,11 @@ export const tradingAccountIdOf = idInMode;
 /** Derives an order's id from this one (`newId('ord_', accountId)`), so that it lives on the shard of its trading account. */
 export function tradingOrderIdOf<Id extends string>(tradingAccountId: string, id: Id): Id {
   return idBeside(id, 'trading_order', { kind: tradingAccount.kind, id: tradingAccountId });
+}
+
+/** The key of a strategy's own book at one broker: what it holds on paper is not there when it trades with real money. */
+export function strategyBookKey(strategyId: string, brokerKey: string): string {
+  return `${strategyId}/${brokerKey}`;
 }
 
 export const defaultLimits: TradingLimits = { maxPositionSize: '25000', dailyLossLimit: '2500', priceCollarPct: 10, marketCollarPct: 1 };
