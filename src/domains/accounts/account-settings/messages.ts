@@ -2,6 +2,7 @@
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
+import { toMajor } from '../../../money.ts';
 import type { AccountSettingsRow } from './entity.ts';
 import type { TradingLimits } from './ports.ts';
 
@@ -14,8 +15,19 @@ export const autoApproveSetting = {
   test: 'testAutoApproveThresholdMinor',
 } as const satisfies Record<Mode, keyof Settings>;
 
-export function tradingLimitsOf({ maxPositionSizeMinor, dailyLossLimitMinor, priceCollarBp, marketCollarBp }: Settings): TradingLimits {
-  return { maxPositionSizeMinor, dailyLossLimitMinor, priceCollarBp, marketCollarBp };
+/** A node of the version before does not know the collars. */
+export function tradingLimitsOf({
+  maxPositionSizeMinor,
+  dailyLossLimitMinor,
+  priceCollarBp = 1_000,
+  marketCollarBp = 100,
+}: Settings): TradingLimits {
+  return {
+    maxPositionSize: String(toMajor(maxPositionSizeMinor)),
+    dailyLossLimit: String(toMajor(dailyLossLimitMinor)),
+    priceCollarPct: toMajor(priceCollarBp),
+    marketCollarPct: toMajor(marketCollarBp),
+  };
 }
 
 export type AccountSettingsContract = {

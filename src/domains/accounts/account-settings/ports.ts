@@ -11,8 +11,8 @@ export type TimezonePort = {
   queries: Contract['queries'];
 };
 
-/** What limits the orders of an account; a trading account keeps a copy. Amounts are cents, collars hundredths of a per cent. */
-export type TradingLimits = { maxPositionSizeMinor: number; dailyLossLimitMinor: number; priceCollarBp: number; marketCollarBp: number };
+/** What limits the orders of an account; a trading account keeps a copy. Amounts are decimal texts of dollars. */
+export type TradingLimits = { maxPositionSize: string; dailyLossLimit: string; priceCollarPct: number; marketCollarPct: number };
 
 /** The trading account. There is one in each mode; its id is `idInMode`. */
 export type TradingLimitsPort = {

@@ -42,7 +42,7 @@ const spent = () => assert.fail('nothing is spent');
 const catalogue = createCatalogue([
   ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute }),
   ...commerceTools({ actors: { ask: spent, query: spent } as never }),
-  ...tradingTools({ market: none }),
+  ...tradingTools({ market: none, door: none }),
 ]);
 const actor = agentActor(catalogue, {} as never);
 function turn(state: AgentRow | null, ...[command, input, ctx = new RecordedTurn('agnt_1')]: [...Call<AgentContract>, ctx?: RecordedTurn]) {

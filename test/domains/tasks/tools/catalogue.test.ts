@@ -20,7 +20,7 @@ const catalogue = createCatalogue([
     compute: inlineCompute,
   }),
   ...commerceTools({ actors: null as never }),
-  ...tradingTools({ market: null as never }),
+  ...tradingTools({ market: null as never, door: null as never }),
 ]);
 
 for (const type of agentTypes) {

@@ -1,0 +1,93 @@
+/** Which broker takes an order: the named connection, else the newest connected one that fits, else the embedded paper broker. */
+import { AppError } from '../../../errors.ts';
+import type { AccountMode } from '../../../mode.ts';
+import type { AssetClass } from '../market/symbol.ts';
+import { invalidOrder } from '../orders/order-form.ts';
+import { embeddedBook } from '../trading-account/entity.ts';
+import type { OrderRoute } from '../trading-account/messages.ts';
+import { type BrokerName, capabilitiesOf } from './capabilities.ts';
+import type { BrokerMode } from './port.ts';
+
+/** A connection, as far as the choice of it goes. */
+export type Connection = {
+  /** `brk_…` */
+  id: string;
+  brokerName: BrokerName;
+  mode: BrokerMode;
+  /** Who fills its orders: paper orders of a broker without a paper venue never leave this service. */
+  filledBy: OrderRoute['filledBy'];
+  status: 'connected' | 'error';
+  /** Its figures and ours differ: a person has to look. */
+  halted: boolean;
+};
+
+export interface Connections {
+  /** Those of the account in the mode of its principals, the newest first. */
+  of(owner: AccountMode): Promise<readonly Connection[]>;
+  /** A person takes over the broker's own figures. Throws `not_found`. @param by the user's id */
+  resume(owner: AccountMode, brokerId: string, by: string): Promise<void>;
+}
+
+/** An account with none. */
+export const noConnections: Connections = {
+  of: async () => [],
+  async resume() {
+    throw new AppError('not_found', 'Broker not found');
+  },
+};
+
+const embedded: OrderRoute = { brokerKey: embeddedBook, brokerName: 'embedded', orderMode: 'paper', filledBy: 'embedded' };
+
+export type BrokerWish = { brokerId: string | null; mode: BrokerMode; assetClass: AssetClass };
+/** `unready`: why it takes no order now; null: it does. */
+export type ChosenBroker = { route: OrderRoute; unready: string | null };
+
+/** null: there is no connection of this id. `no_live_broker`: real money, and no connection for it. */
+export function chooseBroker(
+  connections: readonly Connection[],
+  { brokerId, mode, assetClass }: BrokerWish,
+): ChosenBroker | 'no_live_broker' | null {
+  if (brokerId === embeddedBook) return mode === 'paper' ? { route: embedded, unready: null } : 'no_live_broker';
+  if (brokerId !== null) {
+    const named = connections.find(({ id }) => id === brokerId);
+    if (named === undefined) return null;
+    return named.mode === mode ? chosen(named) : 'no_live_broker';
+  }
+  const fits = (connection: Connection) =>
+    connection.mode === mode && capabilitiesOf[connection.brokerName].assetClasses[assetClass] !== undefined;
+  const newest = connections.find((connection) => connection.status === 'connected' && fits(connection));
+  if (newest !== undefined) return chosen(newest);
+  return mode === 'paper' ? { route: embedded, unready: null } : 'no_live_broker';
+}
+
+/** The book that is shown without a choice: of the newest connected one, else the embedded one. */
+export function shownBook(connections: readonly Connection[]): string {
+  return connections.find(({ status }) => status === 'connected')?.id ?? embeddedBook;
+}
+
+/** Throws `not_found`, and `invalid` where the mode has no broker. */
+export function mustChoose(connections: readonly Connection[], wish: BrokerWish): ChosenBroker {
+  const choice = chooseBroker(connections, wish);
+  if (choice === null) throw new AppError('not_found', 'Broker not found');
+  if (choice !== 'no_live_broker') return choice;
+  throw noLiveBroker(wish);
+}
+
+function noLiveBroker({ brokerId, mode, assetClass }: BrokerWish): AppError {
+  const msg =
+    brokerId === null || brokerId === embeddedBook
+      ? `No live broker connection trades ${assetClass}`
+      : `This connection does not take ${mode} orders`;
+  return invalidOrder('mode', 'value_error', msg, {}, mode);
+}
+
+function chosen({ id, brokerName, mode, filledBy, status, halted }: Connection): ChosenBroker {
+  const route: OrderRoute = { brokerKey: id, brokerName, orderMode: mode, filledBy };
+  const unready =
+    status === 'error'
+      ? 'The broker connection is not connected'
+      : halted
+        ? 'The broker connection is halted: its figures differ from ours'
+        : null;
+  return { route, unready };
+}

@@ -1,0 +1,19 @@
+/** The prices that an account's orders are judged by. */
+import type { AccountMode } from '../../../mode.ts';
+import type { LocalMarket } from './local-market.ts';
+import type { Quote } from './port.ts';
+
+export interface Prices {
+  /** null: nobody knows the symbol. Throws `unavailable` where its source has no price now. */
+  quoteOf(owner: AccountMode, symbol: string): Promise<Quote | null>;
+}
+
+/** Those of the node's own market. */
+export function localPrices(market: Pick<LocalMarket, 'ready' | 'quote'>): Prices {
+  return {
+    async quoteOf(_owner, symbol) {
+      await market.ready;
+      return market.quote(symbol);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Cancelling and replacing an order: the one way that REST, agents and strategies take. */
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { AppError } from '../../../errors.ts';
+import type { AccountMode } from '../../../mode.ts';
+import { accountSettings, tradingLimitsOf } from '../../accounts/contract.ts';
+import { tradingIds } from '../ids.ts';
+import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
+import type { TradingOrderRow } from '../trading-order/entity.ts';
+import { tradingOrder } from '../trading-order/messages.ts';
+import { checked, type DoorParts, type OrderIds, orderIdBeside } from './door.ts';
+import { type ReplaceForm, replaceRequestOf } from './order-form.ts';
+import { remainingQuantity } from './order-state.ts';
+import { replacementTerms } from './replace.ts';
+import type { OrderTerms } from './terms.ts';
+
+/** Throws `not_found`: also for one of another account, or of the other mode. */
+export async function ownOrder(actors: ActorSystem, owner: AccountMode, orderId: string): Promise<TradingOrderRow> {
+  const order = orderId.startsWith(tradingIds.order) ? await actors.query(tradingOrder, orderId, 'get', null) : null;
+  if (order === null || order.accountId !== owner.accountId || order.mode !== owner.mode)
+    throw new AppError('not_found', 'Order not found');
+  return order;
+}
+
+/** A request where a broker has the order. Throws `not_found`, and `conflict` for one that has ended. */
+export async function cancelOrder(
+  { actors }: Pick<DoorParts, 'actors'>,
+  owner: AccountMode,
+  orderId: string,
+  commandId?: string,
+): Promise<TradingOrderRow> {
+  await ownOrder(actors, owner, orderId);
+  return actors.ask(tradingAccount, tradingAccountIdOf(owner), 'cancel', { orderId }, { commandId });
+}
+
+/**
+ * A new order in the place of one that has not ended; answers with the new one. Throws as `placeOrder` does, and `conflict` for an order that has ended,
+ * is being cancelled, or is replaced already.
+ *
+ * @param ids.orderId of the new order
+ */
+export async function replaceOrder(
+  door: DoorParts,
+  owner: AccountMode,
+  oldId: string,
+  form: ReplaceForm,
+  { orderId, commandId }: OrderIds,
+): Promise<TradingOrderRow> {
+  const { actors } = door;
+  const old = await ownOrder(actors, owner, oldId);
+  const change = replaceRequestOf(form, old);
+  const terms = replacementTerms(termsOfRow(old), remainingQuantity(old.state), change) as OrderTerms;
+  const [quote, settings] = await Promise.all([
+    checked(door, owner, old.brokerName, [terms]),
+    actors.query(accountSettings, owner.accountId, 'get', null),
+  ]);
+  const asked = {
+    orderId: oldId,
+    newOrderId: orderIdBeside(owner, orderId),
+    clientOrderId: form.client_order_id ?? null,
+    change,
+    quote,
+    limits: tradingLimitsOf(settings),
+  };
+  return actors.ask(tradingAccount, tradingAccountIdOf(owner), 'replace', asked, { commandId });
+}
+
+export function termsOfRow(row: TradingOrderRow): OrderTerms {
+  const { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce } = row;
+  return { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce };
+}

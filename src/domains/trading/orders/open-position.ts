@@ -1,0 +1,33 @@
+/** Opening a position: a market order, and orders that close it again at a loss or with a profit. */
+import { type Leg, type OpenedPosition, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
+import { type DoorParts, legIdOf, mustBePaperInTest, type OrderIds, orderIdBeside, type Placer, prepare } from './door.ts';
+import { bracketOf, type OpenPositionForm, termsOf } from './order-form.ts';
+import { type OrderTerms, opposite } from './terms.ts';
+
+/** Throws as `placeOrder` does. The legs are valid until they are cancelled, also where the parent is not. @param ids.orderId of the order that opens it */
+export async function openPosition(
+  door: DoorParts,
+  by: Placer,
+  form: OpenPositionForm,
+  { orderId, commandId }: OrderIds,
+): Promise<OpenedPosition> {
+  const { strategyId, taskId } = by;
+  const mode = form.mode ?? 'paper';
+  const terms = termsOf({ ...form, side: form.side === 'long' ? 'buy' : 'sell', order_type: 'market' });
+  const { stopLoss, takeProfit } = bracketOf(form);
+  mustBePaperInTest(by, mode);
+  const closing: OrderTerms = { ...terms, side: opposite(terms.side), timeInForce: 'gtc' };
+  const id = orderIdBeside(by, orderId);
+  const legs: Leg[] = [];
+  if (stopLoss !== null)
+    legs.push({ role: 'stop_loss', orderId: legIdOf(by, id, 'stop_loss'), terms: { ...closing, orderType: 'stop', stopPrice: stopLoss } });
+  if (takeProfit !== null)
+    legs.push({
+      role: 'take_profit',
+      orderId: legIdOf(by, id, 'take_profit'),
+      terms: { ...closing, orderType: 'limit', limitPrice: takeProfit },
+    });
+  const { route, ...prices } = await prepare(door, by, { brokerId: form.broker_id ?? null, mode }, [terms]);
+  const asked = { ...route, ...prices, orderId: id, clientOrderId: form.client_order_id ?? null, terms, legs, strategyId, taskId };
+  return door.actors.ask(tradingAccount, tradingAccountIdOf(by), 'openPosition', asked, { commandId });
+}

@@ -1,0 +1,25 @@
+/** Placing an order: the one way that REST, agents and strategies take. */
+
+import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
+import type { TradingOrderRow } from '../trading-order/entity.ts';
+import { type DoorParts, mustBePaperInTest, type OrderIds, orderIdBeside, type Placer, prepare } from './door.ts';
+import { type OrderForm, termsOf } from './order-form.ts';
+
+/**
+ * Answers with the stored order; a broker may not have it yet. Asked again with the same ids, it answers with the order that was placed.
+ *
+ * Throws what a caller is told: `invalid` (shape, live trading that is off, capabilities, unknown symbols, risk), `not_found` (broker), `plan_required`,
+ * `conflict` (a used client id, a halt, a block, an unknown outcome, a stale quote, a broker that is not connected), `forbidden` (test mode).
+ *
+ * @param ids.orderId from `newId`; the stored order's own lies beside its trading account
+ */
+export async function placeOrder(door: DoorParts, by: Placer, form: OrderForm, { orderId, commandId }: OrderIds): Promise<TradingOrderRow> {
+  const { strategyId, taskId } = by;
+  const mode = form.mode ?? 'paper';
+  const terms = termsOf(form);
+  mustBePaperInTest(by, mode);
+  const { route, ...prices } = await prepare(door, by, { brokerId: form.broker_id ?? null, mode }, [terms]);
+  const clientOrderId = form.client_order_id ?? null;
+  const asked = { ...route, ...prices, orderId: orderIdBeside(by, orderId), clientOrderId, terms, strategyId, taskId };
+  return door.actors.ask(tradingAccount, tradingAccountIdOf(by), 'place', asked, { commandId });
+}

@@ -1,0 +1,146 @@
+/** Orders: placed, read, cancelled, replaced. */
+import Type from 'typebox';
+import type { Clock } from '../../../clock.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { commandIds } from '../../../edge/idempotency.ts';
+import { answer } from '../../../edge/routes/answer.ts';
+import { modeNote } from '../../../edge/routes/mode.ts';
+import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
+import { newId } from '../../../ids.ts';
+import type { Database } from '../../../storage/database.ts';
+import { tradingIds } from '../ids.ts';
+import { parseSymbol, symbolPattern } from '../market/symbol.ts';
+import { cancelOrder, ownOrder, replaceOrder } from '../orders/change-order.ts';
+import type { DoorParts } from '../orders/door.ts';
+import { OrderForm, ReplaceForm } from '../orders/order-form.ts';
+import { orderStatuses } from '../orders/order-state.ts';
+import { FillView, fillView, justPlaced, OrderView, orderView } from '../orders/order-view.ts';
+import { placeOrder } from '../orders/place-order.ts';
+import { TradingFill, type TradingFillRow, TradingOrder, type TradingOrderRow } from '../trading-order/entity.ts';
+
+export type OrderRouteParts = { door: DoorParts; database: Database; clock: Clock };
+
+/** Of a filter: what is no connection's id finds nothing. */
+export const BrokerFilter = Type.String({ pattern: '^(embedded|brk_.{1,60})$', description: 'A connection, or `embedded`' });
+
+const Filters = Type.Object({
+  ...PageQuery.properties,
+  client_order_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,128}$' })),
+  status: Type.Optional(Type.Enum([...orderStatuses])),
+  symbol: Type.Optional(Type.String({ pattern: symbolPattern })),
+  broker_id: Type.Optional(BrokerFilter),
+});
+
+const refusals =
+  '422: the `type` of the one issue says why, e.g. `price_increment`, `decimal_max_places`, `unknown_symbol`, `order_not_supported_by_broker` (with what the broker takes in `ctx.allowed`), ' +
+  '`session_closed`, `max_position_size`, `insufficient_cash`, `short_margin`, `no_shorts_in_crypto`, `price_collar`, `wash_trade`. ' +
+  '409: a used `client_order_id`, a halt, a block after a loss, an outcome at this broker that is not known yet, or a price that is too old (`stale_quote`).';
+
+export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRoute[] {
+  const { actors } = door;
+
+  const list = route({
+    method: 'GET',
+    path: '/trading/orders',
+    summary: 'List orders, newest first',
+    description: modeNote,
+    extension: true,
+    scope: 'trading.read',
+    query: Filters,
+    responses: { 200: PageOf(OrderView) },
+    async handler({ principal: { accountId, mode }, query }) {
+      const { limit, offset, client_order_id: clientOrderId, status, symbol, broker_id: brokerKey } = query;
+      const asked = { clientOrderId, status, brokerKey, symbol: symbol === undefined ? undefined : parseSymbol(symbol)?.symbol };
+      const filters = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+      const [rows, total] = await database.list(accountId, (em) =>
+        em.findAndCount(
+          TradingOrder,
+          { accountId, mode, ...filters },
+          { orderBy: { id: 'desc' }, limit, offset, disableIdentityMap: true },
+        ),
+      );
+      const data = rows.map((row) => orderView(row as TradingOrderRow));
+      return answer(200, page(data, offset, total));
+    },
+  });
+
+  const place = route({
+    method: 'POST',
+    path: '/trading/orders',
+    summary: 'Place an order',
+    description: `It is stored and \`submitted\`; what becomes of it is told by events and by \`GET /trading/orders/{id}\`. Orders on paper are simulated: they fill at the next quotes. ${refusals}`,
+    scope: 'trading.write',
+    errors: [402, 404, 409],
+    body: OrderForm,
+    responses: { 201: OrderView },
+    async handler(context) {
+      const { id, commandId } = commandIds(context, tradingIds.order, clock.nowMs());
+      return answer(201, justPlaced(await placeOrder(door, context.principal, context.body, { orderId: id, commandId })));
+    },
+  });
+
+  const get = route({
+    method: 'GET',
+    path: '/trading/orders/{id}',
+    summary: 'Look at an order',
+    extension: true,
+    scope: 'trading.read',
+    responses: { 200: OrderView },
+    async handler({ principal, params }) {
+      return answer(200, orderView(await ownOrder(actors, principal, params.id)));
+    },
+  });
+
+  const cancel = route({
+    method: 'DELETE',
+    path: '/trading/orders/{id}',
+    summary: 'Cancel an order',
+    description:
+      'A request where a broker has it: `cancel_requested_at` is set, and the status changes when the broker has ended it. Asking again changes nothing; 409 once it has ended.',
+    extension: true,
+    scope: 'trading.write',
+    errors: [409],
+    responses: { 200: OrderView },
+    async handler({ principal, params }) {
+      return answer(200, orderView(await cancelOrder(door, principal, params.id)));
+    },
+  });
+
+  const replace = route({
+    method: 'PATCH',
+    path: '/trading/orders/{id}',
+    summary: 'Replace what remains of an order',
+    description:
+      'Answers with a new order (`replaces`). The old one is cancelled (`replaced_by`), and the new one is sent once that is confirmed, less what the old one filled meanwhile; where nothing is left, it is rejected. ' +
+      `Checked like a new order in the place of the old one. 409: it has ended, is being cancelled, or is replaced already. ${refusals}`,
+    extension: true,
+    scope: 'trading.write',
+    errors: [409],
+    body: ReplaceForm,
+    responses: { 200: OrderView },
+    async handler({ principal, params, body }) {
+      const orderId = newId(tradingIds.order, principal.accountId, clock.nowMs());
+      return answer(200, orderView(await replaceOrder(door, principal, params.id, body, { orderId })));
+    },
+  });
+
+  const fills = route({
+    method: 'GET',
+    path: '/trading/orders/{id}/fills',
+    summary: 'What an order was filled with, newest first',
+    extension: true,
+    scope: 'trading.read',
+    query: PageQuery,
+    responses: { 200: PageOf(FillView) },
+    async handler({ principal, params, query: { limit, offset } }) {
+      const { id: orderId } = await ownOrder(actors, principal, params.id);
+      const [rows, total] = await database.list(principal.accountId, (em) =>
+        em.findAndCount(TradingFill, { orderId }, { orderBy: { seq: 'desc' }, limit, offset, disableIdentityMap: true }),
+      );
+      const data = rows.map((row) => fillView(row as TradingFillRow));
+      return answer(200, page(data, offset, total));
+    },
+  });
+
+  return [list, place, get, cancel, replace, fills];
+}
