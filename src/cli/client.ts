@@ -161,7 +161,7 @@ function refusalText(url: string, { status, headers }: Response, detail: string)
   const said = detail === '' ? `status ${status}` : detail;
   if (status === 401) return `The service does not accept the token (${said}): give a valid one by --token or TROUPE_TOKEN`;
   if (status === 402) return `The account's plan does not allow this (${said}): upgrade the plan, or wait for the next billing period`;
-  if (status === 403) return `The token may not do this (${said}): use one with the scopes tasks, agents and workspaces, read and write`;
+  if (status === 403) return `The token may not do this (${said}): use one whose scopes allow it`;
   if (status === 422) return `The service cannot use this (${said})`;
   if (status === 429)
     return `Too many requests, and the service asks to wait for ${headers.get('retry-after') ?? 'long'} s (${said}): try again then`;

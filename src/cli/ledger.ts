@@ -2,14 +2,11 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { toMajor } from '../money.ts';
-import { accountByEmail } from '../storage/account-overrides.ts';
-import { connect } from '../storage/connect.ts';
-import { Database } from '../storage/database.ts';
 import { type Books, checkLedger, type LedgerReading, ledgerChecks } from '../storage/ledger-check.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { findDatabase, outOfReach } from './find-database.ts';
 import { parsedOptions } from './parsed-options.ts';
 import { oneLine } from './plain-text.ts';
+import { readBooks } from './read-books.ts';
 
 const help = `Usage: npm run troupe -- ledger check [--account EMAIL] [--json]
 
@@ -26,46 +23,15 @@ Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 Ends with 0 where the books are right, 1 where something differs (the first differences of each kind are named, the others counted) or nobody has
 registered EMAIL, 2 wrong use, 4 database out of reach.`;
 
-/** Millions of entries take seconds; the caller may wait. */
-const statementTimeoutMs = 600_000;
-
 export async function ledger(args: string[], config: Config): Promise<number> {
   const options = readOptions(args);
   if (options === 'help') {
     process.stdout.write(`${help}\n`);
     return exitCodes.complete;
   }
-  const found = await findDatabase(config);
-  try {
-    const reading = await read(found.url, options.email).catch((error: Error) => {
-      throw outOfReach(error, found.url);
-    });
-    process.stdout.write(options.json ? `${JSON.stringify(asJson(reading))}\n` : inWords(reading));
-    return reading.findings.length === 0 ? exitCodes.complete : exitCodes.failed;
-  } finally {
-    await found.close();
-  }
-}
-
-async function read(url: string, email: string | undefined): Promise<LedgerReading> {
-  const accountId = email === undefined ? null : await accountIdOf(url, email);
-  const client = await connect({ url, name: 'troupe command', statementTimeoutMs });
-  try {
-    return await checkLedger(client, accountId);
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
-async function accountIdOf(url: string, email: string): Promise<string> {
-  const database = new Database(url, { poolSize: 1, applicationName: 'troupe command' });
-  try {
-    const held = await accountByEmail(database, email);
-    if (held === null) throw new Failure('refused', `Nobody has registered ${oneLine(email, 300)} at this service`);
-    return held.accountId;
-  } finally {
-    await database.close();
-  }
+  const reading = await readBooks(config, options.email, checkLedger);
+  process.stdout.write(options.json ? `${JSON.stringify(asJson(reading))}\n` : inWords(reading));
+  return reading.findings.length === 0 ? exitCodes.complete : exitCodes.failed;
 }
 
 function inWords({ live, test, findings, leftOut }: LedgerReading): string {

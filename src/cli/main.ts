@@ -6,6 +6,7 @@ import { exitCodes, Failure } from './failure.ts';
 import { leftWorkUsage } from './left-work-options.ts';
 import { type Caller, run } from './run.ts';
 import { runUsage } from './run-options.ts';
+import { tradingUsage } from './trading-usage.ts';
 
 type Command = {
   summary: string;
@@ -26,6 +27,11 @@ const commands: Record<string, Command> = {
     summary: 'prove the books of all accounts, or of one',
     usage: 'npm run troupe -- ledger check [--account EMAIL] [--json]',
     run: async (args, config) => (await import('./ledger.ts')).ledger(args, config),
+  },
+  trading: {
+    summary: "an account's trading: shown, halted, resumed; the proof of its books",
+    usage: tradingUsage,
+    run: async (args, config) => (await import('./trading.ts')).trading(args, config),
   },
   'dead-letter': {
     summary: 'what actors could not take: shown, tried again or removed',

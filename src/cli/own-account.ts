@@ -11,8 +11,8 @@ import { Failure } from './failure.ts';
 type KeptAccount = { email: string; api_key: string };
 type Kept = { services: Record<string, KeptAccount> };
 
-/** What `troupe run` does on its account's behalf; agents buy what a prompt orders, once the person at the terminal has approved it. */
-const scopes = ['tasks', 'agents', 'workspaces', 'commerce'].flatMap((about) => [`${about}.read`, `${about}.write`]);
+/** What `troupe run` does on its account's behalf; agents buy and trade what a prompt orders, once the person at the terminal has approved it. */
+const scopes = ['tasks', 'agents', 'workspaces', 'commerce', 'trading'].flatMap((about) => [`${about}.read`, `${about}.write`]);
 
 export type OwnAccountParts = {
   path: string;

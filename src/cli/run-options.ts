@@ -133,7 +133,7 @@ function given(option: string, value: string): string {
   return value;
 }
 
-function checkedToken(value: string): string {
+export function checkedToken(value: string): string {
   if (!/^[\x21-\x7e]{1,4096}$/.test(value)) throw wrong('--token must be a token without spaces');
   return value;
 }

@@ -1,21 +1,20 @@
 /** `troupe run`: a prompt and files become a task, which is followed to its end; what it delivers is saved. */
 import { randomBytes } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isoTimestamp, machineClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { withoutTrailing } from '../trailing.ts';
 import { createApprovals } from './approvals.ts';
-import { type Client, createClient, isLoopback } from './client.ts';
+import type { Client } from './client.ts';
 import { safeFileName, saveDeliverables } from './deliverables.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { followTask } from './follow.ts';
 import { Interrupted, type Interrupts, watchInterrupts } from './interrupts.ts';
-import { ownAccountClient } from './own-account.ts';
 import { oneLine, plainText } from './plain-text.ts';
 import { applyEvent, applyTask, newProgress } from './progress.ts';
 import type { Terminal } from './question.ts';
 import { type RunOptions, readRunOptions, runHelp } from './run-options.ts';
+import { serviceClient } from './service-client.ts';
 import { hasEnded, type Task, waitsForMoney } from './task.ts';
 import { uploadFiles } from './uploads.ts';
 import type { View } from './view.ts';
@@ -40,7 +39,7 @@ export async function run(args: string[], config: Config, caller: Caller): Promi
   const interrupts = watchInterrupts();
   let taskId: string | null = options.attach;
   try {
-    const client = await clientOf(options, config, view, interrupts.signal);
+    const client = await serviceClient(options, config, (line) => view.notice(line), interrupts.signal);
     taskId ??= await createTask(client, options.start!);
     if (options.attach === null) view.notice(`Task ${oneLine(taskId)}`);
     const followed = { client, taskId, options, view, interrupts, attachCommand: attachCommand(taskId, options) };
@@ -75,22 +74,6 @@ function withWayBack(error: unknown, command: string): unknown {
 function viewFor({ output }: RunOptions, { dumbTerminal }: Caller): View {
   if (output === 'json') return jsonView(process.stdout, process.stderr);
   return process.stdout.isTTY && !dumbTerminal ? liveView(process.stdout) : logView(process.stdout, process.stderr);
-}
-
-async function clientOf(options: RunOptions, config: Config, view: View, signal: AbortSignal): Promise<Client> {
-  const url = options.url ?? withoutTrailing(config.publicUrl ?? ownUrl(config), '/');
-  const notice = (line: string) => view.notice(line);
-  const clientFor = (token: string | null) => createClient({ url, token, signal, notice });
-  const token = options.token ?? config.token;
-  if (token !== null) return clientFor(token);
-  if (isLoopback(url)) return ownAccountClient({ path: join(config.dataDir, 'cli.json'), clientFor, notice });
-  throw new Failure('usage', `${url} is not on this machine, so it needs a token: give one by --token or TROUPE_TOKEN`);
-}
-
-/** Where `npm start` with the same settings listens. */
-function ownUrl({ host, port }: Config): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${port === 0 ? 8080 : port}`;
 }
 
 async function createTask(client: Client, { prompt, config, workspaceId, files }: NonNullable<RunOptions['start']>): Promise<string> {

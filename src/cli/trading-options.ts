@@ -1,0 +1,104 @@
+/** The options of `troupe trading`: read, checked and explained. */
+import { parseArgs } from 'node:util';
+import { tradingChecks } from '../storage/trading-check.ts';
+import { Failure } from './failure.ts';
+import { parsedOptions } from './parsed-options.ts';
+import { checkedToken, serviceUrl } from './run-options.ts';
+import type { ServiceOptions } from './service-client.ts';
+
+type Shared = { json: boolean };
+/** `email`: signs in with a password that is asked for. */
+type Asked = Shared & { service: ServiceOptions; email: string | null };
+export type TradingOptions =
+  | ({ kind: 'account'; broker: string | null } & Asked)
+  | ({ kind: 'orders'; status: string | null; symbol: string | null; limit: number } & Asked)
+  | ({ kind: 'halt'; reason: string | null } & Asked)
+  | ({ kind: 'resume'; broker: string | null } & Asked)
+  | ({ kind: 'check'; account: string | undefined } & Shared);
+
+export const tradingHelp = `Usage: npm run troupe -- trading account [--broker ID] [--json]
+       npm run troupe -- trading orders [--status STATUS] [--symbol SYMBOL] [--limit N] [--json]
+       npm run troupe -- trading halt --email EMAIL [--reason TEXT] [--json]
+       npm run troupe -- trading resume --email EMAIL [--broker ID] [--json]
+       npm run troupe -- trading check [--account EMAIL] [--json]
+
+account  cash, equity, the day's result, limits, and what keeps the account from trading
+  --broker ID      of this connection, or embedded
+orders   the newest first
+  --status STATUS  submitted, accepted, partially_filled, filled, cancelled, rejected or expired
+  --symbol SYMBOL  of this symbol alone
+  --limit N        this many at most (default 20, 1 to 100)
+halt     cancels all open orders and takes no new ones until resume
+  --reason TEXT    recorded with it
+resume   takes orders again
+  --broker ID      also takes over the figures of a connection that was halted because its positions differ
+
+  --email EMAIL    sign in as this user: the password is read from the terminal, or is the first line of standard input. Halt and resume take no API key
+  --url URL        the service, default PUBLIC_URL or this machine's
+  --token TOKEN    access token or API key, default TROUPE_TOKEN; a test key acts on the trading of test mode
+
+check    proves the books by the database alone, as of one moment, whether the service runs or not:
+
+${tradingChecks.map((check) => `  - ${check}`).join('\n')}
+
+  --account EMAIL  the books of one account alone
+
+  --json           print the outcome as JSON
+
+Ends with 0 done, or where the books are right; 1 refused, an order that cannot be cancelled, or books that are wrong; 2 wrong use, 4 service or database out of reach.`;
+
+/** 'help' when that is asked for. Throws `Failure` of kind usage. */
+export function readTradingOptions(args: string[]): TradingOptions | 'help' {
+  const { values, positionals } = parse(args);
+  if (values.help) return 'help';
+  const [kind, ...others] = positionals;
+  if (others.length > 0 || !isKind(kind)) throw new Failure('usage', `Say what to do: ${Object.keys(optionsOf).join(', ')}`);
+  const given = Object.keys(values).filter((name) => name !== 'json');
+  const foreign = given.find((name) => !optionsOf[kind].includes(name));
+  if (foreign !== undefined) throw new Failure('usage', `--${foreign} is no option of ${kind}`);
+  const { json = false, broker = null, reason = null, status = null, symbol = null, email = null, account } = values;
+  if (kind === 'check') return { kind, account, json };
+  const url = values.url === undefined ? null : serviceUrl(values.url);
+  const token = values.token === undefined ? null : checkedToken(values.token);
+  if (email !== null && token !== null) throw new Failure('usage', '--email and --token contradict each other');
+  const asked = { json, email, service: { url, token } };
+  switch (kind) {
+    case 'account':
+      return { kind, broker, ...asked };
+    case 'orders':
+      return { kind, status, symbol, limit: limitOf(values.limit), ...asked };
+    case 'halt':
+      return { kind, reason, ...asked };
+    case 'resume':
+      return { kind, broker, ...asked };
+  }
+}
+
+const service = ['url', 'token', 'email'];
+const optionsOf: Record<TradingOptions['kind'], readonly string[]> = {
+  account: [...service, 'broker'],
+  orders: [...service, 'status', 'symbol', 'limit'],
+  halt: [...service, 'reason'],
+  resume: [...service, 'broker'],
+  check: ['account'],
+};
+
+function isKind(name: string | undefined): name is TradingOptions['kind'] {
+  return name !== undefined && Object.hasOwn(optionsOf, name);
+}
+
+function limitOf(text = '20'): number {
+  const limit = Number(text);
+  if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > 100) throw new Failure('usage', '--limit must be a whole number from 1 to 100');
+  return limit;
+}
+
+function parse(args: string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const ofService = { url: text, token: text, email: text } as const;
+  const own = { broker: text, status: text, symbol: text, limit: text, reason: text, account: text } as const;
+  return parsedOptions(() =>
+    parseArgs({ args, allowPositionals: true, options: { ...ofService, ...own, json: flag, help: { ...flag, short: 'h' } } }),
+  );
+}

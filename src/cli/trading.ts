@@ -1,0 +1,91 @@
+/** `troupe trading`: an account's trading from the terminal, and the proof of the books by the database alone. */
+import type { Config } from '../config.ts';
+import { checkTrading } from '../storage/trading-check.ts';
+import { type Client, createClient } from './client.ts';
+import { exitCodes } from './failure.ts';
+import { Interrupted, watchInterrupts } from './interrupts.ts';
+import { readBooks } from './read-books.ts';
+import { serviceClient, serviceUrlOf } from './service-client.ts';
+import { signIn } from './sign-in.ts';
+import { readTradingOptions, type TradingOptions, tradingHelp } from './trading-options.ts';
+import { type AccountView, accountText, booksJson, booksText, type HaltView, haltText, type OrderView, orderText } from './trading-view.ts';
+
+/** The exit code; throws `Failure`. */
+export async function trading(args: string[], config: Config): Promise<number> {
+  const options = readTradingOptions(args);
+  if (options === 'help') {
+    print(tradingHelp);
+    return exitCodes.complete;
+  }
+  if (options.kind === 'check') {
+    const reading = await readBooks(config, options.account, checkTrading);
+    process.stdout.write(options.json ? `${JSON.stringify(booksJson(reading))}\n` : booksText(reading));
+    return reading.findings.length === 0 ? exitCodes.complete : exitCodes.failed;
+  }
+  const interrupts = watchInterrupts();
+  try {
+    return await asSomebody(options, config, interrupts.signal, (client) => carryOut(client, options));
+  } catch (error) {
+    const { reason } = interrupts.signal;
+    if (reason instanceof Interrupted) return reason.exitCode;
+    throw error;
+  }
+}
+
+type Asked = Exclude<TradingOptions, { kind: 'check' }>;
+
+async function asSomebody(
+  { email, service }: Asked,
+  config: Config,
+  signal: AbortSignal,
+  work: (client: Client) => Promise<number>,
+): Promise<number> {
+  const notice = (line: string) => void process.stderr.write(`${line}\n`);
+  if (email === null) return work(await serviceClient(service, config, notice, signal));
+  const url = serviceUrlOf(service, config);
+  const session = await signIn(email, (token) => createClient({ url, token, signal, notice }));
+  try {
+    return await work(session.client);
+  } finally {
+    await session.end();
+  }
+}
+
+async function carryOut(client: Client, options: Asked): Promise<number> {
+  const { json } = options;
+  const told = <T>(value: T, text: (value: T) => string) => print(json ? JSON.stringify(value) : text(value).trimEnd());
+  switch (options.kind) {
+    case 'account':
+      told(await client.request<AccountView>('GET', `/v1/trading/account${query({ broker_id: options.broker })}`), accountText);
+      return exitCodes.complete;
+    case 'orders': {
+      const { status, symbol, limit } = options;
+      const page = await client.request<{ data: OrderView[] }>(
+        'GET',
+        `/v1/trading/orders${query({ status, symbol, limit: String(limit) })}`,
+      );
+      told(page, ({ data }) => data.map(orderText).join('\n') || 'No orders');
+      return exitCodes.complete;
+    }
+    case 'halt': {
+      const body = options.reason === null ? {} : { reason: options.reason };
+      const halted = await client.request<HaltView>('POST', '/v1/trading/halt', { json: body });
+      told(halted, haltText);
+      return halted.not_cancelled.length === 0 ? exitCodes.complete : exitCodes.failed;
+    }
+    case 'resume': {
+      const body = options.broker === null ? {} : { broker_id: options.broker };
+      told(await client.request<object>('POST', '/v1/trading/resume', { json: body }), () => 'Trading goes on');
+      return exitCodes.complete;
+    }
+  }
+}
+
+function query(fields: Record<string, string | null>): string {
+  const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== null);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,73 @@
+/** `troupe trading` as a person starts it: the proof of the books, wrong use. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { trading as command } from '../../src/cli/trading.ts';
+import { loadConfig } from '../../src/config.ts';
+import { Database } from '../../src/storage/database.ts';
+import { tradingChecks } from '../../src/storage/trading-check.ts';
+import { testDatabase } from '../support/database.ts';
+import { insertNeutralRow } from '../support/neutral-row.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { troupe } from './command.ts';
+
+type Ended = { code: number | null; out: string; error: string };
+
+async function trading(t: TestContext, databaseUrl: string) {
+  const folder = await temporaryFolder();
+  t.after(() => folder.remove());
+  return async (...args: string[]): Promise<Ended> => {
+    const command = troupe(['trading', ...args], { folder: folder.path, dataDir: folder.path, env: { DATABASE_URL: databaseUrl } });
+    const code = await command.exit;
+    return { code, out: command.stdout(), error: command.stderr() };
+  };
+}
+
+test('right books of trading end with 0, wrong ones with 1 and what is wrong', async (t) => {
+  const kept = await testDatabase();
+  t.after(() => kept.close());
+  const check = await trading(t, kept.url);
+  assert.deepEqual(await check('check'), {
+    code: 0,
+    out: 'The books of trading are right: 0 accounts, 0 orders, 0 of them open, 0 fills\n',
+    error: '',
+  });
+  const database = new Database(kept.url, { poolSize: 1 });
+  t.after(() => database.close());
+  const account = { id: 'acct_1', account_id: 'acct_1', mode: 'live', books: {}, open: { ord_1: {} }, entries: 2 };
+  await insertNeutralRow(database, 'trading_account', account);
+  const [wrong, json] = (await Promise.all([check('check'), check('check', '--json')])) as [Ended, Ended];
+  assert.deepEqual(
+    [wrong.code, wrong.out.trimEnd().split('\n')],
+    [
+      1,
+      [
+        'The books of trading are wrong: 1 accounts, 0 orders, 0 of them open, 0 fills',
+        '  acct_1  2 entries, in the journal 0 (a journal has each of its numbers once)',
+        '  acct_1  ord_1: held open, and has ended (an account holds open what has not ended, and nothing else)',
+      ],
+    ],
+  );
+  const { ok, accounts, open_orders, findings } = JSON.parse(json.out);
+  assert.deepEqual([json.code, ok, accounts, open_orders, findings.length], [1, false, 1, 0, 2]);
+});
+
+test('wrong use ends with 2, a database out of reach with 4 and one line; the help names all that is proved', async (t) => {
+  const check = await trading(t, 'postgres://me:secret@127.0.0.1:1/none');
+  const [nowhere, help] = (await Promise.all([check('check'), check('--help')])) as [Ended, Ended];
+  assert.deepEqual([nowhere.code, nowhere.out], [4, '']);
+  assert.match(nowhere.error, /^The database none at 127\.0\.0\.1:1 cannot be used/);
+  assert.deepEqual([help.code, help.error], [0, '']);
+  for (const proved of tradingChecks) assert.ok(help.out.includes(`\n  - ${proved}\n`), proved);
+  const config = loadConfig({});
+  const wrong = [
+    [],
+    ['buy'],
+    ['check', 'all'],
+    ['check', '--token', 'x'],
+    ['halt', '--account', 'a'],
+    ['orders', '--limit', '0'],
+    ['account', '--url', 'nowhere'],
+    ['halt', '--email', 'a@example.com', '--token', 'x'],
+  ];
+  for (const args of wrong) await assert.rejects(command(args, config), { name: 'Failure', kind: 'usage' }, args.join(' '));
+});
