@@ -103,8 +103,11 @@ export type EffectDefinition<I = any, V = unknown> = {
   /** May run again after a crash. When false for an input, a run that was interrupted, by its time limit too, is not repeated: its outcome is `unknown`. */
   repeatable: (input: I) => boolean;
   timeoutMs: number;
-  /** Its concurrency limit. `vital`: mails and money, which no work of agents may delay. Default: `tool`. */
-  lane?: 'model' | 'tool' | 'vital';
+  /**
+   * Its concurrency limit. `vital`: mails and money, which no work of agents may delay. `compute`: minutes of processor time, of which one account
+   * begins a few. Default: `tool`.
+   */
+  lane?: 'model' | 'tool' | 'vital' | 'compute';
   /** It is quick and calls nothing outside: it does not wait for a slot. */
   isBrief?: boolean;
   /** The command that takes an `EffectResult`. */

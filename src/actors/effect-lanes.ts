@@ -12,26 +12,29 @@ export type Lane = NonNullable<EffectDefinition['lane']>;
 export type LaneSizes = { lane: string; running: number; waiting: number }[];
 export type LaneLimits = Pick<FairQueueOptions, 'maxRunning' | 'maxRunningEach'>;
 
-/** Model turns and tools mostly wait for others; mails and payments are short and few. */
+/** Model turns and tools mostly wait for others; mails and payments are short and few. What computes for long waits its turn here, outside its time limit. */
 const limits: Record<Lane, LaneLimits> = {
   model: { maxRunning: 256, maxRunningEach: 128 },
   tool: { maxRunning: 128, maxRunningEach: 32 },
   vital: { maxRunning: 64, maxRunningEach: 16 },
+  compute: { maxRunning: 64, maxRunningEach: 4 },
 };
-const lanes = ['model', 'tool', 'vital'] as const;
+const lanes = ['vital', 'model', 'tool', 'compute'] as const;
 
 export class EffectLanes<T extends object> {
   /** The other lanes are paused. */
   onlyVital = false;
   private readonly queues: Record<Lane, FairQueue<T>>;
   private readonly suspects = new FairQueue<T>({ maxRunning: 1 });
+  private readonly inOrder: readonly FairQueue<T>[];
   /** The queue of each item that waits or runs. */
   private readonly at = new Map<T, { queue: FairQueue<T>; account: string; runs: boolean }>();
 
   /** @param all limits of every lane, instead of its own */
   constructor(all: LaneLimits | null = null) {
     const queue = (lane: Lane) => new FairQueue<T>(all ?? limits[lane]);
-    this.queues = { model: queue('model'), tool: queue('tool'), vital: queue('vital') };
+    this.queues = { vital: queue('vital'), model: queue('model'), tool: queue('tool'), compute: queue('compute') };
+    this.inOrder = [...lanes.map((lane) => this.queues[lane]), this.suspects];
   }
 
   /** For metrics. */
@@ -48,7 +51,7 @@ export class EffectLanes<T extends object> {
 
   /** The next item that may run, counted as running from now on; null where there is none. */
   take(): T | null {
-    for (const queue of this.onlyVital ? [this.queues.vital] : [this.queues.vital, this.queues.model, this.queues.tool, this.suspects]) {
+    for (const queue of this.onlyVital ? [this.queues.vital] : this.inOrder) {
       const taken = queue.take();
       if (taken === null) continue;
       this.at.get(taken.item)!.runs = true;
@@ -68,6 +71,6 @@ export class EffectLanes<T extends object> {
 
   /** Removes all that wait. */
   clear(): void {
-    for (const queue of [...lanes.map((lane) => this.queues[lane]), this.suspects]) for (const item of queue.clear()) this.at.delete(item);
+    for (const queue of this.inOrder) for (const item of queue.clear()) this.at.delete(item);
   }
 }
