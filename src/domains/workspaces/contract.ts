@@ -4,5 +4,6 @@ export { workspacesIds } from './ids.ts';
 export { ownWorkspace } from './own-workspace.ts';
 export { createDownloadLinks, type DownloadLinks } from './routes/download-link.ts';
 export { workspace } from './workspace/messages.ts';
+export { findFile } from './workspace-file/find-file.ts';
 export type { DeliveredFile, DeliveryPort } from './workspace-file/ports.ts';
 export { type WorkspaceAccess, workspaceAccess } from './workspace-file/workspace-access.ts';

@@ -16,6 +16,7 @@ import { CheckedContent, wrongKind } from '../workspace-file/content-check.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../workspace-file/entity.ts';
 import { allowedKinds, uploadKind } from '../workspace-file/file-kind.ts';
 import { checkFileName } from '../workspace-file/file-name.ts';
+import { findFile } from '../workspace-file/find-file.ts';
 import { publicFileId, workspaceFile, workspaceFileId } from '../workspace-file/messages.ts';
 import { whileCurrent } from '../workspace-file/open-file.ts';
 import { storeFile } from '../workspace-file/store-file.ts';
@@ -61,22 +62,10 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
 
   /** By id where `file` is one of this workspace's, else by name. */
   async function find(workspaceId: string, file: string): Promise<WorkspaceFileRow | null> {
-    if (/^wsf_[0-9a-z]{26}$/.test(file)) {
-      const byId = await findById(workspaceId, file);
-      if (byId !== null) return byId;
-    }
+    const byId = await findFile(parts, file);
+    if (byId?.workspaceId === workspaceId) return byId;
     const checked = checkFileName(file);
     return 'problem' in checked ? null : actors.query(workspaceFile, workspaceFileId(workspaceId, checked.name), 'describe', null);
-  }
-
-  async function findById(workspaceId: string, fileId: string): Promise<WorkspaceFileRow | null> {
-    const { rows } = await database.read({
-      name: 'file_by_id',
-      text: 'select id from workspace_file where file_id = $1 or id = $1',
-      values: [fileId],
-    });
-    const row = rows.length === 0 ? null : await actors.query(workspaceFile, rows[0].id, 'describe', null);
-    return row !== null && row.workspaceId === workspaceId && publicFileId(row) === fileId ? row : null;
   }
 
   return [
