@@ -85,8 +85,9 @@ export async function refuseForeignIds(site: Site): Promise<void> {
     };
     const parameters = parametersIn(operation.path);
     if (parameters.length > 0) {
-      // Whoever has the address of something public may use it.
-      if (operation.scope !== null) await gone("another account's", site.foreign);
+      // Whoever has the address of something public may use it, and symbols are nobody's.
+      const isOfAccounts = parameters.some((name) => site.own[keyOf(operation.path, name)] !== site.foreign[keyOf(operation.path, name)]);
+      if (operation.scope !== null && isOfAccounts) await gone("another account's", site.foreign);
       await gone('an unknown one', unknownIds);
     }
     for (const name of parameters.length > 1 ? parameters : []) {

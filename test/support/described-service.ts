@@ -100,6 +100,10 @@ const makers: Record<string, Make> = {
     await until(async () => (await invoices()).length > 0, 'the invoice');
     return (await invoices())[0].id;
   },
+  '/trading/bars/{symbol}': async () => 'AAPL',
+  '/trading/quotes/{symbol}': async () => 'AAPL',
+  '/trading/backtests/{id}': (site, caller, ids) => endedOf(site, caller, ids, '/trading/backtests'),
+  '/trading/sweeps/{id}': (site, caller, ids) => endedOf(site, caller, ids, '/trading/sweeps'),
   '/api-keys/webhooks/{id}/deliveries/{delivery}': async (site, caller, ids) =>
     (await call(site, caller, 'POST', `/v1/api-keys/webhooks/${ids['/api-keys/webhooks/{id}']}/test`)).json.id,
 };
@@ -108,8 +112,8 @@ const makers: Record<string, Make> = {
 async function resourcesOf(site: Site, caller: Caller, owner: string): Promise<Ids> {
   const ids: Ids = {};
   const keys = new Set(site.api.operations.flatMap(({ path }) => parametersIn(path).map((name) => keyOf(path, name))));
-  // Files first: agents read them. Then whatever lies above comes before what lies in it.
-  const place = (key: string) => (key.startsWith('/workspaces') ? 0 : 100) + key.length;
+  // Files first: agents read them. Strategies before what tests them. Then whatever lies above comes before what lies in it.
+  const place = (key: string) => (/^\/(workspaces|trading\/strategies)/.test(key) ? 0 : 100) + key.length;
   for (const key of [...keys].sort((one, other) => place(one) - place(other))) {
     ids[key] = await (makers[key] ?? byExample(key))(site, caller, ids, owner);
   }
@@ -125,6 +129,13 @@ function byExample(key: string): Make {
     assert.equal(typeof id, 'string', `makers has none for ${key}, and the answer of POST ${path} has no id`);
     return id;
   };
+}
+
+/** One of what is computed, by the documented example, once it is complete. */
+async function endedOf(site: Site, caller: Caller, ids: Ids, path: string): Promise<string> {
+  const id = await byExample(`${path}/{id}`)(site, caller, ids, '');
+  await until(async () => (await call(site, caller, 'GET', `/v1${path}/${id}`)).json.status === 'complete', `the end of ${id}`);
+  return id;
 }
 
 /** The caller's own ids, with a new thing in the place of the one that the path names, where an example makes it: it is as it is made. */

@@ -13,7 +13,13 @@ export const tradingApi: ReferencePart = {
     },
   ],
   examples: {
+    '/trading/backtests/{id}': exampleId('bkt_'),
     '/trading/strategies/{id}': exampleId('stg_'),
+    '/trading/sweeps/{id}': exampleId('swp_'),
+    'Backtest.id': exampleId('bkt_'),
+    'BacktestSummary.id': exampleId('bkt_'),
+    'Sweep.id': exampleId('swp_'),
+    'SweepSummary.id': exampleId('swp_'),
     'Strategy.id': exampleId('stg_'),
     'Strategy.symbols': ['AAPL', 'MSFT'],
   },

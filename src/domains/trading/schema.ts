@@ -1,13 +1,16 @@
 /** The tables of trading. */
 import type { Schema } from '../../storage/schema.ts';
+import { Backtest } from './backtest/entity.ts';
 import { ClientOrder } from './client-order/entity.ts';
 import { TradingAccounts } from './migrations/0034-trading-accounts.ts';
+import { Backtests } from './migrations/0036-backtests.ts';
 import { Strategies } from './migrations/0037-strategies.ts';
 import { Strategy, StrategyVersion } from './strategy/entity.ts';
+import { Sweep } from './sweep/entity.ts';
 import { TradingAccount, TradingEntry } from './trading-account/entity.ts';
 import { TradingFill, TradingOrder } from './trading-order/entity.ts';
 
 export const tradingSchema: Schema = {
-  entities: [TradingAccount, TradingEntry, TradingOrder, TradingFill, ClientOrder, Strategy, StrategyVersion],
-  migrations: [TradingAccounts, Strategies],
+  entities: [TradingAccount, TradingEntry, TradingOrder, TradingFill, ClientOrder, Strategy, StrategyVersion, Backtest, Sweep],
+  migrations: [TradingAccounts, Backtests, Strategies],
 };

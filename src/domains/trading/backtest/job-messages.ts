@@ -33,7 +33,7 @@ export type SweepInput = {
 export type JobInput = RunInput | SweepInput;
 
 export type OutputFile = 'equity.csv' | 'trades.csv';
-/** Before the result: how far the job is, from 0 to 1, and pieces of the files it makes, each file's in order. */
+/** Before the result: how far the job is, from 0 to 1, and pieces of the files it makes, compressed (gzip), each file's in order. */
 export type JobReport = { progress: number } | { file: OutputFile; piece: Uint8Array };
 
 export type Failed = { kind: 'failed'; error: string };

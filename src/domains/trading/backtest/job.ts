@@ -1,4 +1,5 @@
 /** Backtests and parts of sweeps, computed away from the event loop. What their callers are to be told of a failure is a result, not an error. */
+import { gzipSync } from 'node:zlib';
 import type { JobContext, JobFunction } from '../../../providers/compute/port.ts';
 import { curveCsv, curveSvg } from './curve.ts';
 import { BacktestFailed } from './failed.ts';
@@ -28,8 +29,9 @@ async function run({ strategy, terms, bars, title }: RunInput, context: JobConte
   const market = marketOf(strategy, series);
   const onProgress = (share: number) => report({ progress: 0.2 + 0.7 * share });
   const { simulation, summary } = await runBacktest(strategy, market, terms, { daily, openGuest: context.openGuest, onProgress });
+  // Pieces that are compressed each by itself make one compressed file (RFC 1952, 2.2).
   const write = async (file: OutputFile, pieces: Iterable<Uint8Array>) => {
-    for (const piece of pieces) await report({ file, piece });
+    for (const piece of pieces) await report({ file, piece: gzipSync(piece, { level: 4 }) });
   };
   await write('equity.csv', curveCsv(market.time, simulation.equity, daily));
   await write('trades.csv', tradesCsv(simulation.trades, market, daily));

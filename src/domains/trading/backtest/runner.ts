@@ -36,6 +36,7 @@ export type RunnerOptions = {
   /** From 0 to 1. */
   onProgress?: (share: number) => void;
 };
+/** `files` are compressed (gzip), and empty where the run failed. */
 export type FinishedRun = { result: RunResult; files: Record<OutputFile, Uint8Array> };
 export type SweepRequest = { strategy: BuiltInStrategy; terms: Terms; bars: BarsFrom; grid: Grid; rankBy: Ranking };
 export type FinishedSweep = ({ kind: 'complete'; bars: number } & Sweep & DataFacts) | Failed;

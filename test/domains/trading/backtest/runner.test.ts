@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import type { BarsFrom } from '../../../../src/domains/trading/backtest/job-messages.ts';
 import { BacktestRunner } from '../../../../src/domains/trading/backtest/runner.ts';
 import type { Strategy } from '../../../../src/domains/trading/strategy/config.ts';
@@ -37,8 +38,8 @@ test('a run answers figures and whole files, and tells how far it is', async () 
   const { result, files, progress } = await run(momentum, columns(20_000));
   assert.ok(result.kind === 'complete');
   assert.equal(result.bars, 20_000);
-  assert.equal(Buffer.from(files['equity.csv']).toString().split('\n').length, 20_002);
-  assert.equal(Buffer.from(files['trades.csv']).toString().split('\n').length, result.metrics.trades + 2);
+  assert.equal(gunzipSync(files['equity.csv']).toString().split('\n').length, 20_002);
+  assert.equal(gunzipSync(files['trades.csv']).toString().split('\n').length, result.metrics.trades + 2);
   assert.match(result.svg, /^<svg /);
   assert.deepEqual(
     [...progress].sort((a, b) => a - b),

@@ -1,0 +1,48 @@
+/**
+ * The large parts of results, in the file store: compressed, under keys that follow from the id. Computing a backtest again after a crash stores the same
+ * bytes under the same keys.
+ */
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { createGunzip } from 'node:zlib';
+import type { FileStore } from '../../../storage/files.ts';
+
+export const resultFiles = ['equity.csv', 'trades.csv', 'equity.json', 'equity.svg', 'runs.json'] as const;
+export type ResultFile = (typeof resultFiles)[number];
+
+/** 5,000,000 lines of a curve are a fifth of this. */
+const maxBytes = 256 * 2 ** 20;
+
+export class StoredResults {
+  private readonly files: FileStore;
+
+  constructor(files: FileStore) {
+    this.files = files;
+  }
+
+  /** @param compressed by gzip */
+  async put(id: string, file: ResultFile, compressed: Uint8Array): Promise<void> {
+    await this.files.put(keyOf(id, file), Readable.from([compressed]), maxBytes);
+  }
+
+  /** The bytes as they were before they were compressed. Rejects with `not_found`. */
+  async open(id: string, file: ResultFile): Promise<Readable> {
+    const stored = await this.files.open(keyOf(id, file));
+    const plain = createGunzip();
+    stored.on('error', (error) => plain.destroy(error));
+    plain.on('close', () => stored.destroy());
+    return stored.pipe(plain);
+  }
+
+  async text(id: string, file: ResultFile): Promise<string> {
+    return text(await this.open(id, file));
+  }
+
+  async remove(id: string): Promise<void> {
+    for (const file of resultFiles) await this.files.remove(keyOf(id, file));
+  }
+}
+
+function keyOf(id: string, file: ResultFile): string {
+  return `backtests/${id}/${file}.gz`;
+}
