@@ -149,7 +149,8 @@ export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeout
   };
 }
 
-function bodyOf(ourId: string, terms: OrderTerms): string {
+/** The exact body of an order here: see the port. */
+export function bodyOf(ourId: string, terms: OrderTerms): string {
   return JSON.stringify({
     symbol: terms.symbol.replace('-', '/'),
     qty: terms.quantity,

@@ -195,7 +195,8 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
   };
 }
 
-function bodyOf(ourId: string, terms: OrderTerms): string {
+/** The exact body of an order here: see the port. */
+export function bodyOf(ourId: string, terms: OrderTerms): string {
   return JSON.stringify({
     client_order_id: ourId,
     product_id: terms.symbol,

@@ -154,7 +154,8 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
   };
 }
 
-function bodyOf(ourId: string, terms: OrderTerms, onShort: boolean): string {
+/** The exact body of an order here: see the port. */
+export function bodyOf(ourId: string, terms: OrderTerms, onShort: boolean): string {
   const side = { buy: onShort ? 'buy_to_cover' : 'buy', sell: onShort ? 'sell_short' : 'sell' }[terms.side];
   const fields = new URLSearchParams({
     class: 'equity',

@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../../../clock.ts';
 import type { Config } from '../../../config.ts';
 import type { Log } from '../../../log.ts';
-import type { MarketHours } from './calendar.ts';
+import { type DayNumber, isoDate, type MarketHours, newYorkDay } from './calendar.ts';
 import { embeddedActions, embeddedBars, embeddedQuote } from './embedded-feed.ts';
 import { MarketFile, type NewContent } from './market-file.ts';
 import type { Bars, BarsRequest, CorporateAction, MarketSource, Quote } from './port.ts';
@@ -16,6 +16,10 @@ export interface LocalMarket extends MarketSource {
   readonly hours: MarketHours;
   /** As `quote`, at once: for a caller that may not wait. */
   quoteNow(symbol: string): Quote | null;
+  /** What `quoteNow` said at a moment that is past; null where that is not known any more. */
+  quoteAt(symbol: string, ms: number): Quote | null;
+  /** Corporate actions that are in effect now: those that the file names, or of the last 40 days. In order. */
+  actionsNow(symbol: string): readonly CorporateAction[];
   barsNow(request: BarsRequest): Bars | null;
   /**
    * Calls with each new content of the file, and with the corporate actions that appeared in it. The embedded feed has a new content each second,
@@ -43,6 +47,8 @@ function embeddedMarket(hours: MarketHours, clock: Clock): LocalMarket {
     clock,
     ...history(clock),
     quoteNow,
+    quoteAt: (symbol, ms) => embeddedQuote(symbol, ms, hours),
+    actionsNow: recentActions(clock),
     quote: async (symbol) => quoteNow(symbol),
     actions: async (symbol, start, end) => embeddedActions(symbol, start, end),
     onContent: () => () => {},
@@ -63,11 +69,33 @@ function marketOfFile(file: MarketFile, hours: MarketHours): LocalMarket {
     clock: file.clock,
     ...history(file.clock),
     quoteNow: (symbol) => file.quote(symbol),
+    quoteAt: () => null,
+    actionsNow: (symbol) => file.actions().filter((action) => action.symbol === symbol),
     quote: async (symbol) => file.quote(symbol),
     actions: async (symbol, start, end) => known(symbol, start, end),
     onContent: (listener) => file.onContent(listener),
     ready: file.looked,
     close: () => file.close(),
+  };
+}
+
+const recentDays = 40;
+const mostSymbols = 1_000;
+
+/** Looked up once a day for each symbol. */
+function recentActions(clock: Clock): LocalMarket['actionsNow'] {
+  let of: DayNumber | null = null;
+  const bySymbol = new Map<string, CorporateAction[]>();
+  return (symbol) => {
+    const day = newYorkDay(clock.nowMs());
+    if (of !== day || bySymbol.size >= mostSymbols) bySymbol.clear();
+    of = day;
+    let found = bySymbol.get(symbol);
+    if (found === undefined) {
+      found = embeddedActions(symbol, isoDate(day - recentDays), isoDate(day)) ?? [];
+      bySymbol.set(symbol, found);
+    }
+    return found;
   };
 }
 

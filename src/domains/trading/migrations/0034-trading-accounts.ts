@@ -19,7 +19,7 @@ const statements = [
   `create table trading_order (id text primary key, account_id text not null, mode text not null, order_mode text not null, client_order_id text,
     broker_key text not null, broker_name text not null, filled_by text not null, symbol text not null, asset_class text not null, side text not null,
     quantity text not null, order_type text not null, limit_price text, stop_price text, time_in_force text not null, status text not null,
-    state json not null, body text, outbound json, sent_at timestamptz(3), held boolean not null, parent_id text, role text, managed_by text,
+    state json not null, body text, outbound json, cancelling json, sent_at timestamptz(3), held boolean not null, parent_id text, role text, managed_by text,
     replaces text, external boolean not null, strategy_id text, task_id text, created_at timestamptz(3) not null, updated_at timestamptz(3) not null)`,
   `create index trading_order_by_account on trading_order (account_id, mode, id desc)`,
   `create index trading_order_by_client_id on trading_order (account_id, mode, client_order_id) where client_order_id is not null`,

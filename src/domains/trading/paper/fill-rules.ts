@@ -121,7 +121,8 @@ function isStop({ orderType }: OrderTerms): boolean {
   return orderType === 'stop' || orderType === 'stop_limit';
 }
 
-function isTouched({ side, stopPrice }: OrderTerms, { last }: Content): boolean {
+/** Whether the last price has reached a stop's price. */
+export function isTouched({ side, stopPrice }: OrderTerms, { last }: Content): boolean {
   const stop = nanoIn(stopPrice!);
   return side === 'buy' ? nanoPrice(last) >= stop : nanoPrice(last) <= stop;
 }

@@ -13,6 +13,9 @@ export const embeddedBook = 'embedded';
 export type OrderMode = 'paper' | 'live';
 export type LegRole = 'stop_loss' | 'take_profit';
 
+/** What a leg goes by. `exited`: filled of the other leg. */
+export type LegFacts = { role: LegRole; parentId: string; parentFilled: string; parentOpen: boolean; exited: string };
+
 /** An order that may still fill, as the account's turn needs it. `filled`, `sequence` and `triggered` of one that a broker fills say what this service knows. */
 export type OpenEntry = PaperOrder & {
   brokerKey: string;
@@ -23,13 +26,12 @@ export type OpenEntry = PaperOrder & {
   strategyId: string | null;
   /** It waits here: a leg until its parent fills (at a broker: until its price is touched), a replacement until the old order has ended. */
   held: boolean;
-  /** Of a leg. */
-  parentId: string | null;
-  role: LegRole | null;
+  /** Of a leg of a bracket. */
+  leg: LegFacts | null;
   /** Orders of one group end each other. */
   group: string | null;
-  /** Of a replacement that waits: the old order, and what was filled of it when it was asked for. */
-  replaces: { orderId: string; filled: string } | null;
+  /** Of a replacement that waits: the old order, what was filled of it when it was asked for, and at its end; null: it has not ended. */
+  replaces: { orderId: string; filled: string; filledAtEnd: string | null } | null;
   cancelRequested: boolean;
   /** The outcome of its post is not known: its symbol takes no further orders at this broker. */
   unknown: boolean;
@@ -72,8 +74,8 @@ export const TradingAccount = defineEntity({
     marks: json<Record<string, Mark>>(),
     /** By symbol: what of a content's share was filled already. */
     shares: json<Record<string, { sequence: number; used: string }>>(),
-    /** Corporate actions that were applied, or were there before the account had the symbol; by id, when they took effect. */
-    actions: json<Record<string, number>>(),
+    /** By symbol: ids of the corporate actions that were applied, or were there before the account had the symbol. */
+    actions: json<Record<string, string[]>>(),
     haltedAt: epochMs().strictNullable(),
     haltReason: p.text().strictNullable(),
     /** What a halt cancels and has not cancelled yet. */

@@ -13,7 +13,7 @@ import type { AssetClass } from '../market/symbol.ts';
 import type { BookedFill } from '../orders/order-fills.ts';
 import type { OrderStatus } from '../orders/order-state.ts';
 import type { ReplaceRequest } from '../orders/replace.ts';
-import type { OrderTerms } from '../orders/terms.ts';
+import type { OrderTerms, Side } from '../orders/terms.ts';
 import type { TradingOrderRow } from '../trading-order/entity.ts';
 import type { LegRole, OpenEntry, OrderMode, TradingAccountRow, TradingLimits } from './entity.ts';
 
@@ -69,14 +69,18 @@ export type MarkAccount = {
 export type Marked = { more: boolean; changed: boolean };
 
 /** What a broker did with one of its orders. The fills are those that were not told before. */
-export type OrderMoved = {
+export type OrderMoved = Omit<OrderRoute, 'filledBy'> & {
   orderId: string;
+  symbol: string;
+  assetClass: AssetClass;
+  side: Side;
+  strategyId: string | null;
   fills: BookedFill[];
   status: OrderStatus;
   /** Filled of it in all. */
   filled: string;
   unknown: boolean;
-  /** Of an order that was not placed here: it is entered as open. */
+  /** Of an order that was not placed here, with the first message about it: it is entered as open. */
   external?: OpenEntry;
 };
 /** Of each fill: its number in the journal, and what is held after it. */
@@ -111,8 +115,8 @@ export type TradingAccountContract = {
     orderMoved(input: OrderMoved): BookedNow[];
     /** The book's cash and positions become the broker's. Creates the book. */
     adopt(input: AdoptFigures): void;
-    /** Creates an empty book for a new connection, so that it shows before its first order. */
-    addBook(input: Pick<OrderRoute, 'brokerKey' | 'brokerName' | 'orderMode'>): void;
+    /** Creates the book of a new connection; filled here, with 100,000 of paper cash, else empty until `adopt`. */
+    addBook(input: OrderRoute): void;
     /** Refuses (`conflict`) while orders of it are open or unknown. */
     removeBook(input: { brokerKey: string }): void;
   };

@@ -34,7 +34,7 @@ export type TradingOrderContract = {
   commands: {
     // Co-located calls of the trading account.
     /** Stored and told as `submitted`; filled here and not held, as `accepted` too; at a broker its body is stored and sent. */
-    begin(input: NewTradingOrder): TradingOrderRow;
+    begin(input: NewTradingOrder): { order: TradingOrderRow; isNew: boolean };
     moved(input: PaperMoved): TradingOrderRow;
     /** A leg or a replacement need not wait any more, or a leg's quantity follows its parent. At a broker the order is sent when it is no longer held. */
     release(input: { quantity: string; held: boolean; onShort: boolean; asMarket?: boolean }): TradingOrderRow;
@@ -50,8 +50,8 @@ export type TradingOrderContract = {
     lookedUp(input: EffectResult<{ lookUp: number; answer: LookUpAnswer }>): null;
     /** Outcome of the effect `cancel`. */
     cancelAnswered(input: EffectResult<CancelAnswer>): null;
-    /** By timer: the time of `outbound.dueAtMs` has come, or an end has waited long enough for its fills. */
-    wake(input: Record<string, never>): null;
+    /** By timer: the time of `outbound.dueAtMs` has come, an end has waited long enough for its fills, or a cancel is to be asked for again. */
+    wake(input: { of: 'outbound' | 'fills' | 'cancel' }): null;
     /** A poll or reconciliation saw the order and these of its fills. `filledSoFar`: the venue has no trades, the order's own figures are all there is. */
     seen(input: { order: VenueOrder | null; fills: VenueFill[]; filledSoFar: boolean }): null;
     /** Reconciliation has settled, by its own rules, that the broker never got it. */

@@ -1,0 +1,124 @@
+/**
+ * What waits for other orders: the legs of brackets, and replacements of orders that a broker has to end first. The account's entries say what is; this
+ * brings the orders in line with it, and may be asked again at any time.
+ *
+ * L1 A leg is for what its parent filled, less what the other leg filled. It waits while that is nothing.
+ * L2 The first fill of a leg ends what is left of its parent: a position that is being closed is not opened further.
+ * L3 A leg with nothing left to do, whose parent has ended, is cancelled.
+ * L4 At a broker legs wait here until their price is touched, the stop first; one leg of a bracket is there at a time.
+ */
+import { heldQuantity } from '../book.ts';
+import { nanoText } from '../decimal.ts';
+import { nanoIn, nanoPrice } from '../orders/amounts.ts';
+import { quantityAfterOld } from '../orders/replace.ts';
+import { isTouched } from '../paper/fill-rules.ts';
+import { isStale } from '../risk.ts';
+import { tradingOrder } from '../trading-order/messages.ts';
+import { type AccountTurn, contentOf } from './account-turn.ts';
+import type { LegFacts, OpenEntry } from './entity.ts';
+import { isOnShort, paperOrder } from './place.ts';
+
+type Leg = OpenEntry & { leg: LegFacts };
+
+/** What a leg may still fill, in billionths. */
+export function roomOf({ leg, filled }: Pick<Leg, 'leg' | 'filled'>): bigint {
+  return nanoIn(leg.parentFilled) - nanoIn(leg.exited) - nanoIn(filled);
+}
+
+/** What is held that an order of this side would close, in billionths. */
+export function closable(turn: AccountTurn, { brokerKey, terms }: Pick<OpenEntry, 'brokerKey' | 'terms'>): bigint {
+  const held = heldQuantity(turn.bookOf(brokerKey).book, terms.symbol);
+  const size = terms.side === 'sell' ? held : -held;
+  return size > 0n ? size : 0n;
+}
+
+/** @param hasRoom whether the turn may call further orders */
+export function bringInLine(turn: AccountTurn, hasRoom: () => boolean): void {
+  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendReplacement(turn, orderId);
+  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) followParent(turn, orderId);
+  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendTouched(turn, orderId);
+}
+
+/** From now on the legs of one parent are those of the order that takes its place. */
+export function giveLegs(turn: AccountTurn, parentId: string, to: string): void {
+  for (const [id, entry] of Object.entries(turn.row.open)) {
+    if (entry.leg?.parentId === parentId) turn.setEntry(id, { ...entry, leg: { ...entry.leg, parentId: to, parentOpen: true } });
+  }
+}
+
+function sendReplacement(turn: AccountTurn, orderId: string): void {
+  const entry = turn.entryOf(orderId);
+  if (entry === null || entry.replaces === null || entry.replaces.filledAtEnd === null) return;
+  const { replaces, terms } = entry;
+  const quantity = quantityAfterOld(terms.quantity, replaces.filled, replaces.filledAtEnd!);
+  if (quantity === null) {
+    turn.moveOrder(orderId, entry, [], { status: 'rejected', reason: 'the order that it replaces was filled' });
+    return;
+  }
+  giveLegs(turn, replaces.orderId, orderId);
+  turn.setEntry(orderId, { ...entry, terms: { ...terms, quantity }, held: false, replaces: null });
+  release(turn, orderId, quantity, false);
+}
+
+function followParent(turn: AccountTurn, orderId: string): void {
+  const entry = turn.entryOf(orderId);
+  if (entry === null || entry.leg === null || entry.replaces !== null) return;
+  endParent(turn, entry);
+  const { leg, filled, terms } = turn.entryOf(orderId)!;
+  const room = roomOf({ leg: leg!, filled });
+  if (room <= 0n) {
+    if (!leg!.parentOpen && !entry.cancelRequested) turn.cancelOrder(orderId);
+    return;
+  }
+  const quantity = nanoText(room + nanoIn(filled));
+  const isHere = entry.filledBy === 'embedded';
+  if (!isHere && !entry.held) return;
+  if (quantity === terms.quantity && !(isHere && entry.held)) return;
+  const sized = { ...terms, quantity };
+  if (!isHere) {
+    turn.setEntry(orderId, { ...entry, terms: sized });
+    release(turn, orderId, quantity, true);
+    return;
+  }
+  const quote = turn.quoteOf(terms.symbol);
+  if (quote === null && entry.held) return;
+  const accepted = entry.held ? paperOrder(turn, sized, quote!, 'embedded') : { ...entry, terms: sized };
+  turn.setEntry(orderId, { ...entry, ...accepted, filled, held: false });
+  release(turn, orderId, quantity, false);
+}
+
+function endParent(turn: AccountTurn, { leg, filled }: OpenEntry): void {
+  if (leg === null || !leg.parentOpen || (nanoIn(filled) === 0n && nanoIn(leg.exited) === 0n)) return;
+  const parent = turn.entryOf(leg.parentId);
+  if (parent !== null && !parent.cancelRequested) turn.cancelOrder(leg.parentId);
+}
+
+function sendTouched(turn: AccountTurn, orderId: string): void {
+  const entry = turn.entryOf(orderId);
+  if (entry === null || entry.leg === null || !entry.held || entry.replaces !== null || entry.filledBy === 'embedded') return;
+  const room = roomOf({ leg: entry.leg, filled: entry.filled });
+  const quote = turn.quoteOf(entry.terms.symbol);
+  if (room <= 0n || quote === null || quote.session === 'closed' || isStale(quote, turn.marketMs)) return;
+  const { terms, leg } = entry;
+  const isStop = leg.role === 'stop_loss';
+  const content = contentOf(quote, turn.marketMs);
+  const price = nanoPrice(terms.side === 'sell' ? quote.bid : quote.ask);
+  const limit = terms.limitPrice === null ? null : nanoIn(terms.limitPrice);
+  if (isStop ? !isTouched(terms, content) : limit !== null && (terms.side === 'sell' ? price < limit : price > limit)) return;
+  const other = Object.entries(turn.row.open).find(([id, open]) => id !== orderId && open.leg !== null && open.group === entry.group);
+  if (other !== undefined && !other[1].held) {
+    // The other leg is at the broker: it has to end first.
+    if (isStop && !other[1].cancelRequested) turn.cancelOrder(other[0]);
+    return;
+  }
+  const quantity = nanoText(room + nanoIn(entry.filled));
+  turn.setEntry(orderId, { ...entry, terms: { ...terms, quantity }, held: false });
+  release(turn, orderId, quantity, false, isStop);
+}
+
+function release(turn: AccountTurn, orderId: string, quantity: string, held: boolean, asMarket = false): void {
+  const { brokerKey, terms } = turn.entryOf(orderId)!;
+  turn.calls++;
+  const onShort = isOnShort(turn, brokerKey, terms);
+  turn.ctx.callColocated(tradingOrder, orderId, 'release', { quantity, held, onShort, asMarket });
+}

@@ -1,0 +1,75 @@
+/** The prices that an account's holdings count at: what closing them would bring or cost. */
+import { nanoPrice } from '../orders/amounts.ts';
+import type { AccountTurn } from './account-turn.ts';
+import { onDayOf, type PriceOf, withoutOldBlocks } from './day-result.ts';
+import type { Mark } from './entity.ts';
+
+/** A mark is written again for a price alone where the market's contents are few, or so long after the last. */
+const markEveryMs = 60_000;
+
+/** Longs at the bid, shorts at the ask. */
+export function closingPrice({ bid, ask }: Pick<Mark, 'bid' | 'ask'>, quantity: bigint): bigint {
+  return nanoPrice(quantity > 0n ? bid : ask);
+}
+
+export function priceNow(turn: AccountTurn): PriceOf {
+  return (symbol, quantity) => {
+    const quote = turn.quoteOf(symbol);
+    return quote === null ? null : closingPrice(quote, quantity);
+  };
+}
+
+/** Begins the days that have begun, at the last prices of the day before, and forgets blocks that are over. Before any price of now is used. */
+export function beginDays(turn: AccountTurn): void {
+  for (const [brokerKey, book] of Object.entries(turn.row.books)) {
+    const now = withoutOldBlocks(
+      onDayOf(book, turn.marketMs, (beganMs) => priceAt(turn, beganMs)),
+      turn.marketMs,
+    );
+    if (now !== book) turn.setBook(brokerKey, now);
+  }
+}
+
+/** Keeps the last prices of what is held or open, and forgets the others. @param isWritten the turn writes the row in any case */
+export function noteMarks(turn: AccountTurn, isWritten: boolean): void {
+  const { row } = turn;
+  const symbols = watchedSymbols(turn);
+  const marks: Record<string, Mark> = {};
+  let isChanged = Object.keys(row.marks).some((symbol) => !symbols.has(symbol));
+  for (const symbol of symbols) {
+    const before = Object.hasOwn(row.marks, symbol) ? row.marks[symbol]! : null;
+    const quote = turn.quoteOf(symbol);
+    if (quote === null) {
+      if (before !== null) marks[symbol] = before;
+      continue;
+    }
+    const { bid, ask, last, atMs, sequence, source } = quote;
+    const now: Mark = { bid, ask, last, atMs, sequence, source };
+    const isSame = before !== null && before.bid === bid && before.ask === ask && before.last === last && before.source === source;
+    const isDue = before === null || before.source !== source || source === 'file' || atMs - before.atMs >= markEveryMs || isWritten;
+    marks[symbol] = isDue && !isSame ? now : before!;
+    isChanged ||= marks[symbol] !== before;
+  }
+  if (!isChanged) return;
+  const of = <T>(record: Record<string, T>) => Object.fromEntries(Object.entries(record).filter(([symbol]) => symbols.has(symbol)));
+  const actions = of(row.actions);
+  // What was there before the account had the symbol is none of its actions.
+  for (const symbol of symbols) actions[symbol] ??= turn.market.actionsNow(symbol).map(({ id }) => id);
+  turn.row = { ...row, marks, actions, shares: of(row.shares) };
+}
+
+/** What is held or open. */
+export function watchedSymbols({ row }: Pick<AccountTurn, 'row'>): Set<string> {
+  const symbols = new Set(Object.values(row.open).map(({ terms }) => terms.symbol));
+  for (const { book } of Object.values(row.books)) for (const symbol of Object.keys(book.positions)) symbols.add(symbol);
+  return symbols;
+}
+
+function priceAt(turn: AccountTurn, beganMs: number): PriceOf {
+  return (symbol, quantity) => {
+    const mark = Object.hasOwn(turn.row.marks, symbol) ? turn.row.marks[symbol]! : null;
+    const then = mark?.source === 'broker' ? null : turn.market.quoteAt(symbol, beganMs);
+    const price = then ?? mark ?? turn.quoteOf(symbol);
+    return price === null ? null : closingPrice(price, quantity);
+  };
+}

@@ -1,0 +1,222 @@
+/**
+ * An order at a broker: what the broker answered or showed becomes moves of the order, and those are told to the trading account in the same commit. The
+ * sending itself follows `orders/outbound.ts`; a cancel is asked for until the broker ends the order.
+ */
+import type { EffectOutcome, TurnContext } from '../../../actors/define-actor.ts';
+import { backoffMs } from '../../../backoff.ts';
+import { idInMode } from '../../../mode.ts';
+import { postAnswerOf } from '../brokers/answers.ts';
+import { afterUnknownOf, orderBody } from '../brokers/order-body.ts';
+import type { CancelAnswer, LookUpAnswer, PlaceAnswer, VenueFill, VenueName, VenueOrder } from '../brokers/port.ts';
+import { isFinal, type OrderEvent } from '../orders/order-state.ts';
+import { beginOutbound, moveOutbound, type OutboundAction, type OutboundEvent, type OutboundTiming } from '../orders/outbound.ts';
+import type { OrderTerms } from '../orders/terms.ts';
+import type { OpenEntry } from '../trading-account/entity.ts';
+import { tradingAccount } from '../trading-account/messages.ts';
+import type { TradingOrderRow } from './entity.ts';
+import type { TradingOrderContract } from './messages.ts';
+import { callAttention, fillsIn, moveRow, type OrderStep, tellSteps } from './order-steps.ts';
+
+type Context = TurnContext<TradingOrderContract>;
+type Row = TradingOrderRow;
+
+const firstCancelMs = 1_000;
+const longestCancelMs = 60_000;
+
+/** How the order's terms are sent: what an order says that was held here, and what it becomes when it is sent. */
+export function termsOf(row: Row): OrderTerms {
+  const { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce } = row;
+  return { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce };
+}
+
+/** Stores the body and sends it with the commit. */
+export function sendOrder(row: Row, onShort: boolean, asMarket: boolean, ctx: Context): Row {
+  const own = termsOf(row);
+  const market: OrderTerms = { ...own, orderType: 'market', limitPrice: null, stopPrice: null };
+  const terms = asMarket ? { ...market, timeInForce: own.assetClass === 'equity' ? ('day' as const) : own.timeInForce } : own;
+  const body = orderBody(row.brokerName as VenueName, row.id, terms, onShort);
+  const { state, actions } = beginOutbound();
+  const sent = { ...row, body, outbound: state, sentAt: ctx.nowMs };
+  return act(sent, actions, ctx).row;
+}
+
+/** One order's handling of what its broker says, in a turn of its own. */
+export class BrokerTurn {
+  private row: Row;
+  private steps: OrderStep[] = [];
+  private readonly before: Row;
+  private readonly ctx: Context;
+  private readonly timing: OutboundTiming;
+
+  constructor(row: Row, timing: OutboundTiming, ctx: Context) {
+    this.row = row;
+    this.before = row;
+    this.timing = timing;
+    this.ctx = ctx;
+  }
+
+  posted(post: number, answer: PlaceAnswer): void {
+    if (answer.kind === 'accepted') this.move([{ kind: 'accepted', brokerOrderId: answer.brokerOrderId }]);
+    this.outbound({ kind: 'posted', post, answer: postAnswerOf(answer) });
+    if (answer.kind === 'accepted' && answer.order !== null) this.seen(answer.order, [], false);
+  }
+
+  lookedUp(lookUp: number, answer: LookUpAnswer): void {
+    const found = answer.kind === 'known' && answer.value.kind === 'found' ? answer.value.order : null;
+    if (found !== null) this.seen(found, [], false);
+    this.outbound({ kind: 'looked_up', lookUp, answer: answer.kind === 'known' ? answer.value.kind : 'unknown' });
+  }
+
+  seen(order: VenueOrder | null, fills: readonly VenueFill[], filledSoFar: boolean): void {
+    const events: OrderEvent[] = [];
+    const brokerOrderId = order?.brokerOrderId ?? fills[0]?.brokerOrderId;
+    const isRefused = order?.state === 'rejected' && this.row.state.brokerOrderId === null;
+    if (brokerOrderId !== undefined && !isRefused) events.push({ kind: 'accepted', brokerOrderId });
+    for (const trade of fills) events.push({ kind: 'trade', trade });
+    if (order !== null && filledSoFar && order.averagePrice !== null) {
+      const cumulative = { quantity: order.filledQuantity, averagePrice: order.averagePrice, atMs: order.updatedAtMs };
+      events.push({ kind: 'filled_so_far', cumulative });
+    }
+    if (order !== null && order.state !== 'working' && order.state !== 'filled') {
+      const { state: status, reason, filledQuantity } = order;
+      events.push({ kind: 'ended', status, reason, filledQuantity });
+    }
+    if (events.length > 0) this.outbound({ kind: 'found' });
+    this.move(events);
+  }
+
+  settledAbsent(reason: string): void {
+    this.outbound({ kind: 'settled_absent', reason });
+  }
+
+  due(): void {
+    this.outbound({ kind: 'due' });
+  }
+
+  /** The fills that an end waits for did not come. */
+  endWithoutFills(): void {
+    this.move([{ kind: 'end_without_fills' }]);
+  }
+
+  cancelAnswered(outcome: EffectOutcome<CancelAnswer>): void {
+    const { row, ctx } = this;
+    if (isFinal(row)) return;
+    const { tries, attention } = row.cancelling ?? { tries: 1, attention: false };
+    const askedMs = row.state.cancelRequestedAtMs ?? ctx.nowMs;
+    const isStuck = ctx.nowMs - askedMs >= this.timing.lookUpMs;
+    if (isStuck && !attention) callAttention(row, 'stuck_cancel', ctx);
+    this.row = { ...row, cancelling: { tries, attention: attention || isStuck } };
+    const answer = outcome.kind === 'done' ? outcome.value : null;
+    const pauseMs = answer?.kind === 'retry_after' ? answer.waitMs : backoffMs(tries - 1, firstCancelMs, longestCancelMs);
+    ctx.schedule('cancel', ctx.nowMs + Math.min(longestCancelMs, Math.max(firstCancelMs, pauseMs)), 'wake', { of: 'cancel' });
+  }
+
+  cancelAgain(): void {
+    this.row = askToCancel(this.row, this.ctx);
+  }
+
+  /** Tells the account and the streams. Returns the row. @param external the order's entry, where the account does not know it yet */
+  end(external?: OpenEntry): Row {
+    const { ctx, before, steps } = this;
+    if (isFinal(this.row) && !isFinal(before)) for (const timer of ['outbound', 'fills', 'cancel']) ctx.unschedule(timer);
+    if (this.row.state.end !== null && before.state.end === null)
+      ctx.schedule('fills', ctx.nowMs + this.timing.lookUpMs, 'wake', { of: 'fills' });
+    const isFound = before.state.brokerOrderId === null && this.row.state.brokerOrderId !== null;
+    if (isFound && this.row.state.cancelRequestedAtMs !== null) this.row = askToCancel(this.row, ctx);
+    const { row } = this;
+    const isNews = steps.length > 0 || row.state.unknownOutcome !== before.state.unknownOutcome || external !== undefined;
+    const booked = isNews ? tellAccount(row, steps, ctx, external) : [];
+    tellSteps(steps, booked, ctx);
+    return row;
+  }
+
+  private outbound(event: OutboundEvent): void {
+    const { outbound, brokerName } = this.row;
+    if (outbound === null) return;
+    const rules = { ...this.timing, afterUnknown: afterUnknownOf[brokerName as VenueName] };
+    const { state, actions } = moveOutbound(outbound, event, rules, this.ctx.nowMs);
+    if (state !== outbound) this.row = { ...this.row, outbound: state };
+    if (state.step === 'known' && outbound.step !== 'known') this.ctx.unschedule('outbound');
+    const { row, events } = act(this.row, actions, this.ctx);
+    this.row = row;
+    this.move(events);
+  }
+
+  private move(events: readonly OrderEvent[]): void {
+    const { row, steps } = moveRow(this.row, events, this.ctx.nowMs);
+    this.row = row;
+    this.steps.push(...steps);
+  }
+}
+
+/** A cancel was asked for: nothing more is sent, and what the broker has is to be cancelled. Returns what the order itself makes of it. */
+export function cancelAtBroker(row: Row, timing: OutboundTiming, ctx: Context): { row: Row; events: OrderEvent[] } {
+  if (row.outbound === null) return { row: askToCancel(row, ctx), events: [] };
+  const rules = { ...timing, afterUnknown: afterUnknownOf[row.brokerName as VenueName] };
+  const { state, actions } = moveOutbound(row.outbound, { kind: 'cancel_requested' }, rules, ctx.nowMs);
+  const { row: after, events } = act({ ...row, outbound: state }, actions, ctx);
+  return { row: events.length === 0 ? askToCancel(after, ctx) : after, events };
+}
+
+/** Asks the broker, where it is known which order it is there. */
+function askToCancel(row: Row, ctx: Context): Row {
+  const { brokerOrderId } = row.state;
+  if (brokerOrderId === null || isFinal(row)) return row;
+  ctx.run('cancel', { brokerId: row.brokerKey, brokerOrderId });
+  const { tries, attention } = row.cancelling ?? { tries: 0, attention: false };
+  return { ...row, cancelling: { tries: tries + 1, attention } };
+}
+
+/** Does what the outbound protocol says. `events`: what it means for the order. */
+function act(row: Row, actions: readonly OutboundAction[], ctx: Context): { row: Row; events: OrderEvent[] } {
+  const { brokerKey: brokerId, symbol } = row;
+  const events: OrderEvent[] = [];
+  let after = row;
+  for (const action of actions) {
+    switch (action.kind) {
+      case 'post':
+        ctx.run('post', { brokerId, post: action.post, body: row.body! });
+        break;
+      case 'look_up': {
+        const { brokerOrderId } = row.state;
+        ctx.run('lookUp', { brokerId, lookUp: action.lookUp, symbol, brokerOrderId, sinceMs: row.sentAt! });
+        break;
+      }
+      case 'wake':
+        ctx.schedule('outbound', action.atMs, 'wake', { of: 'outbound' });
+        break;
+      case 'tell_unknown':
+        // A leg is shown as accepted before it is sent.
+        if (!isFinal(row) && row.state.brokerOrderId === null) after = { ...after, state: { ...after.state, unknownOutcome: true } };
+        break;
+      case 'ask_for_attention':
+        callAttention(row, 'unknown_outcome', ctx);
+        break;
+      case 'reject':
+        events.push({ kind: 'ended', status: 'rejected', reason: action.reason, filledQuantity: '0' });
+        break;
+      case 'cancel':
+        events.push({ kind: 'ended', status: 'cancelled', reason: null, filledQuantity: '0' });
+    }
+  }
+  return { row: after, events };
+}
+
+function tellAccount(row: Row, steps: readonly OrderStep[], ctx: Context, external: OpenEntry | undefined) {
+  const { brokerKey, brokerName, orderMode, symbol, assetClass, side, strategyId, status, state } = row;
+  return ctx.callColocated(tradingAccount, idInMode(row), 'orderMoved', {
+    orderId: row.id,
+    brokerKey,
+    brokerName,
+    orderMode,
+    symbol,
+    assetClass,
+    side,
+    strategyId,
+    fills: fillsIn(steps),
+    status,
+    filled: state.fills.quantity,
+    unknown: state.unknownOutcome,
+    ...(external !== undefined && { external }),
+  });
+}
