@@ -1,16 +1,26 @@
 /** Trading on a node: its actors and routes. */
 import type { Platform, StartedDomain } from '../domain.ts';
+import { noVenue, tradingActors } from './actors.ts';
 import { startBacktests } from './backtest/start.ts';
 import type { TradingParts } from './open.ts';
 import { marketRoutes } from './routes/market.ts';
 import { strategyRoutes } from './routes/strategies.ts';
 import { strategyActor } from './strategy/strategy.ts';
+import { MarketWatch } from './trading-account/market-watch.ts';
 
-export function startTrading(platform: Platform, { market }: TradingParts): StartedDomain {
+export function startTrading(platform: Platform, { market, door }: TradingParts): StartedDomain {
+  const { config } = platform;
   const backtests = startBacktests(platform, market);
+  const timing = { lookUpMs: config.brokerLookUpMs, reconcileMs: config.brokerReconcileMs };
+  const accounts = tradingActors({ market, venue: noVenue, timing, timeoutMs: config.brokerTimeoutMs });
+  const watch = new MarketWatch({ ...platform, market, prices: door.prices });
   return {
-    actors: [strategyActor, ...backtests.actors],
+    actors: [...accounts, strategyActor, ...backtests.actors],
     routes: [...marketRoutes({ market }), ...strategyRoutes(platform), ...backtests.routes],
-    stop: () => market.close(),
+    begin: () => watch.start(),
+    async stop() {
+      await watch.stop();
+      await market.close();
+    },
   };
 }

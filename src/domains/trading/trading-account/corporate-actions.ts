@@ -30,7 +30,8 @@ function apply(turn: AccountTurn, action: CorporateAction): void {
   const isHeld = (of: string) => heldQuantity(turn.bookOf(embeddedBook).book, of) !== 0n;
   const enter = (entry: Parameters<AccountTurn['enter']>[1]) => {
     turn.enter(embeddedBook, entry, { assetClass: 'equity', actionId });
-    for (const key of Object.keys(turn.row.strategyBooks)) if (key.endsWith(strategyBookKey('', embeddedBook))) turn.changeStrategy(key, entry);
+    for (const key of Object.keys(turn.row.strategyBooks))
+      if (key.endsWith(strategyBookKey('', embeddedBook))) turn.changeStrategy(key, entry);
   };
   switch (action.type) {
     case 'split': {

@@ -1,0 +1,140 @@
+/**
+ * Marks the trading accounts of this node's shards: each second, and at each new content of the market's file. Only those that have what time or prices change
+ * (`watched`, a column with an index). A mark that changes nothing is a turn without a commit. A failure is logged; the next round finds what is left.
+ */
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { shardOf } from '../../../cluster/address.ts';
+import type { Placement } from '../../../cluster/placement.ts';
+import type { Log } from '../../../log.ts';
+import { accountModeOf } from '../../../mode.ts';
+import type { Database } from '../../../storage/database.ts';
+import type { LocalMarket } from '../market/local-market.ts';
+import type { Quote } from '../market/port.ts';
+import type { Prices } from '../market/prices.ts';
+import { tradingAccount } from './messages.ts';
+
+export type MarketWatchParts = {
+  database: Pick<Database, 'read'>;
+  actors: Pick<ActorSystem, 'ask' | 'query'>;
+  placement: Pick<Placement, 'epochOf'>;
+  market: Pick<LocalMarket, 'onContent' | 'name'>;
+  /** Prices that come from brokers. */
+  prices: Prices;
+  log: Log;
+};
+
+const everyMs = 1_000;
+const pageSize = 500;
+/** Accounts that are marked at once, and quotes that are asked for at once of one account. */
+const atOnce = 16;
+/** Turns in a row for one account in one round; what is left is for the next. */
+const mostTurns = 20;
+
+export class MarketWatch {
+  private readonly parts: MarketWatchParts;
+  private timer: NodeJS.Timeout | null = null;
+  private running: Promise<void> | null = null;
+  /** A content came while a round was running: it has to be looked at from the beginning. */
+  private isBehind = false;
+  private isStopped = false;
+  private isFailing = false;
+  private stopListening: () => void = () => {};
+
+  constructor(parts: MarketWatchParts) {
+    this.parts = parts;
+  }
+
+  start(): void {
+    this.stopListening = this.parts.market.onContent(() => void this.round());
+    this.await();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.stopListening();
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.running;
+  }
+
+  /** Marks all accounts of this node's shards on contents that are at least as new as this call. Never rejects. */
+  round(): Promise<void> {
+    if (this.running !== null) {
+      this.isBehind = true;
+      return this.running;
+    }
+    this.running = this.rounds().finally(() => {
+      this.running = null;
+    });
+    return this.running;
+  }
+
+  private await(): void {
+    if (this.isStopped) return;
+    this.timer = setTimeout(() => void this.round().finally(() => this.await()), everyMs);
+    this.timer.unref();
+  }
+
+  private async rounds(): Promise<void> {
+    do {
+      this.isBehind = false;
+      try {
+        await this.markAll();
+        this.isFailing = false;
+      } catch (error) {
+        this.failed(error);
+      }
+    } while (this.isBehind && !this.isStopped);
+  }
+
+  private async markAll(): Promise<void> {
+    let after = '';
+    while (!this.isStopped) {
+      const { rows } = await this.parts.database.read({
+        name: 'trading_account_watched',
+        text: `select id from trading_account where watched and id > $1 order by id limit ${pageSize}`,
+        values: [after],
+      });
+      const ids = rows.map(({ id }) => id as string);
+      const ours = ids.filter((id) => this.parts.placement.epochOf(shardOf(tradingAccount.kind, id)) !== null);
+      await eachOf(ours, (id) => this.mark(id).catch((error) => this.failed(error)));
+      if (ids.length < pageSize) return;
+      after = ids.at(-1)!;
+    }
+  }
+
+  private async mark(id: string): Promise<void> {
+    const { actors } = this.parts;
+    const quotes = await this.brokerQuotes(id);
+    for (let turns = 0; turns < mostTurns && !this.isStopped; turns++) {
+      const { more } = await actors.ask(tradingAccount, id, 'mark', { quotes });
+      if (!more) return;
+    }
+  }
+
+  /** A price that cannot be had now is left out: what it was last still stands, and grows old. */
+  private async brokerQuotes(id: string): Promise<Record<string, Quote>> {
+    const { actors, market, prices } = this.parts;
+    if (market.name === 'file') return {};
+    const { fromBroker } = await actors.query(tradingAccount, id, 'watchedSymbols', null);
+    const found: Record<string, Quote> = {};
+    await eachOf(fromBroker, async (symbol) => {
+      const quote = await prices.quoteOf(accountModeOf(id), symbol).catch(() => null);
+      if (quote !== null) found[symbol] = quote;
+    });
+    return found;
+  }
+
+  private failed(error: unknown): void {
+    if (!this.isFailing && !this.isStopped) this.parts.log.warn({ err: error }, 'trading accounts could not be marked; retrying');
+    this.isFailing = true;
+  }
+}
+
+async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const left = all.values();
+  await Promise.all(
+    Array.from({ length: Math.min(atOnce, all.length) }, async () => {
+      for (const one of left) await work(one);
+    }),
+  );
+}
