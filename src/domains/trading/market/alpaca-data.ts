@@ -133,7 +133,7 @@ function quoteOf(
     ...sessionState(instrument.assetClass, hours, clock.nowMs()),
     tick: fromNano(tickOf(instrument, middle)),
     source: 'broker',
-    sequence: atMs,
+    sequence: atMs * 1_000,
   };
 }
 

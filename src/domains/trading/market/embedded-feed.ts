@@ -62,7 +62,7 @@ export function embeddedQuote(symbol: string, ms: number, hours: MarketHours): Q
     ...sessionState(listing.assetClass, hours, ms),
     tick: 1 / listing.ticksPerUnit,
     source: 'embedded',
-    sequence: Math.floor(atMs / 1000),
+    sequence: atMs * 1_000,
   };
 }
 

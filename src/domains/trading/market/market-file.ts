@@ -116,7 +116,7 @@ export class MarketFile {
   private async lookOnce(): Promise<void> {
     const { path, log } = this.options;
     try {
-      const { ino, size, mtimeNs } = await stat(path, { bigint: true });
+      const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
       const mark = `${ino}/${size}/${mtimeNs}`;
       if (mark === this.mark) return;
       const text = await readBounded(path);
@@ -125,7 +125,7 @@ export class MarketFile {
         this.fault = '';
         return;
       }
-      this.take(text, parseMarketFile(text));
+      this.take(text, parseMarketFile(text), Number(ctimeNs / 1_000n));
       this.fault = '';
     } catch (error) {
       // What a defect throws is logged as any other failure: the last good content stays, and the next look tries again.
@@ -135,12 +135,12 @@ export class MarketFile {
     }
   }
 
-  private take(text: string, content: MarketFileContent): void {
+  private take(text: string, content: MarketFileContent, changedUs: number): void {
     const { system, monotonic } = this.options;
     const readAtMs = monotonic();
     const marketMs = content.nowMs ?? system.nowMs();
-    // Grows over a restart too, as the clock does.
-    const sequence = Math.max((this.reading?.sequence ?? 0) + 1, system.nowMs());
+    // When the file took this place, in microseconds: the same on every node that reads it and after a restart, so nothing fills twice on one content.
+    const sequence = Math.max((this.reading?.sequence ?? 0) + 1, changedUs);
     const before = new Map((this.reading?.actions ?? []).map((action) => [action.id, action]));
     const actions = this.named(content.actions, marketMs, before);
     this.reading = { content, sequence, marketMs, monotonicMs: readAtMs, actions };

@@ -25,7 +25,7 @@ export type Quote = {
   nextCloseMs: number | null;
   tick: number;
   source: SourceName;
-  /** Grows with each new content of this source: two quotes of one symbol and source with the same one are the same content. */
+  /** Microseconds of the wall clock: grows with each new content, also over restarts and other sources. The same one is the same content of a source. */
   sequence: number;
 };
 

@@ -136,7 +136,7 @@ export class AccountTurn {
     const moved = { isOver: isFinal({ status }), filled, fresh: nanoIn(filled) - nanoIn(entry.filled) };
     const open: Record<string, OpenEntry> = {};
     for (const [id, other] of Object.entries(this.row.open)) {
-      if (id !== orderId) open[id] = related(other, orderId, entry, moved);
+      if (id !== orderId) open[id] = related(id, other, orderId, entry, moved);
       else if (!moved.isOver) open[id] = { ...entry, filled };
     }
     this.row = { ...this.row, open };
@@ -191,9 +191,10 @@ function emptyAccountBook(brokerName: BrokerName, orderMode: OrderMode, marketMs
 type Moved = { isOver: boolean; filled: string; fresh: bigint };
 
 /** What an order's move changes about another one. */
-function related(other: OpenEntry, orderId: string, entry: OpenEntry, { isOver, filled, fresh }: Moved): OpenEntry {
+function related(otherId: string, other: OpenEntry, orderId: string, entry: OpenEntry, { isOver, filled, fresh }: Moved): OpenEntry {
   const { leg, replaces } = other;
   const plus = (sum: string) => nanoText(nanoIn(sum) + fresh);
+  if (otherId === entry.leg?.parentId && fresh > 0n) return { ...other, exiting: true };
   if (leg?.parentId === orderId) return { ...other, leg: { ...leg, parentFilled: plus(leg.parentFilled), parentOpen: !isOver } };
   if (leg !== null && entry.leg !== null && entry.group === other.group && entry.leg.role !== leg.role)
     return { ...other, leg: { ...leg, exited: plus(leg.exited) } };

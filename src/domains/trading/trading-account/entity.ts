@@ -33,6 +33,8 @@ export type OpenEntry = PaperOrder & {
   /** Of a replacement that waits: the old order, what was filled of it when it was asked for, and at its end; null: it has not ended. */
   replaces: { orderId: string; filled: string; filledAtEnd: string | null } | null;
   cancelRequested: boolean;
+  /** A leg of it was filled: what is left of it is to be cancelled. */
+  exiting?: boolean;
   /** The outcome of its post is not known: its symbol takes no further orders at this broker. */
   unknown: boolean;
 };

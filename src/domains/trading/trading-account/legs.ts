@@ -35,6 +35,7 @@ export function closable(turn: AccountTurn, { brokerKey, terms }: Pick<OpenEntry
 /** @param hasRoom whether the turn may call further orders */
 export function bringInLine(turn: AccountTurn, hasRoom: () => boolean): void {
   for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendReplacement(turn, orderId);
+  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) endExiting(turn, orderId);
   for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) followParent(turn, orderId);
   for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendTouched(turn, orderId);
 }
@@ -63,11 +64,10 @@ function sendReplacement(turn: AccountTurn, orderId: string): void {
 function followParent(turn: AccountTurn, orderId: string): void {
   const entry = turn.entryOf(orderId);
   if (entry === null || entry.leg === null || entry.replaces !== null) return;
-  endParent(turn, entry);
-  const { leg, filled, terms } = turn.entryOf(orderId)!;
-  const room = roomOf({ leg: leg!, filled });
+  const { leg, filled, terms } = entry;
+  const room = roomOf({ leg, filled });
   if (room <= 0n) {
-    if (!leg!.parentOpen && !entry.cancelRequested) turn.cancelOrder(orderId);
+    if (!leg.parentOpen && !entry.cancelRequested) turn.cancelOrder(orderId);
     return;
   }
   const quantity = nanoText(room + nanoIn(filled));
@@ -87,10 +87,9 @@ function followParent(turn: AccountTurn, orderId: string): void {
   release(turn, orderId, quantity, false);
 }
 
-function endParent(turn: AccountTurn, { leg, filled }: OpenEntry): void {
-  if (leg === null || !leg.parentOpen || (nanoIn(filled) === 0n && nanoIn(leg.exited) === 0n)) return;
-  const parent = turn.entryOf(leg.parentId);
-  if (parent !== null && !parent.cancelRequested) turn.cancelOrder(leg.parentId);
+function endExiting(turn: AccountTurn, orderId: string): void {
+  const entry = turn.entryOf(orderId);
+  if (entry?.exiting === true && !entry.cancelRequested) turn.cancelOrder(orderId);
 }
 
 function sendTouched(turn: AccountTurn, orderId: string): void {

@@ -106,6 +106,20 @@ test('every changed content is one new quote of each symbol, and the same conten
   assert.equal(seen.length, 2);
 });
 
+test('a content has the same sequence on every node and after a restart, and a later one has a larger sequence', async (t) => {
+  const { file, path, replace } = await marketFile(t, { quotes: { AAPL: aapl } });
+  await replace({ quotes: { AAPL: { ...aapl, last: 100.01 } } });
+  const other = MarketFile.open({ path, hours: 'exchange', log: silentLog, everyMs: 600_000 });
+  t.after(() => other.close());
+  await other.looked;
+  const first = file.quote('AAPL')!.sequence;
+  assert.equal(other.quote('AAPL')!.sequence, first);
+  await replace({ quotes: { AAPL: aapl } });
+  await other.look();
+  assert.ok(other.quote('AAPL')!.sequence > first);
+  assert.equal(other.quote('AAPL')!.sequence, file.quote('AAPL')!.sequence);
+});
+
 test('bad content leaves the last good one in force and is logged once; a file that comes later is taken', async (t) => {
   const { file, path, warnings, replace } = await marketFile(t, null);
   assert.equal(file.quote('AAPL'), null);
