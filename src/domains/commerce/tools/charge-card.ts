@@ -9,7 +9,7 @@ import type { Tool } from '../../tasks/contract.ts';
 import { card } from '../card/messages.ts';
 import { commerceIds } from '../ids.ts';
 import { cardsNeedBusiness, mayUseCards } from '../policy.ts';
-import { Amount, askUntilAnswered, minorOf, timeoutMs } from './spend.ts';
+import { Amount, minorOf, spend, timeoutMs } from './spend.ts';
 
 type Arguments = { card_id: string; amount: number; merchant: string };
 
@@ -36,9 +36,7 @@ export const chargeCard = (actors: ActorSystem): Tool => ({
     if (found === null || found.accountId !== accountId || found.mode !== mode)
       throw new ToolError(`There is no card ${JSON.stringify(cardId)}. Nothing was paid.`);
     const asked = { authorizationId: derivedId(commerceIds.authorization, slotOwner, callId), amountMinor, merchant };
-    const { id, declineReason } = await askUntilAnswered('The charge', () =>
-      actors.ask(card, cardId, 'authorize', asked, { commandId: callId }),
-    );
+    const { id, declineReason } = await spend('The charge', () => actors.ask(card, cardId, 'authorize', asked, { commandId: callId }));
     if (declineReason !== null) throw new ToolError(`The card was declined: ${declineReason}. Nothing was paid.`);
     return { authorization_id: id, status: 'approved', amount };
   },

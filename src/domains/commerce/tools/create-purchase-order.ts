@@ -7,7 +7,7 @@ import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts'
 import type { Tool } from '../../tasks/contract.ts';
 import { commerceIds } from '../ids.ts';
 import { purchaseOrder } from '../purchase-order/messages.ts';
-import { Amount, askUntilAnswered, minorOf, timeoutMs } from './spend.ts';
+import { Amount, minorOf, spend, timeoutMs } from './spend.ts';
 
 type Arguments = { description: string; amount: number; vendor: string };
 
@@ -31,7 +31,7 @@ export const createPurchaseOrder = (actors: ActorSystem): Tool => ({
     const settings = await actors.query(accountSettings, accountId, 'get', null);
     const autoApproveThresholdMinor = settings[autoApproveSetting[mode]];
     const id = derivedId(commerceIds.purchaseOrder, slotOwner, callId);
-    const { status, paymentError } = await askUntilAnswered('The order', () =>
+    const { status, paymentError } = await spend('The order', () =>
       actors.ask(purchaseOrder, id, 'create', { accountId, mode, description, amountMinor, vendor, autoApproveThresholdMinor }),
     );
     return { order_id: id, status, ...(paymentError === null ? {} : { payment_error: paymentError }) };

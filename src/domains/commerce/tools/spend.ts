@@ -1,8 +1,8 @@
 /** Shared by the tools that spend: amounts, and retrying until the outcome is known. */
 import Type from 'typebox';
-import { backoffMs } from '../../../backoff.ts';
-import { AppError, errorCodes, ToolError } from '../../../errors.ts';
+import { ToolError } from '../../../errors.ts';
 import { isMoney, toMinor } from '../../../money.ts';
+import { askUntilAnswered } from '../../tasks/contract.ts';
 
 export const Amount = Type.Number({ minimum: 0.01, maximum: 10_000_000, description: 'US dollars, at most two decimals' });
 /** Longer than the deadline of an ask; a purchase that takes so long goes on. */
@@ -13,23 +13,7 @@ export function minorOf(amount: number): number {
   return toMinor(amount);
 }
 
-/** Retries, with the same id, where the outcome is unknown: an agent that is told of a failure may try another way, and would pay twice. */
-export async function askUntilAnswered<T>(what: string, ask: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code === 'draining' || error.code === 'internal') throw error;
-      if (errorCodes[error.code].retry === 'never') throw new ToolError(`${error.message}. Nothing was paid.`, { cause: error });
-      if (attempt === maxRepeats)
-        throw new ToolError(
-          `${what} is uncertain: the service did not answer in time. Do not repeat it; say in your result that it is uncertain.`,
-          { cause: error },
-        );
-      await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, 500, 10_000)));
-    }
-  }
+/** @param what as a sentence begins: `The charge` */
+export function spend<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  return askUntilAnswered({ what, nothing: 'Nothing was paid' }, ask);
 }
-
-/** With 10 seconds for an ask this is below the tools' own time limit. */
-const maxRepeats = 3;

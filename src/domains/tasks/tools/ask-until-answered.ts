@@ -1,0 +1,30 @@
+/** Asking actors for what costs money: a tool answers with an outcome, or says that it is uncertain. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs } from '../../../backoff.ts';
+import { AppError, errorCodes, ToolError } from '../../../errors.ts';
+
+/** With 10 seconds for an ask this is below 60 seconds, the time limit of such tools. */
+const maxRepeats = 3;
+
+/**
+ * Retries, with the same id, where the outcome is unknown: an agent that is told of a failure may try another way, and would pay twice.
+ *
+ * @param words.what is uncertain in the end, as a sentence begins: `The charge`
+ * @param words.nothing that a refusal has left undone: `Nothing was paid`
+ */
+export async function askUntilAnswered<T>({ what, nothing }: { what: string; nothing: string }, ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'draining' || error.code === 'internal') throw error;
+      if (errorCodes[error.code].retry === 'never') throw new ToolError(`${error.message}. ${nothing}.`, { cause: error });
+      if (attempt === maxRepeats)
+        throw new ToolError(
+          `${what} is uncertain: the service did not answer in time. Do not repeat it; say in your result that it is uncertain.`,
+          { cause: error },
+        );
+      await pause(backoffMs(attempt, 500, 10_000));
+    }
+  }
+}
