@@ -127,7 +127,11 @@ export function priceOf(
   return orderType === 'market' ? plusPercent(counted, marketCollarPct) : counted;
 }
 
-function positionValueAfter({ order, book, openOrders, limits }: RiskInput, quote: RiskQuote): bigint {
+/** What `maxPositionSize` is compared with: the position with open orders of the order's side and with the order itself. In units of 10^-18. */
+export function positionValueAfter(
+  { order, book, openOrders, limits }: Pick<RiskInput, 'order' | 'book' | 'openOrders'> & { limits: Pick<RiskLimits, 'marketCollarPct'> },
+  quote: RiskQuote,
+): bigint {
   const sign = signOf(order.side);
   let value = heldQuantity(book, order.symbol) * sideOf(quote, order.side);
   for (const open of countedOnce(openOrders)) {

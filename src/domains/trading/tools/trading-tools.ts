@@ -2,7 +2,9 @@
 import type { Tool } from '../../tasks/contract.ts';
 import type { TradingParts } from '../open.ts';
 import { getQuote } from './get-quote.ts';
+import { listPositions } from './list-positions.ts';
+import { placeOrderTool } from './place-order.ts';
 
-export function tradingTools({ market }: TradingParts): Tool[] {
-  return [getQuote(market)];
+export function tradingTools(parts: TradingParts): Tool[] {
+  return [getQuote(parts.market), listPositions(parts), placeOrderTool(parts)];
 }

@@ -182,7 +182,7 @@ export function contentOf({ bid, ask, last, volume, session, sequence }: Quote, 
   return { bid, ask, last, volume, atMs: marketMs, session, sequence };
 }
 
-function emptyAccountBook(brokerName: BrokerName, orderMode: OrderMode, marketMs: number): AccountBook {
+export function emptyAccountBook(brokerName: BrokerName, orderMode: OrderMode, marketMs: number): AccountBook {
   const newDay = (assetClass: AssetClass) => ({ flow: '0', base: '0', beganMs: resultDayBeganMs(assetClass, marketMs) });
   const days = { equity: newDay('equity'), crypto: newDay('crypto') };
   return { brokerName, orderMode, book: emptyBook(), days, blocked: { equity: null, crypto: null }, cancelling: [] };

@@ -3,15 +3,18 @@ import { AppError, invalidField } from '../../../errors.ts';
 import { nanoText } from '../decimal.ts';
 import { nanoIn } from '../orders/amounts.ts';
 import type { OrderTerms } from '../orders/terms.ts';
-import { checkRisk, type OpenOrder, type RiskRefusal } from '../risk.ts';
+import { checkRisk, type OpenOrder, type RiskQuote, type RiskRefusal } from '../risk.ts';
 import type { AccountTurn } from './account-turn.ts';
 import { isBlocked } from './day-result.ts';
 import type { OpenEntry } from './entity.ts';
 
 export const mostOpenOrders = 1_000;
 
+/** An account and the prices of the moment. */
+export type JudgedAccount = Pick<AccountTurn, 'row' | 'marketMs' | 'bookOf'> & { quoteOf(symbol: string): RiskQuote | null };
+
 /** Throws `conflict` or `invalid`. @param without an open order that does not count, as this one takes its place */
-export function checkOrder(turn: AccountTurn, terms: OrderTerms, brokerKey: string, without: string | null = null): void {
+export function checkOrder(turn: JudgedAccount, terms: OrderTerms, brokerKey: string, without: string | null = null): void {
   const { row, marketMs } = turn;
   if (row.haltedAt !== null) throw new AppError('conflict', 'Trading is halted');
   const open = Object.entries(row.open).filter(([id, entry]) => id !== without && entry.brokerKey === brokerKey);

@@ -126,6 +126,8 @@ export type TradingAccountContract = {
     summary(input: { brokerKey: string }): AccountSummary | null;
     /** Of one book, or of all. Ordered by symbol. */
     positions(input: { brokerKey: string | null }): PositionSummary[];
+    /** What an order would do if it were placed now. Nothing is kept of it. */
+    preview(input: PreviewOrder): OrderPreview;
     /** Ids of what may still fill, of one book or of all. */
     openOrders(input: { brokerKey: string | null }): { orderId: string; symbol: string; held: boolean; unknown: boolean }[];
     /** What a strategy's own orders at one broker have made of an empty book; its cash is what they brought less what they cost. */
@@ -151,6 +153,20 @@ export type AccountSummary = {
   halted: boolean;
   /** The moment of the oldest price that counted; without positions that of the market's clock. */
   atMs: number;
+};
+
+export type PreviewOrder = OrderRoute & Pick<PlaceOrder, 'terms' | 'quote' | 'limits'>;
+
+/** Amounts to cents, half-even. */
+export type OrderPreview = {
+  /** Why it would be refused, in words; null: it would be taken. A used client id is not looked at. */
+  refusal: string | null;
+  /** It only takes from a position, so the limit of positions does not concern it. */
+  reduces: boolean;
+  /** What the limit of positions is compared with: position and open orders of the order's side, without this one and with it. */
+  positionValue: string;
+  positionValueAfter: string;
+  dayPnl: string;
 };
 
 export type PositionSummary = {

@@ -20,6 +20,7 @@ import { follow, markAccount } from './mark.ts';
 import type { AccountMarket } from './market.ts';
 import { type TradingAccountContract, tradingAccount } from './messages.ts';
 import { knowLimits, openPosition, placeOrder } from './place.ts';
+import { previewOf } from './preview.ts';
 import { beginDays, noteMarks, watchedSymbols } from './prices.ts';
 import { positionsOf, strategyBookOf, summaryOf } from './views.ts';
 
@@ -73,6 +74,7 @@ export function tradingAccountActor(market: AccountMarket) {
       get: (state) => state,
       summary: (state, { brokerKey }) => summaryOf(shown(state, ''), brokerKey, market),
       positions: (state, { brokerKey }) => (state === null ? [] : positionsOf(state, brokerKey, market)),
+      preview: (state, input) => previewOf(shown(state, ''), input, market),
       openOrders: (state, { brokerKey }) => openOrdersOf(state, brokerKey),
       strategyBook: (state, { strategyId, brokerKey }) => strategyBookOf(state, strategyId, brokerKey),
       watchedSymbols: (state) => (state === null ? { symbols: [], fromBroker: [] } : symbolsOf(state)),

@@ -92,7 +92,7 @@ function blockedOf(of: AccountBook, marketMs: number): Record<AssetClass, number
 }
 
 /** Of this node's market; of brokers the last that was told. */
-function pricesOf(row: TradingAccountRow, market: AccountMarket): Prices {
+export function pricesOf(row: TradingAccountRow, market: AccountMarket): Prices {
   return (symbol) => {
     const isOfBroker = row.marks[symbol]?.source === 'broker' && market.name !== 'file';
     return (isOfBroker ? null : market.quoteNow(symbol)) ?? markOf(row, symbol);
@@ -110,6 +110,6 @@ function closing(prices: Prices): PriceOf {
   };
 }
 
-function centsText(product: bigint): string {
+export function centsText(product: bigint): string {
   return nanoText(divideHalfEven(centsOfProduct(product) * one, 100n));
 }

@@ -31,6 +31,8 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
   create_purchase_order: { operation: 'POST /commerce/orders', args: { description: 'a', amount: 1, vendor: 'b' } },
   charge_card: { operation: 'POST /commerce/cards/{id}/authorizations', args: { card_id: 'crd_1', amount: 1, merchant: 'b' } },
   get_quote: { operation: 'GET /trading/quotes/{symbol}', args: { symbol: 'AAPL' } },
+  list_positions: { operation: 'GET /trading/positions', args: {} },
+  place_order: { operation: 'POST /trading/orders', args: { symbol: 'AAPL', side: 'buy', quantity: 1, order_type: 'market' } },
   code_exec: { operation: null, args: { code: '1' } },
   web_search: { operation: null, args: { query: 'a' } },
   fetch_url: { operation: null, args: { url: 'https://example.com' } },

@@ -58,8 +58,8 @@ test('a model is offered the tools of its type in this order', () => {
   assert.deepEqual(offered, {
     researcher: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', ...ends],
     builder: [...files, 'code_exec', ...rest, ...ends],
-    analyst: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', ...ends],
-    trader: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', ...ends],
+    analyst: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', 'list_positions', ...ends],
+    trader: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', 'list_positions', 'place_order', ...ends],
     email: [...files, ...rest, ...ends],
     social: [...files, ...rest, ...ends],
   });

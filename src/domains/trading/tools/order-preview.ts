@@ -1,0 +1,88 @@
+/** What a person reads before deciding about an order of an agent, and whether it still holds when the order is placed. Pure. */
+import type { Mode } from '../../../mode.ts';
+import { centsOfProduct, nanoOf, nanoText, one } from '../decimal.ts';
+import type { Quote } from '../market/port.ts';
+import { nanoIn, nanoPrice, sizeOf } from '../orders/amounts.ts';
+import type { Prepared } from '../orders/door.ts';
+import { numberOf, shownMode } from '../orders/order-view.ts';
+import type { OrderTerms } from '../orders/terms.ts';
+import type { OrderPreview, TradingLimits } from '../trading-account/messages.ts';
+
+/** An order as it would be placed now. `mode`: of its principal. */
+export type Asked = Prepared & { terms: OrderTerms; preview: OrderPreview; mode: Mode };
+
+/** What of the market the text rests on. */
+export type Basis = { symbol: string; side: string; price: number };
+
+export function basisOf({ terms: { symbol, side }, quote }: Asked): Basis {
+  return { symbol, side, price: priceNow(side, quote) };
+}
+
+/** A few lines: mode in capitals, the order, its value, and what it leaves of both limits. */
+export function textOf({ terms, quote, route, preview, limits, mode }: Asked): string {
+  const { symbol, side, quantity, orderType, limitPrice, stopPrice, timeInForce } = terms;
+  const shown = shownMode({ mode, orderMode: route.orderMode });
+  const prices = [stopPrice === null ? '' : `, stop ${stopPrice}`, limitPrice === null ? '' : `, limit ${limitPrice}`].join('');
+  const market = priceNow(side, quote);
+  const price = limitPrice ?? stopPrice ?? nanoText(nanoPrice(market));
+  const estimate = usd(nanoText(centsText(nanoIn(quantity) * nanoIn(price))));
+  const { position, loss } = limitsLeft(preview, limits);
+  const effect = preview.reduces
+    ? 'It reduces the position.'
+    : `Position limit: ${usd(preview.positionValueAfter)} of ${usd(limits.maxPositionSize)} with this order, ${usd(position)} left.`;
+  return [
+    `${shown.toUpperCase()} order${shown === 'live' ? ' with real money' : ''}: ${side} ${quantity} ${symbol}, ${orderType}${prices}, ${timeInForce}, at ${route.brokerName}.`,
+    `Estimate: ${estimate}; ${side === 'buy' ? 'ask' : 'bid'} ${market}, market ${quote.session}.`,
+    effect,
+    `Day's loss limit: result ${usd(preview.dayPnl)}, ${usd(loss)} left of ${usd(limits.dailyLossLimit)}.`,
+  ].join('\n');
+}
+
+/**
+ * Why a person decides again; null: what was approved still holds. A price counts as run away when it has moved, in either direction, by more than the collar
+ * of the order's kind: that of limit prices for orders with one, else that of market orders.
+ */
+export function runAway(approved: unknown, { terms, quote, limits }: Asked): string | null {
+  const { symbol, side, price } = approved as Basis;
+  if (symbol !== terms.symbol || side !== terms.side) return 'The order was changed to another symbol or side when it was approved.';
+  const now = priceNow(terms.side, quote);
+  const collarPct = terms.limitPrice === null ? limits.marketCollarPct : limits.priceCollarPct;
+  const moved = sizeOf(nanoPrice(now) - nanoPrice(price));
+  if (moved * 100n * one <= nanoPrice(price) * (nanoOf(collarPct) ?? 0n)) return null;
+  const percent = (100 * (now - price)) / price;
+  return `The price has moved by ${percent.toFixed(2)} % since this was approved, from ${price} to ${now}: more than the collar of ${collarPct} %.`;
+}
+
+/** What remains of both limits, for the tool's answer. */
+export function limitsView(preview: OrderPreview, limits: TradingLimits) {
+  const { position, loss } = limitsLeft({ ...preview, positionValueAfter: preview.positionValue }, limits);
+  return {
+    max_position_size: numberOf(limits.maxPositionSize),
+    position_value: numberOf(preview.positionValue),
+    position_size_remaining: numberOf(position),
+    daily_loss_limit: numberOf(limits.dailyLossLimit),
+    day_pnl: numberOf(preview.dayPnl),
+    daily_loss_remaining: numberOf(loss),
+  };
+}
+
+function limitsLeft(preview: OrderPreview, limits: TradingLimits): { position: string; loss: string } {
+  const left = (amount: bigint) => nanoText(amount > 0n ? amount : 0n);
+  return {
+    position: left(nanoIn(limits.maxPositionSize) - nanoIn(preview.positionValueAfter)),
+    loss: left(nanoIn(limits.dailyLossLimit) + nanoIn(preview.dayPnl)),
+  };
+}
+
+function priceNow(side: string, { bid, ask }: Pick<Quote, 'bid' | 'ask'>): number {
+  return side === 'buy' ? ask : bid;
+}
+
+/** Billionths of whole cents. */
+function centsText(product: bigint): bigint {
+  return centsOfProduct(product) * (one / 100n);
+}
+
+function usd(text: string): string {
+  return `${Number(text).toFixed(2)} USD`;
+}

@@ -1,0 +1,121 @@
+/** place_order: the same order as over REST. A repeated call with the same `callId` is the same order. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { AppError, ToolError } from '../../../errors.ts';
+import { derivedId } from '../../../ids.ts';
+import { AskAgain, askUntilAnswered, type Preview, type Tool, type ToolContext } from '../../tasks/contract.ts';
+import { clientOrder, clientOrderActorId } from '../client-order/messages.ts';
+import { tradingIds } from '../ids.ts';
+import type { TradingParts } from '../open.ts';
+import { type DoorParts, mustBePaperInTest, orderIdBeside, type Placer, prepare } from '../orders/door.ts';
+import { OrderForm, termsOf } from '../orders/order-form.ts';
+import { orderView, shownMode } from '../orders/order-view.ts';
+import { placeOrder } from '../orders/place-order.ts';
+import { type OrderPreview, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
+import type { TradingOrderRow } from '../trading-order/entity.ts';
+import { tradingOrder } from '../trading-order/messages.ts';
+import { type Asked, basisOf, limitsView, runAway, textOf } from './order-preview.ts';
+
+/** Above the four tries of `askUntilAnswered` and the wait for the broker. */
+const timeoutMs = 90_000;
+/** How long the answer waits for the first word of a broker. */
+const venueAnswerMs = 10_000;
+const pollMs = 100;
+
+const words = { what: 'The order', nothing: 'No order was placed' };
+
+export const placeOrderTool = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
+  name: 'place_order',
+  agentTypes: ['trader'],
+  description:
+    'Places an order and answers {mode, session, order, limits}: mode PAPER, LIVE (real money) or TEST, whether the market is open, the order as it is stored after its ' +
+    'broker has answered, and what remains of the limits. Only order.status says what has happened: submitted and accepted are not filled. Place only what the task ' +
+    'asks for, once, with symbol, side, quantity and prices as given; mode live only where the task says that real money is meant. After a refusal do not try ' +
+    'another size or symbol by yourself: say what was refused and why.',
+  parameters: OrderForm,
+  need: { scope: 'trading.write' },
+  highConsequence: true,
+  repeatable: true,
+  timeoutMs,
+
+  async preview(form: OrderForm, { accountId, taskId, authority: { mode } }): Promise<Preview> {
+    const owner: Placer = { accountId, mode, taskId };
+    const asked = await askUntilAnswered(words, () => look(door, owner, form));
+    if (asked.preview.refusal !== null) throw new ToolError(`${asked.preview.refusal}. ${words.nothing}.`);
+    return { text: textOf(asked), basis: basisOf(asked) };
+  },
+
+  async run(form: OrderForm, context: ToolContext) {
+    const { accountId, taskId, authority, callId, approvedBasis, signal } = context;
+    const owner: Placer = { accountId, mode: authority.mode, taskId };
+    const orderId = orderIdOf(context);
+    // What was placed by an earlier try of this call is not asked about again.
+    if (approvedBasis !== null && (await door.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
+      const asked = await askUntilAnswered(words, () => look(door, owner, form));
+      const why = runAway(approvedBasis, asked);
+      if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(asked)}`, basis: basisOf(asked) });
+    }
+    const placed = await askUntilAnswered(words, () => placeOrder(door, owner, form, { orderId, commandId: callId }));
+    const order = await venueAnswer(door.actors, placed.id, signal);
+    // The order is placed, whether its prices and limits can be told or not.
+    const now = await look(door, owner, form, order).catch(unlessDefect);
+    return {
+      mode: shownMode(order).toUpperCase(),
+      session: now?.quote.session ?? null,
+      order: orderView(order),
+      ...noteOf(order),
+      limits: now === null ? null : limitsView(now.preview, now.limits),
+    };
+  },
+});
+
+/**
+ * What the order would do now: what every way of placing it checks before the account's turn, and what the turn would say.
+ *
+ * @param placed the order is there already: its client id is its own
+ */
+async function look(door: DoorParts, owner: Placer, form: OrderForm, placed: TradingOrderRow | null = null): Promise<Asked> {
+  const terms = termsOf(form);
+  const mode = form.mode ?? 'paper';
+  mustBePaperInTest(owner, mode);
+  const prepared = await prepare(door, owner, { brokerId: placed?.brokerKey ?? form.broker_id ?? null, mode }, [terms]);
+  const id = tradingAccountIdOf(owner);
+  const { route, quote, limits } = prepared;
+  const { actors } = door;
+  const preview: OrderPreview = await actors.query(tradingAccount, id, 'preview', { ...route, terms, quote, limits });
+  const clientId = form.client_order_id ?? null;
+  if (placed === null && clientId !== null && (await actors.query(clientOrder, clientOrderActorId(id, clientId), 'get', null)) !== null)
+    return { ...prepared, terms, preview: { ...preview, refusal: 'client_order_id is used already' }, mode: owner.mode };
+  return { ...prepared, terms, preview, mode: owner.mode };
+}
+
+/** The order once it is more than submitted, or as it is after ten seconds. */
+async function venueAnswer(actors: ActorSystem, orderId: string, signal: AbortSignal): Promise<TradingOrderRow> {
+  const begunAtMs = performance.now();
+  for (;;) {
+    const order = await actors.query(tradingOrder, orderId, 'get', null);
+    if (order === null) throw new Error(`${orderId} was placed and is gone`);
+    if (order.status !== 'submitted' || performance.now() - begunAtMs >= venueAnswerMs) return order;
+    await pause(pollMs, undefined, { signal });
+  }
+}
+
+/** Always the same for a call, and of its time, so that lists show the order where it belongs. */
+function orderIdOf({ callId, slotOwner, accountId }: ToolContext): string {
+  const derived = derivedId(tradingIds.order, slotOwner ?? accountId, callId);
+  const time = /^eff_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(callId)?.[1];
+  return time === undefined ? derived : `${tradingIds.order}${time}${derived.slice(tradingIds.order.length + time.length)}`;
+}
+
+function unlessDefect(error: unknown): null {
+  if (error instanceof AppError) return null;
+  throw error;
+}
+
+function noteOf({ status, state }: TradingOrderRow): { note?: string } {
+  if (status === 'rejected')
+    return { note: `The order was rejected: ${state.rejectReason ?? 'the broker gives no reason'}. Nothing was traded by it.` };
+  if (status !== 'submitted') return {};
+  const waits = state.unknownOutcome ? 'Whether the broker has the order is not known yet' : 'The broker has not answered yet';
+  return { note: `${waits}. Do not place it again: its outcome shows in the order later.` };
+}

@@ -1,0 +1,157 @@
+/** place_order and list_positions as an agent uses them: what a person is shown before, what is placed, what the agent is told. */
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import pg from 'pg';
+import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
+import { accountSettingsActor } from '../../../../src/domains/accounts/account-settings/account-settings.ts';
+import { accountSettings } from '../../../../src/domains/accounts/account-settings/messages.ts';
+import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
+import { noConnections } from '../../../../src/domains/trading/brokers/choose-broker.ts';
+import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
+import { tradingAccount, tradingAccountIdOf } from '../../../../src/domains/trading/trading-account/messages.ts';
+import { idPrefixes, newId } from '../../../../src/ids.ts';
+import type { Mode } from '../../../../src/mode.ts';
+import { checkTrading } from '../../../../src/storage/trading-check.ts';
+import { everything, memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+import { paperActors } from '../../../support/paper-account.ts';
+import { testRuntime } from '../../../support/runtime.ts';
+import { ScriptedMarket } from '../../../support/scripted-market.ts';
+
+// A Wednesday, in session.
+const market = new ScriptedMarket('2026-11-18T15:00:00Z');
+const price = { bid: 99.99, ask: 100.01, last: 100, volume: 100_000 };
+market.content({ AAPL: price, MSFT: price });
+const world = await testRuntime([...paperActors(market), accountActor({ startedTasks: null as never }), accountSettingsActor]);
+after(() => world.close());
+const { actors } = world;
+const prices = { quoteOf: async (_owner: unknown, symbol: string) => market.quoteNow(symbol) };
+const catalogue = createCatalogue(tradingTools({ market: null as never, door: { actors, connections: noConnections, prices } }));
+
+/** An agent of a new account. */
+function trader(mode: Mode = 'live') {
+  const accountId = newId('acct_', null);
+  const context = (callId: string, approvedBasis: unknown = null) => ({
+    ...{ ...toolContext(memoryWorkspace()), accountId, callId, slotOwner: accountId, approvedBasis },
+    authority: { ...everything, mode },
+  });
+  const onDefect = (defect: unknown) => assert.fail(String((defect as Error).stack));
+  return {
+    accountId,
+    id: tradingAccountIdOf({ accountId, mode }),
+    newCall: () => newId(idPrefixes.effect, accountId),
+    preview: async (order: object): Promise<any> => (await catalogue.preview('place_order', order, context('eff_0'), onDefect)).result,
+    place: (order: object, callId = newId(idPrefixes.effect, accountId), approvedBasis: unknown = null): Promise<any> =>
+      catalogue.run('place_order', order, context(callId, approvedBasis), onDefect),
+    positions: async (): Promise<any> => (await catalogue.run('list_positions', {}, context('eff_1'), onDefect)).result,
+    orders: () => world.sql('select id, status from trading_order where account_id = $1', [accountId]),
+    mark: () => actors.ask(tradingAccount, tradingAccountIdOf({ accountId, mode }), 'mark', {}),
+  };
+}
+const buy = { symbol: 'AAPL', side: 'buy', quantity: 10, order_type: 'market' };
+
+test('a person is shown the mode in capitals, the order, its value, and what it leaves of both limits', async () => {
+  const { text, basis } = await trader().preview({ ...buy, quantity: 100 });
+  assert.deepEqual(text.split('\n'), [
+    'PAPER order: buy 100 AAPL, market, day, at embedded.',
+    'Estimate: 10001.00 USD; ask 100.01, market open.',
+    'Position limit: 10101.01 USD of 25000.00 USD with this order, 14898.99 USD left.',
+    "Day's loss limit: result 0.00 USD, 2500.00 USD left of 2500.00 USD.",
+  ]);
+  assert.deepEqual(basis, { symbol: 'AAPL', side: 'buy', price: 100.01 });
+  const inTest = await trader('test').preview({ ...buy, order_type: 'limit', limit_price: 95, time_in_force: 'gtc' });
+  assert.match(inTest.text, /^TEST order: buy 10 AAPL, limit, limit 95, gtc, at embedded\.\nEstimate: 950\.00 USD;/);
+});
+
+test('what would be refused is refused before anybody is asked, and nothing is placed', async () => {
+  const agent = trader();
+  const refused: [object, RegExp][] = [
+    [{ ...buy, quantity: 1_000 }, /larger than max_position_size\. No order was placed/],
+    [{ ...buy, symbol: 'NOSUCH' }, /NOSUCH is not traded here\. No order/],
+    [{ ...buy, order_type: 'limit' }, /needs a limit_price\. No order/],
+    [{ ...buy, order_type: 'stop', stop_price: 90, time_in_force: 'ioc' }, /embedded does not take this/],
+    [{ ...buy, mode: 'live' }, /free plan has no trading with real money/],
+  ];
+  for (const [order, words] of refused) {
+    assert.match((await agent.preview(order)).error, words);
+    assert.match((await agent.place(order)).result.error, words);
+  }
+  assert.match((await trader('test').preview({ ...buy, mode: 'live' })).error, /test key trades on paper alone/);
+  await agent.place({ ...buy, client_order_id: 'mine' });
+  assert.match((await agent.preview({ ...buy, client_order_id: 'mine' })).error, /client_order_id is used already/);
+  assert.equal((await agent.orders()).length, 1);
+  await actors.ask(tradingAccount, agent.id, 'halt', { by: 'usr_1', reason: null });
+  assert.match((await agent.preview(buy)).error, /Trading is halted/);
+});
+
+test('the answer has the stored order after the broker has answered, the mode in capitals, the session, and what remains of the limits', async () => {
+  const agent = trader();
+  const { result, isError } = await agent.place(buy);
+  assert.equal(isError, false);
+  assert.deepEqual([result.mode, result.session, result.order.status, result.order.mode], ['PAPER', 'open', 'accepted', 'paper']);
+  assert.deepEqual(result.limits, {
+    ...{ max_position_size: 25_000, position_value: 1_010.1, position_size_remaining: 23_989.9 },
+    ...{ daily_loss_limit: 2_500, day_pnl: 0, daily_loss_remaining: 2_500 },
+  });
+  market.content();
+  await agent.mark();
+  market.content({ AAPL: { bid: 90, ask: 90.02, last: 90 } });
+  const { positions, account } = await agent.positions();
+  assert.deepEqual(
+    positions.map((one: any) => [one.symbol, one.mode, one.quantity, one.avg_entry_price, one.current_price, one.unrealized_pnl]),
+    [['AAPL', 'PAPER', 10, 100.01, 90, -100.1]],
+  );
+  assert.deepEqual([account.mode, account.day_pnl, account.equity], ['PAPER', -100.1, 99_899.9]);
+  const sold = await agent.preview({ ...buy, side: 'sell', quantity: 4 });
+  assert.match(sold.text, /sell 4 AAPL.*\n.*bid 90.*\nIt reduces the position\.\nDay's loss limit: result -100\.10 USD, 2399\.90 USD left/);
+  market.content({ AAPL: price });
+});
+
+test('a call that is made again is the same order, whatever the price, and its id is of the time of the call', async () => {
+  const agent = trader();
+  const { basis } = await agent.preview(buy);
+  const callId = agent.newCall();
+  const first = await Promise.all([agent.place(buy, callId, basis), agent.place(buy, callId, basis)]);
+  market.content({ AAPL: { bid: 150, ask: 150.02, last: 150 } });
+  const again = await agent.place(buy, callId, basis);
+  assert.deepEqual(new Set([...first, again].map(({ result }) => result.order.id)).size, 1);
+  assert.equal(again.askAgain, undefined);
+  assert.equal((await agent.orders()).length, 1);
+  assert.equal(again.result.order.id.slice(4, 14), callId.slice(4, 14));
+  market.content({ AAPL: price });
+});
+
+test('a person is asked again where the price has run away by more than the collar, the order was changed to another symbol, and not else', async () => {
+  const agent = trader();
+  const { basis } = await agent.preview(buy);
+  const asked = async (order: object, ask: number) => {
+    market.content({ AAPL: { bid: ask - 0.02, ask, last: ask } });
+    const outcome = await agent.place(order, agent.newCall(), basis);
+    return outcome.askAgain ?? null;
+  };
+  // One percent of 100.01, up and down.
+  for (const near of [101.01, 99.01]) assert.equal(await asked(buy, near), null, String(near));
+  for (const far of [101.02, 99]) {
+    const again = await asked(buy, far);
+    assert.match(
+      again.text,
+      /^The price has moved by -?1\.0\d % since this was approved, from 100\.01 to .*: more than the collar of 1 %\.\nPAPER order/,
+    );
+    assert.equal(again.basis.price, far);
+  }
+  const limit = { ...buy, order_type: 'limit', limit_price: 105 };
+  assert.equal(await asked(limit, 105), null, 'a limit price has a collar of its own: 10 percent');
+  assert.match((await asked({ ...limit, limit_price: 115 }, 110.02)).text, /moved by 10\.01 %/);
+  assert.match((await asked({ ...buy, symbol: 'MSFT' }, 100.01)).text, /^The order was changed to another symbol or side/);
+  await actors.ask(accountSettings, agent.accountId, 'change', { marketCollarBp: 500 });
+  assert.equal(await asked(buy, 104), null, 'the collar is a setting');
+  assert.equal((await agent.orders()).length, 4);
+});
+
+test('the books of what agents have traded are right', async () => {
+  const client = new pg.Client({ connectionString: world.url });
+  await client.connect();
+  const { findings, live } = await checkTrading(client, null);
+  await client.end();
+  assert.deepEqual(findings, []);
+  assert.ok(live.fills > 0 && live.openOrders > 0);
+});
