@@ -116,12 +116,16 @@ export async function refuseWrongQueries(site: Site): Promise<void> {
               ];
       if (schema.minimum !== undefined) values.push([String(schema.minimum - 1), 'greater_than_equal']);
       if (schema.maximum !== undefined) values.push([String(schema.maximum + 1), 'less_than_equal']);
+      // A filter may take any text.
+      const isRefused = (value: string) => schema.pattern === undefined || site.api.problemOf(schema, value) !== null;
       for (const [value, type] of values) {
+        if (!isRefused(value)) continue;
         const answer = await site.send(operation, { path: `${path}?${name}=${value}` });
         expect(answer, 422, operation, `${name}=${value}`);
         assert.ok(names(answer, ['query', name], type), answer.text);
       }
-      expect(await site.send(operation, { path: `${path}?${name}=1&${name}=x` }), 422, operation, 'the last of two counts');
+      if (isRefused('x'))
+        expect(await site.send(operation, { path: `${path}?${name}=1&${name}=x` }), 422, operation, 'the last of two counts');
     }
     if (operation.method !== 'GET' || operation.scope === null) continue;
     for (const query of ['unknown=1', '%', '=&&=', `a=${'b'.repeat(8_000)}`]) {

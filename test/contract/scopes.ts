@@ -37,6 +37,8 @@ const sessionOperations = [
   'PATCH /settings',
   'POST /billing/checkout',
   'PATCH /commerce/spending-limits',
+  'POST /trading/halt',
+  'POST /trading/resume',
 ];
 
 const guarded: Record<string, { read: string; write: string }> = {

@@ -3,20 +3,23 @@ import type { Platform, StartedDomain } from '../domain.ts';
 import { noVenue, tradingActors } from './actors.ts';
 import { startBacktests } from './backtest/start.ts';
 import type { TradingParts } from './open.ts';
+import { accountRoutes } from './routes/account.ts';
 import { marketRoutes } from './routes/market.ts';
+import { orderRoutes } from './routes/orders.ts';
 import { strategyRoutes } from './routes/strategies.ts';
 import { strategyActor } from './strategy/strategy.ts';
 import { MarketWatch } from './trading-account/market-watch.ts';
 
 export function startTrading(platform: Platform, { market, door }: TradingParts): StartedDomain {
   const { config } = platform;
+  const parts = { ...platform, door };
   const backtests = startBacktests(platform, market);
   const timing = { lookUpMs: config.brokerLookUpMs, reconcileMs: config.brokerReconcileMs };
   const accounts = tradingActors({ market, venue: noVenue, timing, timeoutMs: config.brokerTimeoutMs });
   const watch = new MarketWatch({ ...platform, market, prices: door.prices });
   return {
     actors: [...accounts, strategyActor, ...backtests.actors],
-    routes: [...marketRoutes({ market }), ...strategyRoutes(platform), ...backtests.routes],
+    routes: [...marketRoutes({ market }), ...orderRoutes(parts), ...accountRoutes(parts), ...strategyRoutes(platform), ...backtests.routes],
     begin: () => watch.start(),
     async stop() {
       await watch.stop();
