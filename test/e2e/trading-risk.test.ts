@@ -177,7 +177,7 @@ test('a position opens with orders that wait for it, are for what was filled, an
   await show({ AAPL: quote(111) });
   await ann.until(short.order.id, 'filled');
   const held = await ann.position('AAPL');
-  assert.deepEqual([held.side, held.quantity, held.avg_entry_price, held.unrealized_pnl], ['short', 10, 110.99, -0.2]);
+  assert.deepEqual([held.side, held.quantity, held.avg_entry_price, held.unrealized_pnl], ['short', -10, 110.99, -0.2]);
   await site.meet(ann, { AAPL: quote(121) });
   await show({ AAPL: quote(122) });
   assert.equal((await ann.until(short.stop_loss_order.id, 'filled')).filled_avg_price, 122.01);

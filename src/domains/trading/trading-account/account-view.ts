@@ -3,9 +3,8 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import type { Mode } from '../../../mode.ts';
 import { brokerNames } from '../brokers/capabilities.ts';
-import { nanoText } from '../decimal.ts';
 import { assetClasses } from '../market/symbol.ts';
-import { nanoIn, sizeOf } from '../orders/amounts.ts';
+import { nanoIn } from '../orders/amounts.ts';
 import { BrokerId, numberOf, shownMode, TradingMode } from '../orders/order-view.ts';
 import type { AccountSummary, PositionSummary, TradingLimits } from './messages.ts';
 
@@ -39,7 +38,7 @@ export const PositionView = Type.Object(
     symbol: Type.String(),
     asset_class: Type.Enum([...assetClasses]),
     side: Type.Enum(['long', 'short']),
-    quantity: Type.Number({ exclusiveMinimum: 0, description: 'Also of a short position more than 0' }),
+    quantity: Type.Number({ description: 'Less than 0 for a short position' }),
     avg_entry_price: Type.Number({ description: 'To nine places, half-even' }),
     current_price: Type.Number({ description: 'The bid, of a short position the ask' }),
     unrealized_pnl: USD('What closing it now would earn'),
@@ -81,7 +80,7 @@ export function positionView(position: PositionSummary, mode: Mode): Static<type
     symbol,
     asset_class: assetClass,
     side: nanoIn(quantity) < 0n ? 'short' : 'long',
-    quantity: numberOf(nanoText(sizeOf(nanoIn(quantity)))),
+    quantity: numberOf(quantity),
     avg_entry_price: numberOf(averagePrice),
     // Without a price it counts as what was paid.
     current_price: numberOf(price ?? averagePrice),
