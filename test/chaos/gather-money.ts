@@ -1,9 +1,7 @@
 /** What is left of all payments when a run is over: as every node tells it, and as it stands in the database's books. */
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { nodeEnv } from '../support/node-env.ts';
 import type { Client, Door } from './client.ts';
+import { commandOutcome } from './command-outcome.ts';
 import { inTurn, readOfAKind } from './gather.ts';
 import type { Decided, History } from './history.ts';
 
@@ -47,7 +45,6 @@ export type KeptMoney = {
 
 type NamedDoor = Door & { readonly name: string };
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 /** The wallet decides after a card was asked and before an order is told; so much, at most, lies between. */
 const apart = `interval '1 minute'`;
 const days = (from: string, to: string) =>
@@ -103,7 +100,7 @@ export async function gatherMoney(
     orderViews,
     ...(await readBooks(databaseUrl)),
     unpaid,
-    ledgerCheck: await ledgerCheck(databaseUrl),
+    ledgerCheck: await commandOutcome(['ledger', 'check'], databaseUrl),
   };
 }
 
@@ -141,17 +138,6 @@ async function readBooks(url: string) {
   );
   const [{ count: openHolds }] = await rowsOf(url, `select count(*)::float8 as count from wallet_hold where status = 'open'`);
   return { authorizations, orders, entries, events, openHolds } satisfies Partial<KeptMoney>;
-}
-
-/** As an operator does, in a process of its own. */
-function ledgerCheck(databaseUrl: string): Promise<KeptMoney['ledgerCheck']> {
-  const args = ['--disable-warning=ExperimentalWarning', 'src/cli/main.ts', 'ledger', 'check'];
-  const options = { cwd: root, env: { ...nodeEnv, DATABASE_URL: databaseUrl }, timeout: 120_000 };
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, options, (error, out, err) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, output: `${out}${err}`.trim() });
-    });
-  });
 }
 
 async function rowsOf(url: string, text: string): Promise<any[]> {

@@ -30,7 +30,10 @@ export type OperationName =
   | 'place order'
   | 'approve order'
   | 'reject order'
-  | 'set limit';
+  | 'set limit'
+  | 'trade'
+  | 'replace trade'
+  | 'cancel trade';
 
 /** What was answered about money: `approved`, `declined`, `pending` …, and why. */
 export type Decided = { id: string; status: string; reason: string | null };
@@ -42,7 +45,10 @@ export type Operation = {
   id: number;
   account: string;
   name: OperationName;
-  /** What it is about: a register, a task, an agent, a card, an order, a limit, or the name of what is to be created; of an authorization card/merchant. */
+  /**
+   * What it is about: a register, a task, an agent, a card, an order, a limit, or the name of what is to be created; of an authorization card/merchant, of
+   * an order of shares or coins its client_order_id.
+   */
   subject: string;
   /** `write`: the value. Of money the amount in cents. */
   value: string | number | null;

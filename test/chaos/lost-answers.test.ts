@@ -55,7 +55,7 @@ async function spendThrough(t: TestContext, keyOf: (key: string) => string) {
   const repeated = (kind: string) =>
     history.operations.filter(({ name, requests, outcome }) => name === kind && requests > 1 && outcome === 'done');
   await spender.work(() => kinds.every((kind) => repeated(kind).length >= ofAKind));
-  const unpaid = await settle(service.databaseUrl(), { customers: [], spenders: [spender] });
+  const unpaid = await settle(service.databaseUrl(), { customers: [], traders: [], spenders: [spender] });
   const books = { doors: [node!], databaseUrl: service.databaseUrl() };
   const kept = ofAccount(await gatherMoney(books, [spender.client], history, unpaid), spender.account);
   return { found: checkMoney(history.operations, kept), history };

@@ -15,15 +15,18 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { Auditor } from './auditor.ts';
 import { check, type Violation } from './check.ts';
 import { checkMoney } from './check-money.ts';
+import { checkTrading } from './check-trading.ts';
 import { Customer } from './customer.ts';
 import { type Fault, faults, type Stage } from './faults.ts';
 import { gather } from './gather.ts';
 import { gatherMoney } from './gather-money.ts';
+import { gatherTrading, type KeptTrading } from './gather-trading.ts';
 import { type Decided, History, type Operation } from './history.ts';
 import { settle } from './settle.ts';
 import { manners, Spender } from './spender.ts';
 import { Subscriber } from './subscriber.ts';
 import { plainTopology, type Topology } from './topology.ts';
+import { Trader } from './trader.ts';
 
 export type RunOptions = {
   seed: number;
@@ -45,13 +48,21 @@ export type RunOptions = {
   onFault?: (line: string) => void;
 };
 
-/** Customers write, read and run tasks, spenders move money; each with so many clients at a time. */
-export type Load = { customers: number; customerClients: number; spenders: number; spenderClients: number };
+/** Customers write, read and run tasks, spenders move money, traders trade on paper; each with so many clients at a time. */
+export type Load = {
+  customers: number;
+  customerClients: number;
+  spenders: number;
+  spenderClients: number;
+  traders: number;
+  traderClients: number;
+};
 
 /** What `--only` names. */
 export const loads = {
-  all: { customers: 3, customerClients: 3, spenders: 3, spenderClients: 3 },
-  money: { customers: 0, customerClients: 0, spenders: 6, spenderClients: 5 },
+  all: { customers: 3, customerClients: 3, spenders: 3, spenderClients: 3, traders: 2, traderClients: 2 },
+  money: { customers: 0, customerClients: 0, spenders: 6, spenderClients: 5, traders: 0, traderClients: 0 },
+  trading: { customers: 0, customerClients: 0, spenders: 0, spenderClients: 0, traders: 6, traderClients: 5 },
 } as const satisfies Record<string, Load>;
 
 export type Report = {
@@ -129,7 +140,8 @@ async function runOn(stage: Stage, options: RunOptions): Promise<Report> {
   const spenders = await Promise.all(
     times(load.spenders, (n) => Spender.register(parts(n + 101), manners[n % manners.length]!, n % 2 === 0 ? 'live' : 'test')),
   );
-  const crowd: Crowd = { customers, spenders, all: [...customers, ...spenders] };
+  const traders = await Promise.all(times(load.traders, (n) => Trader.register(parts(n + 201), n % 2 === 0 ? 'live' : 'test')));
+  const crowd: Crowd = { customers, spenders, traders, all: [...customers, ...spenders, ...traders] };
   const subscribers = crowd.all.map(
     ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),
   );
@@ -138,6 +150,7 @@ async function runOn(stage: Stage, options: RunOptions): Promise<Report> {
   const working = [
     ...customers.flatMap((customer) => times(load.customerClients, () => customer.work(() => isOver))),
     ...spenders.flatMap((spender) => times(load.spenderClients, () => spender.work(() => isOver))),
+    ...traders.flatMap((trader) => times(load.traderClients, () => trader.work(() => isOver))),
   ];
   const recoveries = await makeFaults(stage, options);
   isOver = true;
@@ -147,18 +160,34 @@ async function runOn(stage: Stage, options: RunOptions): Promise<Report> {
   await auditor.stop();
   const kept = await gather(cluster, customers, history);
   const clients = spenders.map(({ client }) => client);
-  const money = await gatherMoney({ doors: cluster.up, databaseUrl: cluster.databaseUrl() }, clients, history, unpaid);
+  const where = { doors: cluster.up, databaseUrl: cluster.databaseUrl() };
+  const money = await gatherMoney(where, clients, history, unpaid);
+  const trading = await gatherTrading(
+    where,
+    traders.map(({ client }) => client),
+    history,
+  );
   await Promise.all(subscribers.map((subscriber) => subscriber.stop()));
   await endAll(cluster, history);
   const logs = cluster.nodes.map(({ name, log }) => ({ node: name, log }));
   for (const { node, log } of logs)
     for (const line of log.split('\n')) if (neverLogged.test(line)) history.anomaly(`${node} printed ${line.slice(0, 500)}`);
-  const violations = [...check(history, kept), ...checkMoney(history.operations, money)];
-  const summary = { ...summaryOf(history, crowd, subscribers, recoveries), audits: auditor.audits, ...moneySummaryOf(history) };
+  const violations = [...check(history, kept), ...checkMoney(history.operations, money), ...checkTrading(history.operations, trading)];
+  const summary = {
+    ...summaryOf(history, crowd, subscribers, recoveries),
+    audits: auditor.audits,
+    ...moneySummaryOf(history),
+    ...tradingSummaryOf(history, trading),
+  };
   return { violations, history, slow: slowOf(history), logs, summary };
 }
 
-type Crowd = { customers: readonly Customer[]; spenders: readonly Spender[]; all: readonly (Customer | Spender)[] };
+type Crowd = {
+  customers: readonly Customer[];
+  spenders: readonly Spender[];
+  traders: readonly Trader[];
+  all: readonly (Customer | Spender | Trader)[];
+};
 
 /** Resolves with how long each fault's healing took, in milliseconds. */
 async function makeFaults(stage: Stage, { minutes, script, among = faults, signal, onFault = () => {} }: RunOptions): Promise<number[]> {
@@ -269,6 +298,13 @@ function summaryOf(history: History, { all }: Crowd, subscribers: readonly Subsc
     p50_operation_ms: Math.round(tookMs[Math.floor(tookMs.length / 2)] ?? 0),
     slowest_operation_ms: Math.round(tookMs.at(-1) ?? 0),
   };
+}
+
+function tradingSummaryOf({ operations }: History, { orders, fills }: KeptTrading): Record<string, number> {
+  const acknowledged = operations.filter(({ name, outcome }) => name === 'trade' && outcome === 'done').length;
+  const ended = Map.groupBy(orders, ({ status }) => status);
+  const counts = [...ended].map(([status, ones]) => [`trades_${status}`, ones.length]);
+  return { trades: acknowledged, fills: fills.length, ...Object.fromEntries(counts.sort()) };
 }
 
 function moneySummaryOf({ operations }: History): Record<string, number> {

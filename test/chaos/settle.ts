@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Customer } from './customer.ts';
 import { type KeptMoney, unpaidOrders } from './gather-money.ts';
 import type { Spender } from './spender.ts';
+import type { Trader } from './trader.ts';
 
 const withinMs = 120_000;
 const pollMs = 100;
@@ -11,14 +12,15 @@ const underWay = `(select count(*) from task where status not in ('complete', 'f
   + (select count(*) from message) + (select count(*) from effect)`;
 
 /**
- * Waits until every task has ended, nothing is on its way, and every order that waited for money has been paid, as there is enough at last.
+ * Waits until every task has ended, no order is open, nothing is on its way, and every order that waited for money has been paid, as there is enough at last.
  * What takes longer than two minutes the checker will tell. Resolves with the orders that waited although there was money.
  */
 export async function settle(
   databaseUrl: string,
-  { customers, spenders }: { customers: readonly Customer[]; spenders: readonly Spender[] },
+  { customers, spenders, traders }: { customers: readonly Customer[]; spenders: readonly Spender[]; traders: readonly Trader[] },
 ): Promise<KeptMoney['unpaid']> {
   for (const customer of customers) await customer.resumeAll();
+  await Promise.all(traders.map((trader) => trader.cancelAll()));
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {

@@ -7,7 +7,7 @@ import { run } from './run.ts';
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Fewer clients at more things than at length. */
-const load = { customers: 2, customerClients: 3, spenders: 3, spenderClients: 2 };
+const load = { customers: 2, customerClients: 3, spenders: 3, spenderClients: 2, traders: 2, traderClients: 1 };
 const script = ['kill', 'redis emptied', 'postgres connections cut', 'clocks a minute apart', 'clock stepped', 'term'].map(faultNamed);
 
 test(`three nodes under load, of which one is killed and one told to stop, break no rule (seed ${seed})`, {
@@ -17,5 +17,5 @@ test(`three nodes under load, of which one is killed and one told to stop, break
   const { violations, summary, history } = await run({ seed, nodes: 3, clustered: true, minutes: 0, load, script });
   t.diagnostic(JSON.stringify(summary));
   assert.deepEqual(violations, [], `seed ${seed}; faults: ${JSON.stringify(history.faults)}`);
-  assert.ok(summary.acknowledged! > 100 && summary.approved! > 20, 'there was a load');
+  assert.ok(summary.acknowledged! > 100 && summary.approved! > 20 && summary.fills! > 5, 'there was a load');
 });

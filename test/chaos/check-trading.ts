@@ -1,0 +1,99 @@
+/**
+ * Judges what became of the orders of a run: what clients were told, what every node shows at the end, and the books. Pure, as `check.ts`;
+ * `check-trading.test.ts` gives each rule a history that breaks it alone.
+ */
+import { told, type Violation, violationsOf } from './check.ts';
+import type { KeptTrading } from './gather-trading.ts';
+import type { Operation } from './history.ts';
+import { notOnce } from './once.ts';
+
+/** The rules in the words of a report. */
+export const tradingRules = {
+  placed: 'an order is placed once, and none that nobody placed',
+  cancelled: 'an order whose cancel was confirmed is cancelled',
+  ended: 'every order comes to its end',
+  told: 'an order and each of its fills is told by one event',
+  positions: 'positions are the sum of the fills, on every node',
+  shown: 'every node shows an order as it is kept',
+  tradingBooks: '`troupe trading check` finds the books right',
+} as const;
+
+const endings = ['filled', 'cancelled', 'rejected', 'expired'];
+
+export function checkTrading(operations: readonly Operation[], kept: KeptTrading): Violation[] {
+  return violationsOf(tradingRules, {
+    placed: placedOnce(operations, kept),
+    cancelled: cancelsHeld(operations, kept),
+    ended: kept.orders.filter(({ status }) => !endings.includes(status)).map(({ id, status }) => `${id} is still ${status}`),
+    told: toldOnce(kept),
+    positions: positionsRight(kept),
+    shown: shownRight(kept),
+    tradingBooks: kept.check.code === 0 ? [] : [`ended with ${kept.check.code}: ${kept.check.output.slice(0, 2_000)}`],
+  });
+}
+
+function placedOnce(operations: readonly Operation[], { orders }: KeptTrading): string[] {
+  const wrong: string[] = [];
+  const asked = operations.filter(({ name }) => name === 'trade' || name === 'replace trade');
+  const byMark = Map.groupBy(
+    orders.filter(({ mark }) => mark !== null),
+    ({ mark }) => mark!,
+  );
+  for (const operation of asked) {
+    const made = byMark.get(operation.subject) ?? [];
+    wrong.push(...notOnce(operation, made.length));
+    for (const { id } of made)
+      if (operation.outcome === 'done' && operation.result !== id) wrong.push(`${told(operation)} as ${operation.result}, kept is ${id}`);
+  }
+  const marks = new Set(asked.map(({ subject }) => subject));
+  for (const { id, mark, isLeg } of orders)
+    if (mark === null ? !isLeg : !marks.has(mark)) wrong.push(`${id}, ${mark ?? 'without a client id'}: nobody placed it`);
+  return wrong;
+}
+
+function cancelsHeld(operations: readonly Operation[], { orders }: KeptTrading): string[] {
+  const statusOf = new Map(orders.map(({ id, status }) => [id, status]));
+  return operations
+    .filter(({ name, outcome }) => name === 'cancel trade' && outcome === 'done')
+    .filter(({ subject }) => statusOf.get(subject) !== 'cancelled')
+    .map((operation) => `${told(operation)}, but it is ${statusOf.get(operation.subject) ?? 'gone'}`);
+}
+
+function toldOnce({ orders, fills, events }: KeptTrading): string[] {
+  const due = [
+    ...orders.map(({ id }) => `trade.submitted ${id}`),
+    ...orders.filter(({ status }) => status !== 'filled' && endings.includes(status)).map(({ id, status }) => `trade.${status} ${id}`),
+    ...fills.map(({ id, order }) => `fill ${id} of ${order}`),
+  ];
+  const times = new Map(due.map((event) => [event, 0]));
+  for (const { type, order, fill } of events) {
+    if (type === 'trade.accepted') continue;
+    const about = fill === null ? `${type} ${order}` : `fill ${fill} of ${order}`;
+    times.set(about, (times.get(about) ?? Number.NaN) + 1);
+  }
+  return [...times].flatMap(([event, count]) =>
+    count === 1 ? [] : [Number.isNaN(count) ? `${event} is told, and is not so` : `${event} is told ${count} times`],
+  );
+}
+
+function positionsRight({ held, positions }: KeptTrading): string[] {
+  const due = new Map(
+    held.filter(({ quantity }) => quantity !== 0).map(({ account, symbol, quantity }) => [`${account} ${symbol}`, quantity]),
+  );
+  const nodes = Map.groupBy(positions, ({ node }) => node);
+  return [...nodes].flatMap(([node, shown]) => {
+    const byKey = new Map(shown.map(({ account, symbol, quantity }) => [`${account} ${symbol}`, quantity]));
+    return [...new Set([...due.keys(), ...byKey.keys()])]
+      .filter((key) => byKey.get(key) !== due.get(key))
+      .map((key) => `${node} shows ${byKey.get(key) ?? 0} of ${key}, its fills sum to ${due.get(key) ?? 0}`);
+  });
+}
+
+function shownRight({ orders, orderViews }: KeptTrading): string[] {
+  const byId = new Map(orders.map((order) => [order.id, order]));
+  return orderViews.flatMap(({ node, id, status, filled }) => {
+    const order = byId.get(id);
+    const isRight = order !== undefined && order.status === status && Number(order.filled) === filled;
+    return isRight ? [] : [`${node} shows ${id} ${status} with ${filled}, it is ${order?.status ?? 'gone'} with ${order?.filled ?? 0}`];
+  });
+}
