@@ -128,20 +128,21 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
       const { commandId } = commandIds(context, tradingIds.order);
       const id = tradingAccountIdOf(askedMode(context.principal, context.query.mode));
       const asked = { by: context.principal.userId, reason: context.body.reason ?? null };
+      // A turn's answer names what an earlier one requested, too.
       let turn = await actors.ask(tradingAccount, id, 'halt', asked, { commandId });
-      const cancelled = [...turn.cancelled];
-      const requested = [...turn.requested];
+      const cancelled = new Set(turn.cancelled);
+      const requested = new Set(turn.requested);
       for (let turns = 1; turn.left > 0 && turns < maxHaltTurns; turns++) {
         turn = await actors.ask(tradingAccount, id, 'halt', asked);
-        cancelled.push(...turn.cancelled);
-        requested.push(...turn.requested);
+        for (const id of turn.cancelled) cancelled.add(id);
+        for (const id of turn.requested) requested.add(id);
       }
       const reason = 'The broker has not confirmed the cancel yet';
       return answer(200, {
         halted: true,
         halted_at: isoTimestamp(turn.haltedAtMs),
-        cancelled,
-        not_cancelled: requested.map((orderId) => ({ id: orderId, reason })),
+        cancelled: [...cancelled],
+        not_cancelled: [...requested].filter((orderId) => !cancelled.has(orderId)).map((orderId) => ({ id: orderId, reason })),
       });
     },
   });
