@@ -92,7 +92,7 @@ export function marketRoutes({ market }: { market: LocalMarket }): AnyRoute[] {
       await market.ready;
       const nowMs = market.clock.nowMs();
       const last = dayOf(end, 'end') ?? utcDay(nowMs);
-      const first = dayOf(start, 'start') ?? Math.max(last - usualDays[timeframe], 0);
+      const first = dayOf(start, 'start') ?? Math.min(last, Math.max(last - usualDays[timeframe], 0));
       if (last < first) throw invalidField(['query', 'end'], 'The last day should not be before the first', 'greater_than_equal', end);
       const symbol = parseSymbol(params.symbol)?.symbol;
       const asked = { symbol: symbol ?? '', timeframe, start: isoDate(first), end: isoDate(last), adjusted };
