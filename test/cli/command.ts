@@ -13,16 +13,13 @@ export type Command = {
   readonly exit: Promise<number | null>;
 };
 
-/** `input`: what is on standard input, without a terminal. */
-export type Where = { url?: string; dataDir: string; folder: string; env?: Record<string, string>; input?: string };
+export type Where = { url?: string; dataDir: string; folder: string; env?: Record<string, string> };
 
 const node = [process.execPath, '--disable-warning=ExperimentalWarning', resolve('src/cli/main.ts')];
 
-/** Without a terminal: standard input is at its end, or holds what is given. */
+/** Without a terminal: standard input is at its end. */
 export function troupe(args: string[], where: Where): Command {
-  const command = watch([...node, ...args], where, where.input === undefined ? 'ignore' : 'pipe');
-  if (where.input !== undefined) command.child.stdin!.end(where.input);
-  return command;
+  return watch([...node, ...args], where, 'ignore');
 }
 
 /** At a pseudo-terminal of util-linux's `script`; standard error is on it too. */

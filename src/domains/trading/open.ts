@@ -1,6 +1,5 @@
 /** What tools and routes of trading share on a node: one market, so that both see the same quotes. */
 import type { Platform } from '../domain.ts';
-import type { RequestParts } from './backtest/request.ts';
 import { noConnections } from './brokers/choose-broker.ts';
 import { type LocalMarket, openLocalMarket } from './market/local-market.ts';
 import { localPrices } from './market/prices.ts';
@@ -10,12 +9,10 @@ export type TradingParts = {
   market: LocalMarket;
   /** What places orders, whoever asks. */
   door: DoorParts;
-  /** What backtests are asked for with. */
-  backtests: RequestParts;
 };
 
 /** The market is closed by the domain's `stop`. */
-export function openTrading({ config, log, actors, database }: Platform): TradingParts {
+export function openTrading({ config, log, actors }: Platform): TradingParts {
   const market = openLocalMarket({ settings: config, log });
-  return { market, door: { actors, connections: noConnections, prices: localPrices(market) }, backtests: { actors, database, market } };
+  return { market, door: { actors, connections: noConnections, prices: localPrices(market) } };
 }

@@ -6,22 +6,27 @@ import type { TradingParts } from './open.ts';
 import { accountRoutes } from './routes/account.ts';
 import { marketRoutes } from './routes/market.ts';
 import { orderRoutes } from './routes/orders.ts';
-import { strategyRoutes } from './routes/strategies.ts';
-import { strategyActor } from './strategy/strategy.ts';
+import { startStrategies } from './strategy/start.ts';
 import { MarketWatch } from './trading-account/market-watch.ts';
 
-export function startTrading(platform: Platform, { market, door }: TradingParts): StartedDomain {
+export function startTrading(platform: Platform, trading: TradingParts): StartedDomain {
   const { config } = platform;
+  const { market, door } = trading;
   const parts = { ...platform, door };
   const backtests = startBacktests(platform, market);
+  const strategies = startStrategies(platform, trading);
   const timing = { lookUpMs: config.brokerLookUpMs, reconcileMs: config.brokerReconcileMs };
   const accounts = tradingActors({ market, venue: noVenue, timing, timeoutMs: config.brokerTimeoutMs });
   const watch = new MarketWatch({ ...platform, market, prices: door.prices });
   return {
-    actors: [...accounts, strategyActor, ...backtests.actors],
-    routes: [...marketRoutes({ market }), ...orderRoutes(parts), ...accountRoutes(parts), ...strategyRoutes(platform), ...backtests.routes],
-    begin: () => watch.start(),
+    actors: [...accounts, ...strategies.actors, ...backtests.actors],
+    routes: [...marketRoutes({ market }), ...orderRoutes(parts), ...accountRoutes(parts), ...strategies.routes, ...backtests.routes],
+    begin() {
+      watch.start();
+      strategies.watch.start();
+    },
     async stop() {
+      strategies.watch.stop();
       await watch.stop();
       await market.close();
     },

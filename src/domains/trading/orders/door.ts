@@ -92,7 +92,8 @@ function mustExist(connections: readonly { id: string }[], brokerId: string): vo
   if (brokerId !== 'embedded' && !connections.some(({ id }) => id === brokerId)) throw new AppError('not_found', 'Broker not found');
 }
 
-async function mayTradeLive(actors: ActorSystem, accountId: string, isEnabled: boolean): Promise<void> {
+/** Throws `plan_required`, and `invalid` where real money is not enabled. */
+export async function mayTradeLive(actors: ActorSystem, accountId: string, isEnabled: boolean): Promise<void> {
   const row = await actors.query(account, accountId, 'get', null);
   const plan = row === null ? 'free' : planOf(row);
   if (!liveTradingIn[plan]) throw new AppError('plan_required', `The ${plan} plan has no trading with real money`);

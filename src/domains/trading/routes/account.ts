@@ -128,21 +128,20 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
       const { commandId } = commandIds(context, tradingIds.order);
       const id = tradingAccountIdOf(askedMode(context.principal, context.query.mode));
       const asked = { by: context.principal.userId, reason: context.body.reason ?? null };
-      // A turn's answer names what an earlier one requested, too.
       let turn = await actors.ask(tradingAccount, id, 'halt', asked, { commandId });
-      const cancelled = new Set(turn.cancelled);
-      const requested = new Set(turn.requested);
+      const cancelled = [...turn.cancelled];
+      const requested = [...turn.requested];
       for (let turns = 1; turn.left > 0 && turns < maxHaltTurns; turns++) {
         turn = await actors.ask(tradingAccount, id, 'halt', asked);
-        for (const id of turn.cancelled) cancelled.add(id);
-        for (const id of turn.requested) requested.add(id);
+        cancelled.push(...turn.cancelled);
+        requested.push(...turn.requested);
       }
       const reason = 'The broker has not confirmed the cancel yet';
       return answer(200, {
         halted: true,
         halted_at: isoTimestamp(turn.haltedAtMs),
-        cancelled: [...cancelled],
-        not_cancelled: [...requested].filter((orderId) => !cancelled.has(orderId)).map((orderId) => ({ id: orderId, reason })),
+        cancelled,
+        not_cancelled: requested.map((orderId) => ({ id: orderId, reason })),
       });
     },
   });

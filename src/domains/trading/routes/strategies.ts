@@ -1,4 +1,4 @@
-/** Strategies: made, read, changed and deleted. */
+/** Strategies: made, read, changed and deleted; started and stopped. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -9,17 +9,20 @@ import { answer } from '../../../edge/routes/answer.ts';
 import { modeNote } from '../../../edge/routes/mode.ts';
 import { ownedInMode } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
-import { AppError } from '../../../errors.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import type { Compute } from '../../../providers/compute/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import { tradingIds } from '../ids.ts';
 import { symbolPattern } from '../market/symbol.ts';
 import { checkedConfig, checkedSymbols } from '../strategy/check.ts';
-import { strategyTypes } from '../strategy/config.ts';
+import { type StrategyType, strategyTypes } from '../strategy/config.ts';
+import { codeFault } from '../strategy/effects.ts';
 import { Strategy, type StrategyRow } from '../strategy/entity.ts';
 import { strategy } from '../strategy/messages.ts';
+import { prepareStart, type StartParts } from '../strategy/run-start.ts';
 import { StrategyView, strategyView } from './strategy-view.ts';
 
-export type StrategyRouteParts = { actors: ActorSystem; database: Database; clock: Clock };
+export type StrategyRouteParts = StartParts & { actors: ActorSystem; database: Database; compute: Compute; clock: Clock };
 
 const base = '/trading/strategies';
 const one = `${base}/{id}` as const;
@@ -36,7 +39,8 @@ const Config = Type.Record(Type.String(), Type.Unknown(), {
     'momentum: {lookback}. mean_reversion: {lookback, z_entry, z_exit}. arbitrage: {pair: [A, B], lookback (20), z_entry, z_exit}. custom: {code, warm_up_bars}: JavaScript with `function onBar(bar, ctx)`, which returns the target weight from -1 to 1. All: {timeframe, capital} of runs',
 });
 
-export function strategyRoutes({ actors, database, clock }: StrategyRouteParts): AnyRoute[] {
+export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
+  const { actors, database, compute, clock } = parts;
   const list = route({
     method: 'GET',
     path: base,
@@ -67,7 +71,7 @@ export function strategyRoutes({ actors, database, clock }: StrategyRouteParts):
       const { principal, body } = context;
       const { accountId, mode } = principal;
       const symbols = checkedSymbols(body.symbols);
-      const checked = checkedConfig(body.type, body.config);
+      const checked = await usable(principal, body.type, body.config);
       const { id, commandId } = commandIds(context, tradingIds.strategy, clock.nowMs());
       const input = { accountId, mode, name: body.name, symbols, ...checked };
       return answer(201, strategyView(await actors.ask(strategy, id, 'create', input, { commandId })));
@@ -102,7 +106,7 @@ export function strategyRoutes({ actors, database, clock }: StrategyRouteParts):
       const input = {
         ...(name !== undefined && { name }),
         ...(symbols !== undefined && { symbols: checkedSymbols(symbols) }),
-        ...(config !== undefined && checkedConfig(type, config)),
+        ...(config !== undefined && (await usable(principal, type, config))),
       };
       return answer(200, strategyView(await actors.ask(strategy, id, 'change', input)));
     },
@@ -124,7 +128,56 @@ export function strategyRoutes({ actors, database, clock }: StrategyRouteParts):
     },
   });
 
-  return [list, create, get, change, remove];
+  const start = route({
+    method: 'POST',
+    path: `${one}/start`,
+    summary: 'Start a strategy',
+    description:
+      'From the next bar on that is complete it decides after each bar, as in a backtest, and orders the difference between what its weights come to and what its own orders have made it hold. `live` is real money: it needs live trading in the settings, a live broker, and a completed backtest of this version, or `acknowledge`. The run keeps the version and the brokers that it was started with.',
+    extension: true,
+    scope: 'trading.write',
+    errors: [402, 409],
+    body: Type.Object({
+      mode: Type.Optional(Type.Enum(['paper', 'live'], { default: 'paper' })),
+      broker_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'As of an order: a connection, or `embedded`' })),
+      acknowledge: Type.Optional(Type.Boolean({ default: false, description: 'Real money without a backtest' })),
+    }),
+    responses: { 200: StrategyView },
+    async handler(context) {
+      const { principal, body } = context;
+      const row = await own(principal, context.params.id);
+      const { mode = 'paper', broker_id: brokerId = null, acknowledge = false } = body;
+      const input = await prepareStart(parts, principal, row, { mode, brokerId, acknowledge });
+      const { commandId } = commandIds(context, tradingIds.strategy);
+      return answer(200, strategyView(await actors.ask(strategy, row.id, 'start', input, { commandId })));
+    },
+  });
+
+  const stop = route({
+    method: 'POST',
+    path: `${one}/stop`,
+    summary: 'Stop a strategy',
+    description: 'Its open orders are cancelled. What it holds stays, and is its own again when it is started.',
+    extension: true,
+    scope: 'trading.write',
+    responses: { 200: StrategyView },
+    async handler(context) {
+      const { id } = await own(context.principal, context.params.id);
+      const { commandId } = commandIds(context, tradingIds.strategy);
+      return answer(200, strategyView(await actors.ask(strategy, id, 'stop', null, { commandId })));
+    },
+  });
+
+  return [list, create, get, change, remove, start, stop];
+
+  /** The configuration, of which code was evaluated once. */
+  async function usable({ accountId }: Principal, type: StrategyType, config: Record<string, unknown>) {
+    const checked = checkedConfig(type, config);
+    if (checked.strategy.type !== 'custom') return checked;
+    const fault = await codeFault(compute, accountId, checked.strategy.config.code);
+    if (fault !== null) throw invalidField(['body', 'config', 'code'], fault);
+    return checked;
+  }
 
   async function own(principal: Principal, id: string): Promise<StrategyRow> {
     const row = id.startsWith(tradingIds.strategy) ? await actors.query(strategy, id, 'get', null) : null;

@@ -2,24 +2,58 @@
  * A strategy: what it decides by, in numbered versions, and its run in the market.
  *
  * S1 Every change is a new version, and no version ever changes.
+ * S2 A run uses the version that it was started with (`run-turns.ts`).
  */
 
-import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { checkSymbolsOf } from './check.ts';
 import { Strategy, type StrategyRow, StrategyVersion } from './entity.ts';
+import { strategyInputs } from './inputs.ts';
 import { mostVersions, type NewStrategy, type StrategyChange, type StrategyContract, strategy } from './messages.ts';
+import { decided, due, endRun, placed, planned, startRun, withdraw, withdrawn } from './run-turns.ts';
 import { decidingPart } from './versions.ts';
 
 type State = StrategyRow | null;
 type Context = TurnContext<StrategyContract>;
 
-export const strategyActor = defineActor<StrategyRow, StrategyContract>({
-  ref: strategy,
-  entity: Strategy,
-  commands: { create, change, remove },
-  queries: { get: (state) => (state === null || state.deletedAt !== null ? null : state) },
-});
+export function strategyActor(effects: EffectsOf<StrategyContract>): ActorDefinition<StrategyRow, StrategyContract> {
+  return defineActor<StrategyRow, StrategyContract>({
+    ref: strategy,
+    entity: Strategy,
+    inputs: strategyInputs,
+    effects,
+    commands: {
+      create,
+      change,
+      remove,
+      start: (state, input, ctx) => shown(startRun(existing(state), input, ctx)),
+      stop: (state, _input, ctx) => shown(endRun(existing(state), null, ctx)),
+      due: moving((row, { nowMs }, ctx) => due(row, nowMs, ctx)),
+      withdrawAgain: moving((row, _input, ctx) => {
+        if (row.status !== 'running') withdraw(row, ctx);
+        return row;
+      }),
+      decided: moving(decided),
+      planned: moving(planned),
+      placed: moving(placed),
+      withdrawn: moving(withdrawn),
+    },
+    queries: { get: (state) => (state === null || state.deletedAt !== null ? null : state) },
+  });
+}
+
+function shown(row: StrategyRow): Turn<StrategyRow, StrategyRow> {
+  return { state: row, reply: row };
+}
+
+/** For commands without a reply; they change nothing where there is no strategy. */
+function moving<Input>(move: (row: StrategyRow, input: Input, ctx: Context) => StrategyRow) {
+  return (state: State, input: Input, ctx: Context): Turn<State, void> => ({
+    state: state === null ? null : move(state, input, ctx),
+    reply: undefined,
+  });
+}
 
 function create(state: State, input: NewStrategy, ctx: Context): Turn<StrategyRow, StrategyRow> {
   if (state !== null) return { state, reply: state };

@@ -4,8 +4,7 @@ import type { TradingParts } from '../open.ts';
 import { getQuote } from './get-quote.ts';
 import { listPositions } from './list-positions.ts';
 import { placeOrderTool } from './place-order.ts';
-import { runBacktest } from './run-backtest.ts';
 
 export function tradingTools(parts: TradingParts): Tool[] {
-  return [getQuote(parts.market), listPositions(parts), placeOrderTool(parts), runBacktest(parts.backtests)];
+  return [getQuote(parts.market), listPositions(parts), placeOrderTool(parts)];
 }

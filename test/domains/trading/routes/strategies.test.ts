@@ -26,6 +26,7 @@ test('a strategy is made as paper and stopped, read, listed newest first, change
     version: 1,
     status: 'stopped',
     error: null,
+    run: null,
   });
   assert.equal(created_at, updated_at);
   const second = await own.json('POST', base, { ...pair, config: { ...pair.config, timeframe: '1h', capital: 5_000 } });

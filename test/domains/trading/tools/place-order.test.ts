@@ -25,9 +25,7 @@ const world = await testRuntime([...paperActors(market), accountActor({ startedT
 after(() => world.close());
 const { actors } = world;
 const prices = { quoteOf: async (_owner: unknown, symbol: string) => market.quoteNow(symbol) };
-const catalogue = createCatalogue(
-  tradingTools({ market: null as never, door: { actors, connections: noConnections, prices }, backtests: null as never }),
-);
+const catalogue = createCatalogue(tradingTools({ market: null as never, door: { actors, connections: noConnections, prices } }));
 
 /** An agent of a new account. */
 function trader(mode: Mode = 'live') {

@@ -1,0 +1,87 @@
+/** Decides for a run of a strategy, away from the event loop. What the strategy itself did wrong is a result, not an error. */
+import type { JobContext, JobFunction } from '../../../providers/compute/port.ts';
+import { customWeights } from '../backtest/custom.ts';
+import type { Terms } from '../backtest/engine.ts';
+import { BacktestFailed } from '../backtest/failed.ts';
+import { loadBars } from '../backtest/load-bars.ts';
+import { alignAll } from '../backtest/market.ts';
+import { type BarColumns, cutBars, type Series } from '../bars.ts';
+import { barEndMs, emptyBars } from '../market/bars.ts';
+import { parseSymbol } from '../market/symbol.ts';
+import type { Decided, DecideJobInput } from './decide-messages.ts';
+import { liveWeights, type Seen } from './live-weights.ts';
+
+type Decide = Extract<DecideJobInput, { task: 'decide' }>;
+
+/** Costs of the book that code sees, as a backtest has them by default. */
+const costs = { commissionBps: 0, slippageBps: 1 };
+/** Code is shown no more than this, all symbols together: of a run that is longer, the newest bars. */
+const mostBarsOfCode = 100_000;
+
+const job: JobFunction<DecideJobInput, Decided> = async (input, context) => {
+  try {
+    return input.task === 'check' ? await check(input.code, context) : await decide(input, context);
+  } catch (error) {
+    if (error instanceof BacktestFailed) return { kind: 'failed', error: error.message };
+    throw error;
+  }
+};
+export default job;
+
+async function check(code: string, { openGuest }: JobContext): Promise<Decided> {
+  const market = alignAll([{ symbol: 'CODE', bars: emptyBars(0) }]);
+  await customWeights({ code, market, daily: true, terms: { ...costs, initialCapital: 1 }, openGuest });
+  return { kind: 'checked' };
+}
+
+async function decide(input: Decide, context: JobContext): Promise<Decided> {
+  const { strategy, timeframe, startedMs, seen } = input;
+  const { series, daily } = await loadBars(input.bars, context.open);
+  const isAfterStart = (symbol: string, timeMs: number) => barEndMs(parseSymbol(symbol)!.assetClass, timeframe, timeMs) > startedMs;
+  if (strategy.type !== 'custom') {
+    const found = liveWeights(strategy, series, seen, isAfterStart);
+    return found === null ? { kind: 'no_bar' } : { kind: 'decided', ...found };
+  }
+  const { capital, warmUp } = input;
+  const shown = series.map((each) => ({ ...each, bars: ofRun(each, warmUp, Math.floor(mostBarsOfCode / series.length), isAfterStart) }));
+  const fresh = series.filter(({ symbol, bars: { time } }) => isFresh(symbol, time.at(-1), seen, isAfterStart));
+  if (fresh.length === 0) return { kind: 'no_bar' };
+  const market = alignAll(shown.filter(({ bars }) => bars.time.length > 0));
+  const terms: Terms = { ...costs, initialCapital: capital };
+  const { weights } = await customWeights({ code: strategy.config.code, market, daily, terms, openGuest: context.openGuest });
+  const next: Seen = { ...seen };
+  const decided: Record<string, number> = {};
+  let barMs = 0;
+  for (const { symbol, bars } of fresh) {
+    const lastMs = bars.time.at(-1)!;
+    next[symbol] = { lastMs, held: 0 };
+    decided[symbol] = weights[market.symbols.indexOf(symbol)]!.at(-1)!;
+    barMs = Math.max(barMs, lastMs);
+  }
+  return { kind: 'decided', barMs, weights: decided, seen: next };
+}
+
+function isFresh(
+  symbol: string,
+  lastMs: number | undefined,
+  seen: Seen,
+  isAfterStart: (symbol: string, timeMs: number) => boolean,
+): boolean {
+  if (lastMs === undefined) return false;
+  const before = seen[symbol];
+  return before === undefined ? isAfterStart(symbol, lastMs) : lastMs > before.lastMs;
+}
+
+/** The bars of the run, and those that the code is shown before. */
+function ofRun(
+  { symbol, bars }: Series,
+  warmUp: number,
+  most: number,
+  isAfterStart: (symbol: string, timeMs: number) => boolean,
+): BarColumns {
+  const { time } = bars;
+  let first = time.length;
+  while (first > 0 && isAfterStart(symbol, time[first - 1]!)) first--;
+  const from = Math.max(0, first - warmUp, time.length - most);
+  return cutBars(bars, from, time.length);
+}

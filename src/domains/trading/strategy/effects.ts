@@ -1,0 +1,178 @@
+/** What a run does outside its turns: decides, plans, places orders and cancels them. Each may be repeated. */
+import type { EffectsOf } from '../../../actors/define-actor.ts';
+import { AppError, type ErrorCode } from '../../../errors.ts';
+import type { AccountMode } from '../../../mode.ts';
+import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
+import type { Database } from '../../../storage/database.ts';
+import { isoDate, utcDay } from '../market/calendar.ts';
+import type { LocalMarket } from '../market/local-market.ts';
+import { cancelOrder } from '../orders/change-order.ts';
+import type { DoorParts } from '../orders/door.ts';
+import { placeOrder } from '../orders/place-order.ts';
+import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
+import { tradingOrder } from '../trading-order/messages.ts';
+import { warmUpBars } from './config.ts';
+import type { Decided, DecideJobInput } from './decide-messages.ts';
+import { type Decide, type Place, type StrategyContract, strategy } from './messages.ts';
+import { dateBefore } from './next-bar.ts';
+import { ownOpenOrders, planRun } from './plan-effect.ts';
+import type { Intent, PlacedIntent } from './run.ts';
+import { decidingPart, findVersion } from './versions.ts';
+
+export type StrategyEffectParts = {
+  database: Database;
+  compute: Compute;
+  market: Pick<LocalMarket, 'clock' | 'ready'>;
+  door: DoorParts;
+};
+
+const module = new URL('./decide-job.ts', import.meta.url);
+const builtInJob: Job<DecideJobInput, Decided> = { name: 'decision of a strategy', module, timeMs: 15_000 };
+/** The code has limits of its own, in the sandbox; this is the job around it. */
+const codeJob: Job<DecideJobInput, Decided> = { name: 'decision of code', module, timeMs: 80_000 };
+/** Of bars that were missed, no more than these are observed. */
+const mostMissed = 10_000;
+const mostBarsOfCode = 100_000;
+
+/** What a caller would be told of an order that is not taken; anything else may pass by itself. */
+const refusals: readonly ErrorCode[] = ['conflict', 'invalid', 'plan_required', 'forbidden', 'not_found'];
+
+export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyContract> {
+  const { market, door } = parts;
+  const nowMs = () => market.clock.nowMs();
+  const common = { repeatable: () => true } as const;
+  return {
+    decide: {
+      ...common,
+      outcome: 'decided',
+      timeoutMs: 400_000,
+      async run(input, { actorId, signal }) {
+        await market.ready;
+        // Bars that are complete by now: what the next decision waits for follows from the same moment.
+        const atMs = nowMs();
+        return { decided: await decide(parts, actorId, input, atMs, signal), nowMs: atMs };
+      },
+    },
+    plan: {
+      ...common,
+      outcome: 'planned',
+      timeoutMs: 60_000,
+      lane: 'vital',
+      async run(input, { actorId }) {
+        await market.ready;
+        return planRun(door, actorId, input, nowMs);
+      },
+    },
+    place: {
+      ...common,
+      outcome: 'placed',
+      timeoutMs: 120_000,
+      lane: 'vital',
+      async run(input, { actorId }) {
+        await market.ready;
+        await cancelAll(door, input, input.cancels);
+        const orders: PlacedIntent[] = [];
+        for (const intent of input.intents) orders.push({ ...intent, refused: await place(door, actorId, input, intent, nowMs) });
+        return { orders, nowMs: nowMs() };
+      },
+    },
+    withdraw: {
+      ...common,
+      outcome: 'withdrawn',
+      timeoutMs: 60_000,
+      lane: 'vital',
+      async run(owner, { actorId }) {
+        const row = await door.actors.query(strategy, actorId, 'get', null);
+        // It was started again: the new run looks at what is open by itself.
+        if (row?.status === 'running') return null;
+        await cancelAll(
+          door,
+          owner,
+          ownOpenOrders(await door.actors.query(tradingAccount, tradingAccountIdOf(owner), 'get', null), actorId),
+        );
+        return null;
+      },
+    },
+  };
+}
+
+/** Whether the code of a caller can be used; null, or what is wrong with it. Throws `overloaded` and `unavailable`. */
+export async function codeFault(compute: Compute, account: string, code: string): Promise<string | null> {
+  const found = await decidedBy(compute, codeJob, { task: 'check', code }, account);
+  return found.kind === 'failed' ? found.error : null;
+}
+
+async function decide(
+  { database, compute }: StrategyEffectParts,
+  strategyId: string,
+  { accountId, version, symbols, startedMs, seen, capital }: Decide,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Decided> {
+  const row = await findVersion(database, { accountId, id: strategyId }, version);
+  if (row === null) throw new Error(`${strategyId} has no version ${version}`);
+  const deciding = decidingPart(row);
+  const { timeframe = '1d', warm_up_bars: warmUp = 0 } = row.settings;
+  const isCode = deciding.type === 'custom';
+  const [before, most] = isCode ? [warmUp, mostBarsOfCode] : [warmUpBars(deciding), mostMissed + warmUpBars(deciding)];
+  // Code sees its whole run again; the others go on from the last bar that each symbol had.
+  const lastBars = isCode ? [] : Object.values(seen).map(({ lastMs }) => lastMs);
+  // A symbol without a bar so far may have its first one at any time after the start.
+  const fromMs = lastBars.length < (deciding.type === 'arbitrage' ? 1 : symbols.length) ? startedMs : Math.min(...lastBars);
+  const [start, earliest] = [dateBefore(before, timeframe, Math.min(fromMs, nowMs)), dateBefore(most, timeframe, nowMs)];
+  const input: DecideJobInput = {
+    task: 'decide',
+    strategy: deciding,
+    bars: { kind: 'embedded', symbols, timeframe, start: start < earliest ? earliest : start, end: isoDate(utcDay(nowMs)), nowMs },
+    timeframe,
+    startedMs,
+    seen,
+    capital,
+    warmUp,
+  };
+  return decidedBy(compute, isCode ? codeJob : builtInJob, input, accountId, signal);
+}
+
+async function decidedBy(
+  compute: Compute,
+  job: Job<DecideJobInput, Decided>,
+  input: DecideJobInput,
+  account: string,
+  signal?: AbortSignal,
+): Promise<Decided> {
+  try {
+    return await compute.run(job, input, { account, ...(signal && { signal }) });
+  } catch (error) {
+    if (!(error instanceof JobStopped)) throw error;
+    return { kind: 'failed', error: `the decision was stopped: ${error.message}` };
+  }
+}
+
+/** null, or why the order is not taken. Throws what may pass by itself. */
+async function place(door: DoorParts, strategyId: string, of: Place, intent: Intent, nowMs: () => number): Promise<string | null> {
+  const { orderId, symbol, side, quantity, brokerKey } = intent;
+  const { accountId, mode, orderMode } = of;
+  if (nowMs() >= of.untilMs) {
+    const known = await door.actors.query(tradingOrder, orderId, 'get', null);
+    return known === null ? 'the next bar was complete before it could be sent' : null;
+  }
+  const form = { symbol, side, quantity: Number(quantity), order_type: 'market', broker_id: brokerKey, mode: orderMode } as const;
+  try {
+    await placeOrder(door, { accountId, mode, strategyId }, form, { orderId, commandId: undefined });
+    return null;
+  } catch (error) {
+    if (error instanceof AppError && refusals.includes(error.code)) return error.message;
+    throw error;
+  }
+}
+
+async function cancelAll(door: DoorParts, owner: AccountMode, orderIds: readonly string[]): Promise<void> {
+  for (const orderId of orderIds) {
+    try {
+      await cancelOrder(door, { accountId: owner.accountId, mode: owner.mode }, orderId);
+    } catch (error) {
+      // It has ended meanwhile.
+      if (!(error instanceof AppError && (error.code === 'conflict' || error.code === 'not_found'))) throw error;
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** When bars become complete, by the market's clock, and how far back a run has to read. */
+
+import { minutesIn } from '../market/bars.ts';
+import { isoDate, msPerDay, nextCloseMs, nextSession, sessionAt, utcDay } from '../market/calendar.ts';
+import type { Timeframe } from '../market/port.ts';
+import { type AssetClass, parseSymbol } from '../market/symbol.ts';
+
+const msPerMinute = 60_000;
+/** Of the shortest session. */
+const minutesOfHalfDay = 210;
+
+/** The first moment after `ms` at which a bar of the class is complete. */
+export function nextBarEndMs(assetClass: AssetClass, timeframe: Timeframe, ms: number): number {
+  const minutes = minutesIn(timeframe);
+  if (minutes === null) return assetClass === 'crypto' ? (utcDay(ms) + 1) * msPerDay : nextCloseMs(ms);
+  const barMs = minutes * msPerMinute;
+  if (assetClass === 'crypto') return (Math.floor(ms / barMs) + 1) * barMs;
+  const { openMs, closeMs } = sessionAt(ms) ?? nextSession(ms);
+  const since = Math.max(0, ms - openMs);
+  return Math.min(closeMs, openMs + (Math.floor(since / barMs) + 1) * barMs);
+}
+
+/** The same for several symbols: the first of any. */
+export function nextBarEndOf(symbols: readonly string[], timeframe: Timeframe, ms: number): number {
+  const classes = new Set(symbols.map((symbol) => parseSymbol(symbol)!.assetClass));
+  return Math.min(...[...classes].map((assetClass) => nextBarEndMs(assetClass, timeframe, ms)));
+}
+
+/** A date from which on there are at least `count` bars of each class before `ms`. */
+export function dateBefore(count: number, timeframe: Timeframe, ms: number): string {
+  const minutes = minutesIn(timeframe);
+  const sessions = minutes === null ? count : Math.ceil(count / Math.ceil(minutesOfHalfDay / minutes));
+  // Weekends and holidays: never fewer than 9 sessions in 15 days beyond the first ten.
+  return isoDate(Math.max(utcDay(ms) - Math.ceil((sessions * 5) / 3) - 12, 0));
+}

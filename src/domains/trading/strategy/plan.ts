@@ -1,0 +1,158 @@
+/**
+ * From target weights to orders: the difference between what each weight comes to and what the strategy's own orders have made it hold. Pure.
+ *
+ * P1 Nothing is ordered while the weight stays and what it came to was held: drift is not corrected, as in backtests.
+ * P2 An order of the strategy that is still open is cancelled and has ended before another of its symbol is sent, unless it leads to the target.
+ * P3 What adds to a position is cut to what the account's limit of a position and its buying power let through; what reduces one never is.
+ */
+import { fromNano, multiply, nanoText, one, roundedToNano, roundToStep } from '../decimal.ts';
+import { larger, nanoIn, nanoPrice, sizeOf, smaller } from '../orders/amounts.ts';
+import type { Side } from '../orders/terms.ts';
+import type { Target } from './run.ts';
+
+/** Quantities and amounts are billionths; quantities of shorts are negative. */
+export type PlannedSymbol = {
+  symbol: string;
+  weight: number;
+  /** null: it never had one. */
+  before: Target | null;
+  /** By the strategy's own orders. */
+  held: bigint;
+  /** Its own open orders; quantities of sells are negative. */
+  open: readonly { orderId: string; remaining: bigint }[];
+  /** What the whole account holds at that broker, and what its open orders of either side add up to. */
+  account: { held: bigint; buys: bigint; sells: bigint };
+  quote: { bid: number; ask: number };
+  /** Of the broker: one order may close a position and open the other side; the step of quantities. */
+  flips: boolean;
+  lot: bigint;
+  /** On this bar it is continued with: what is wanted was sized before. */
+  continues: boolean;
+};
+export type Sizing = {
+  /** What a weight of 1 of all symbols together comes to. */
+  equity: bigint;
+  /** Among how many symbols it is divided. */
+  divisor: number;
+  maxPosition: bigint;
+  buyingPower: bigint;
+  marketCollarPct: number;
+};
+export type SymbolPlan = {
+  symbol: string;
+  target: Target;
+  /** null: nothing is ordered now. */
+  order: { side: Side; quantity: string } | null;
+  cancels: string[];
+  /** There is more to order on this bar once these have ended. */
+  unfinished: boolean;
+  /** Why less is ordered than the weight comes to. */
+  cutBy: 'max_position_size' | 'buying_power' | null;
+};
+
+/** Orders that change a holding by less are not worth their spread. */
+const leastValue = one;
+/** Between the plan and the account's check. */
+const mayMovePct = 0.5;
+
+export function planSymbols(symbols: readonly PlannedSymbol[], sizing: Sizing): SymbolPlan[] {
+  let power = sizing.buyingPower;
+  // What is sold first does not wait for what is bought.
+  const inOrder = [...symbols].sort((a, b) => Number(a.weight > 0) - Number(b.weight > 0));
+  const plans = new Map<string, SymbolPlan>();
+  for (const each of inOrder) {
+    const { plan, spent } = planOne(each, { ...sizing, buyingPower: power });
+    power -= spent;
+    plans.set(each.symbol, plan);
+  }
+  return symbols.map(({ symbol }) => plans.get(symbol)!);
+}
+
+function planOne(of: PlannedSymbol, sizing: Sizing): { plan: SymbolPlan; spent: bigint } {
+  const { symbol, weight, before, held, quote } = of;
+  const nothing = (target: Target) => ({ plan: { symbol, target, order: null, cancels: [], unfinished: false, cutBy: null }, spent: 0n });
+  const pending = of.open.reduce((sum, { remaining }) => sum + remaining, 0n);
+  if (before !== null && before.weight === weight) {
+    if (before.reached || isAt(before, held)) return nothing({ ...before, reached: true });
+    if (isAt(before, held + pending)) return nothing(before);
+  }
+  const asked = of.continues && before?.quantity != null ? nanoIn(before.quantity) : wantedOf(of, sizing);
+  const { wanted, cutBy } = cut(of, asked, sizing);
+  const quantity = nanoText(isLater(asked, wanted, cutBy, sizing) ? asked : wanted);
+  const target: Target = { weight, quantity, reached: isAt({ quantity }, held) };
+  if (of.open.length > 0)
+    return { plan: { symbol, target, order: null, cancels: of.open.map(({ orderId }) => orderId), unfinished: true, cutBy }, spent: 0n };
+
+  const isDust = wanted !== 0n && held !== 0n && multiply(sizeOf(wanted - held), nanoPrice(quote.bid)) < leastValue;
+  if (isDust) return nothing({ ...target, reached: true });
+  const isFlip = wanted !== 0n && held !== 0n && wanted > 0n !== held > 0n;
+  const delta = isFlip && !of.flips ? -held : wanted - held;
+  const size = exactNumber(sizeOf(delta));
+  if (size === 0n) return nothing(target);
+  const order = { side: delta > 0n ? ('buy' as const) : ('sell' as const), quantity: nanoText(size) };
+  const spent = delta > 0n ? multiply(larger(size - larger(-of.account.held, 0n), 0n), withCollar(nanoPrice(quote.ask), sizing)) : 0n;
+  return { plan: { symbol, target, order, cancels: [], unfinished: isFlip && !of.flips, cutBy }, spent };
+}
+
+function isAt({ quantity }: Pick<Target, 'quantity'>, held: bigint): boolean {
+  return quantity !== null && nanoIn(quantity) === held;
+}
+
+/**
+ * Whether what was cut off is still wanted on later bars: a purchase that waits for the money of a sale. What the margin for a market order alone has
+ * cut off is not, and neither is what the limit of a position does not let through: the rest would be bought in ever smaller orders.
+ */
+function isLater(asked: bigint, wanted: bigint, cutBy: SymbolPlan['cutBy'], sizing: Sizing): boolean {
+  return cutBy === 'buying_power' && sizeOf(asked - wanted) * 100n * one > sizeOf(asked) * 2n * marginPct(sizing);
+}
+
+/** What the weight comes to at the price that is paid: in shares, toward 0. */
+function wantedOf({ weight, quote, held, lot }: PlannedSymbol, { equity, divisor }: Sizing): bigint {
+  if (weight === 0 || equity <= 0n) return 0n;
+  const value = (weight * fromNano(equity)) / divisor;
+  const isBuy = value / quote.ask > fromNano(held);
+  const quantity = roundedToNano(value / (isBuy ? quote.ask : quote.bid));
+  const size = roundToStep(sizeOf(quantity), lot, 'down');
+  return quantity < 0n ? -size : size;
+}
+
+function cut(of: PlannedSymbol, wanted: bigint, sizing: Sizing): { wanted: bigint; cutBy: SymbolPlan['cutBy'] } {
+  const { held, account, quote, lot } = of;
+  const buys = wanted > held;
+  const price = withCollar(nanoPrice(buys ? quote.ask : quote.bid), sizing);
+  const plain = nanoPrice(buys ? quote.ask : quote.bid);
+  // What the account holds on the other side is reduced first, and that is not limited.
+  const opposite = larger(buys ? -account.held : account.held, 0n);
+  const same = larger(buys ? account.held : -account.held, 0n);
+  // Its own open orders are cancelled before anything is sent.
+  const ownOpen = of.open.reduce((sum, { remaining }) => sum + larger(buys ? remaining : -remaining, 0n), 0n);
+  const others = larger((buys ? account.buys : account.sells) - ownOpen, 0n);
+  const room = larger(sizing.maxPosition - multiply(same, plain) - multiply(others, price), 0n);
+  const mostByLimit = opposite + roundToStep((room * one) / price, lot, 'down');
+  const mostByPower = buys ? opposite + roundToStep((larger(sizing.buyingPower, 0n) * one) / price, lot, 'down') : mostByLimit;
+  const asked = sizeOf(wanted - held);
+  const most = smaller(mostByLimit, mostByPower);
+  // What only leads back towards nothing is the strategy's to sell, whatever else the account holds.
+  const reducing = held !== 0n && held > 0n !== buys ? smaller(sizeOf(held), asked) : 0n;
+  const allowed = larger(most, reducing);
+  if (asked <= allowed) return { wanted, cutBy: null };
+  return { wanted: buys ? held + allowed : held - allowed, cutBy: mostByLimit <= mostByPower ? 'max_position_size' : 'buying_power' };
+}
+
+/** What the account counts a market order at, should the price have moved a little by then; rounded up. */
+function withCollar(price: bigint, sizing: Sizing): bigint {
+  return price + multiply(price, marginPct(sizing)) / 100n + 1n;
+}
+
+/** In billionths of a percent. */
+function marginPct({ marketCollarPct }: Sizing): bigint {
+  return nanoPrice(marketCollarPct + mayMovePct);
+}
+
+/** Orders carry numbers: digits that a number cannot hold are left for the next bar. */
+function exactNumber(quantity: bigint): bigint {
+  for (let step = 1n; ; step *= 10n) {
+    const rounded = (quantity / step) * step;
+    if (roundedToNano(fromNano(rounded)) === rounded) return rounded;
+  }
+}

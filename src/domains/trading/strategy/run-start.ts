@@ -1,0 +1,89 @@
+/** What has to be there before a strategy is started. */
+import type { Principal } from '../../../edge/auth/principal.ts';
+import { AppError, type Issue } from '../../../errors.ts';
+import type { Database } from '../../../storage/database.ts';
+import { accountSettings } from '../../accounts/contract.ts';
+import { mustChoose } from '../brokers/choose-broker.ts';
+import type { LocalMarket } from '../market/local-market.ts';
+import { parseSymbol } from '../market/symbol.ts';
+import { type DoorParts, mayTradeLive, mustBePaperInTest } from '../orders/door.ts';
+import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
+import type { OrderMode, StrategyRow } from './entity.ts';
+import type { StartRun } from './messages.ts';
+
+export type StartParts = { database: Database; market: LocalMarket; door: DoorParts };
+export type StartWish = { mode: OrderMode; brokerId: string | null; acknowledge: boolean };
+
+/** Of one account. */
+const mostRuns = 50;
+
+/**
+ * Throws `forbidden` and `invalid` where real money is not allowed, `conflict` where a symbol has no price or no broker that is connected, or too many
+ * strategies run, and what the choice of a broker throws.
+ */
+export async function prepareStart(
+  { database, market, door }: StartParts,
+  principal: Principal,
+  row: StrategyRow,
+  { mode, brokerId, acknowledge }: StartWish,
+): Promise<StartRun> {
+  const { accountId } = principal;
+  await market.ready;
+  mustBePaperInTest(principal, mode);
+  if (mode === 'live') {
+    const settings = await door.actors.query(accountSettings, accountId, 'get', null);
+    await mayTradeLive(door.actors, accountId, settings.liveTradingEnabled);
+    if (!acknowledge && !(await isTested(database, row))) throw untested();
+  }
+  const connections = await door.connections.of(principal);
+  const brokers: StartRun['brokers'] = {};
+  for (const symbol of row.symbols) {
+    const { assetClass } = parseSymbol(symbol)!;
+    if (brokers[assetClass] === undefined) {
+      const { route, unready } = mustChoose(connections, { brokerId, mode, assetClass });
+      if (unready !== null) throw new AppError('conflict', unready);
+      brokers[assetClass] = route.brokerKey;
+    }
+    const quote = await door.prices.quoteOf(principal, symbol);
+    if (quote === null) throw new AppError('conflict', `${symbol} is not traded here`);
+    // The history is that of this service's own market: decisions on it mean nothing for prices of a broker.
+    if (quote.source === 'broker' || (mode === 'live' && quote.source === 'embedded'))
+      throw new AppError('conflict', `There is no history of the prices that ${symbol} is traded at`);
+  }
+  if ((await runsOf(database, accountId)) >= mostRuns)
+    throw new AppError('conflict', `At most ${mostRuns} strategies of an account run at once`);
+  return { orderMode: mode, version: row.version, nowMs: market.clock.nowMs(), brokers, equity: await equityOf(door, principal, brokers) };
+}
+
+/** At the first of the brokers. */
+async function equityOf({ actors }: DoorParts, principal: Principal, brokers: StartRun['brokers']): Promise<number> {
+  const brokerKey = Object.values(brokers)[0]!;
+  const summary = await actors.query(tradingAccount, tradingAccountIdOf(principal), 'summary', { brokerKey });
+  if (summary === null) throw new AppError('conflict', 'The broker connection has no figures yet', { retryAfterS: 1 });
+  return Number(summary.equity);
+}
+
+async function runsOf(database: Database, accountId: string): Promise<number> {
+  const { rows } = await database.read({
+    name: 'runs_of_account',
+    text: `select count(*)::int as count from strategy where account_id = $1 and status = 'running'`,
+    values: [accountId],
+  });
+  return rows[0].count;
+}
+
+/** Whether this version has a completed backtest. */
+async function isTested(database: Database, { id, accountId, version }: StrategyRow): Promise<boolean> {
+  const { rows } = await database.read({
+    name: 'backtest_of_version',
+    text: `select 1 from backtest where account_id = $1 and strategy_id = $2 and strategy_version = $3 and status = 'complete' limit 1`,
+    values: [accountId, id, version],
+  });
+  return rows.length > 0;
+}
+
+function untested(): AppError {
+  const msg = 'This version has no completed backtest: run one, or send acknowledge as true';
+  const issue: Issue = { loc: ['body', 'acknowledge'], msg, type: 'backtest_required', input: false, ctx: {} };
+  return new AppError('invalid', msg, { issues: [issue] });
+}

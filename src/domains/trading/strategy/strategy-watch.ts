@@ -1,0 +1,101 @@
+/**
+ * Tells runs that a bar is complete. A run's row says when it has something to do next, by the market's clock; every second, and at each new content of the
+ * market, each node looks for the rows of its shards of which the time has come. So no crash and no move of a shard loses a bar, and a clock that
+ * jumps is followed.
+ */
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { shardOf } from '../../../cluster/address.ts';
+import type { Placement } from '../../../cluster/placement.ts';
+import type { Log } from '../../../log.ts';
+import type { Database } from '../../../storage/database.ts';
+import type { LocalMarket } from '../market/local-market.ts';
+import { strategy } from './messages.ts';
+
+export type StrategyWatchParts = {
+  database: Database;
+  actors: ActorSystem;
+  placement: Pick<Placement, 'epochOf'>;
+  market: Pick<LocalMarket, 'clock' | 'onContent' | 'ready'>;
+  log: Log;
+};
+
+/** From the end of one look to the next. */
+const everyMs = 1_000;
+const pageSize = 500;
+/** Asked at a time. */
+const atOnce = 16;
+
+export class StrategyWatch {
+  private readonly parts: StrategyWatchParts;
+  private timer: NodeJS.Timeout | null = null;
+  private stopped = false;
+  private failing = false;
+  private looking = false;
+  private lookAgain = false;
+  private endContent: (() => void) | null = null;
+
+  constructor(parts: StrategyWatchParts) {
+    this.parts = parts;
+  }
+
+  start(): void {
+    this.endContent = this.parts.market.onContent(() => this.wake());
+    this.wake();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.endContent?.();
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  /** Looks now, or once more after the look that goes on. */
+  private wake(): void {
+    if (this.stopped) return;
+    if (this.looking) {
+      this.lookAgain = true;
+      return;
+    }
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.looking = true;
+    void this.look().finally(() => {
+      this.looking = false;
+      if (this.stopped) return;
+      if (this.lookAgain) {
+        this.lookAgain = false;
+        return this.wake();
+      }
+      this.timer = setTimeout(() => this.wake(), everyMs);
+      this.timer.unref();
+    });
+  }
+
+  /** Failures are logged, never thrown: the next look finds what is left. */
+  private async look(): Promise<void> {
+    const { actors, placement, market, log } = this.parts;
+    try {
+      await market.ready;
+      const nowMs = market.clock.nowMs();
+      for (let after: string | null = ''; after !== null && !this.stopped; ) {
+        const ids = await this.dueAfter(after, nowMs);
+        const ours = ids.filter((id) => placement.epochOf(shardOf(strategy.kind, id)) !== null);
+        for (let from = 0; from < ours.length; from += atOnce)
+          await Promise.all(ours.slice(from, from + atOnce).map((id) => actors.ask(strategy, id, 'due', { nowMs })));
+        after = ids.length < pageSize ? null : ids.at(-1)!;
+      }
+      this.failing = false;
+    } catch (error) {
+      if (!this.failing && !this.stopped) log.warn({ err: error }, 'runs of strategies could not be told of complete bars; retrying');
+      this.failing = true;
+    }
+  }
+
+  private async dueAfter(after: string, nowMs: number): Promise<string[]> {
+    const { rows } = await this.parts.database.read({
+      name: 'strategies_due',
+      text: `select id from strategy where due_at <= to_timestamp($1::float8 / 1000) and id > $2 order by id limit ${pageSize}`,
+      values: [nowMs, after],
+    });
+    return rows.map(({ id }) => id);
+  }
+}

@@ -1,0 +1,102 @@
+/** Strategies that run on a real runtime with the embedded paper broker, on a market whose clock and prices the test sets; their bars are the embedded ones. */
+import type { EffectDefinition } from '../../src/actors/define-actor.ts';
+import { accountSettingsActor } from '../../src/domains/accounts/account-settings/account-settings.ts';
+import { noConnections } from '../../src/domains/trading/brokers/choose-broker.ts';
+import type { DoorParts } from '../../src/domains/trading/orders/door.ts';
+import type { Strategy } from '../../src/domains/trading/strategy/config.ts';
+import { strategyEffects } from '../../src/domains/trading/strategy/effects.ts';
+import type { StrategyRow } from '../../src/domains/trading/strategy/entity.ts';
+import { strategy } from '../../src/domains/trading/strategy/messages.ts';
+import type { RunSettings } from '../../src/domains/trading/strategy/settings.ts';
+import { strategyActor } from '../../src/domains/trading/strategy/strategy.ts';
+import { newId } from '../../src/ids.ts';
+import { inlineCompute } from '../../src/providers/compute/inline.ts';
+import { PaperAccount, paperActors } from './paper-account.ts';
+import { type TestRuntime, testRuntime } from './runtime.ts';
+import { ScriptedMarket } from './scripted-market.ts';
+import { until } from './until.ts';
+
+export type StrategyWorld = {
+  runtime: TestRuntime;
+  market: ScriptedMarket;
+  /**
+   * Called before and after each effect of a run (`who`: the strategy), and when it asks for a price (`who`: the account). A promise that never resolves holds
+   * it there.
+   */
+  atStep: (step: string, who: string) => Promise<void>;
+  account(): PaperAccount;
+  create(account: PaperAccount, deciding: Strategy, symbols: string[], settings?: RunSettings): Promise<string>;
+  start(account: PaperAccount, id: string): Promise<StrategyRow>;
+  row(id: string): Promise<StrategyRow>;
+  /** As `StrategyWatch` does; resolves when nothing goes on any more. */
+  due(id: string): Promise<StrategyRow>;
+  settled(id: string): Promise<StrategyRow>;
+};
+
+export async function strategyWorld(now: string): Promise<StrategyWorld> {
+  const market = new ScriptedMarket(now);
+  const door: DoorParts = {
+    get actors() {
+      return world.runtime.actors;
+    },
+    connections: noConnections,
+    prices: {
+      async quoteOf({ accountId }, symbol) {
+        await world.atStep(`price of ${symbol}`, accountId);
+        return market.quoteNow(symbol);
+      },
+    },
+  };
+  const parts = {
+    get database() {
+      return world.runtime.database;
+    },
+    compute: inlineCompute,
+    market: { clock: market.clock, ready: Promise.resolve() },
+    door,
+  };
+  const watched = ([name, effect]: [string, EffectDefinition]): [string, EffectDefinition] => {
+    const run: EffectDefinition['run'] = async (input, context) => {
+      await world.atStep(`before ${name}`, context.actorId);
+      const value = await effect.run(input, context);
+      await world.atStep(`after ${name}`, context.actorId);
+      return value;
+    };
+    return [name, { ...effect, run }];
+  };
+  const effects = Object.fromEntries(Object.entries(strategyEffects(parts) as Record<string, EffectDefinition>).map(watched));
+  const world: StrategyWorld = {
+    runtime: await testRuntime([...paperActors(market), accountSettingsActor, strategyActor(effects as never)], { suspectPauseMs: 0 }),
+    market,
+    atStep: async () => {},
+    account: () => new PaperAccount(world.runtime, market),
+    async create({ accountId }, deciding, symbols, settings = {}) {
+      const id = newId('stg_', accountId);
+      const input = { accountId, mode: 'live', name: 'One', strategy: deciding, symbols, settings } as const;
+      await world.runtime.actors.ask(strategy, id, 'create', input);
+      return id;
+    },
+    async start(_account, id) {
+      const { version } = await world.row(id);
+      const brokers = { equity: 'embedded', crypto: 'embedded' };
+      const input = { orderMode: 'paper', version, nowMs: market.clock.nowMs(), brokers, equity: 100_000 } as const;
+      return world.runtime.actors.ask(strategy, id, 'start', input);
+    },
+    row: async (id) => (await world.runtime.actors.query(strategy, id, 'get', null))!,
+    async due(id) {
+      await world.runtime.actors.ask(strategy, id, 'due', { nowMs: market.clock.nowMs() });
+      return world.settled(id);
+    },
+    async settled(id) {
+      let row = await world.row(id);
+      const rests = () => row.status !== 'running' || row.dueAt !== null;
+      await until(async () => {
+        // A node that has just begun may not answer at once.
+        row = await world.row(id).catch(() => row);
+        return rests();
+      }, `the run of ${id}`);
+      return row;
+    },
+  };
+  return world;
+}
