@@ -5,6 +5,7 @@ import { secretsOf } from './log-secrets.ts';
 import type { Disposers } from './node/disposers.ts';
 import { domains } from './node/domains.ts';
 import { startNode } from './node/node.ts';
+import { startPatiently } from './node/patient-start.ts';
 import { productOf } from './node/product.ts';
 
 /** Stops what was started, last first. One part that fails to stop does not keep the others running. */
@@ -40,20 +41,20 @@ async function main(): Promise<void> {
   process.on('disconnect', () => stop('the process that started this one has ended', 0));
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled promise rejection'));
+  const start = () =>
+    startNode(productOf(domains), config, log, disposers, () => stop('an operator asked for it', config.drainGraceMs), takenOver);
   try {
-    const { address } = await startNode(
-      productOf(domains),
-      config,
+    const { address } = await startPatiently({
+      start,
+      undo: () => disposeAll(disposers, 0, log),
       log,
-      disposers,
-      () => stop('an operator asked for it', config.drainGraceMs),
-      takenOver,
-    );
+      isWanted: () => stopping === null,
+      // The embedded PostgreSQL is a part of the start itself.
+      ...(config.databaseUrl === null && { patienceMs: 0 }),
+    });
     if (stopping === null) announce(address);
   } catch (error) {
-    if (stopping !== null) return;
-    await disposeAll(disposers, 0, log);
-    throw error;
+    if (stopping === null) throw error;
   }
 }
 

@@ -44,6 +44,8 @@ export class NodeLock {
   private taking: Promise<void> | null = null;
   private released = false;
   private inUse: Promise<unknown> = Promise.resolve();
+  /** What the connection that held it last ended with. */
+  private brokenBy: Error | undefined;
   /** From then on a failure to take it means that another node has taken over. */
   private wasHeld = false;
   private takenOver: AppError | null = null;
@@ -73,7 +75,7 @@ export class NodeLock {
   use<T>(work: (client: pg.Client) => Promise<T>, patienceMs = 2_000): Promise<T> {
     const used = this.inUse.then(async () => {
       const client = this.holder;
-      if (client === null) throw new AppError('unavailable', 'The lock on the database is not held now');
+      if (client === null) throw new AppError('unavailable', 'The lock on the database is not held now', { cause: this.brokenBy });
       const timer = setTimeout(() => this.broke(client, new Error('no answer')), patienceMs);
       return work(client).finally(() => clearTimeout(timer));
     });
@@ -128,6 +130,7 @@ export class NodeLock {
     if (this.holder !== client || this.released) return;
     this.options.log.warn({ err: error }, 'the connection that holds the lock on this database broke; taking the lock again');
     this.holder = null;
+    this.brokenBy = error;
     // Without waiting for the server, which may be out of reach.
     (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     void this.retake();

@@ -8,7 +8,7 @@ import { FairGate } from '../fair-queue.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect, openPool, poolConfig } from './connect.ts';
 import { migrationsName, refuseUnderRunningNodes } from './contraction.ts';
-import { diskFull, isServersFault, isSqlError, queryCanceled } from './database-errors.ts';
+import { diskFull, isPassingRefusal, isServersFault, isSqlError, queryCanceled } from './database-errors.ts';
 import { storageFull } from './disk-room.ts';
 import * as entities from './entities/index.ts';
 import { firstMigrations } from './migrations/index.ts';
@@ -170,36 +170,40 @@ export class Database {
 
   /**
    * Runs the migrations that are missing, once, whichever node is first: the others wait for the lock. Rejects with one line that names the
-   * database when it cannot be reached within 5 seconds, does not let us in, or is behind a pooler that does not keep sessions; and when a table stays locked for `lockPatienceMs` (two minutes).
+   * database when it cannot be reached within 5 seconds, does not let us in, breaks the connection, or is behind a pooler that does not keep sessions; and when a table stays locked for `lockPatienceMs` (two minutes).
    */
   async migrate(lockPatienceMs?: number): Promise<void> {
     // The time-out of the role itself, where it has one, is not for changes of tables.
     const client = await connect({ url: this.url, name: migrationsName, statementTimeoutMs: 0 }).catch((error) => this.unusable(error));
     try {
-      await requireSessions(client, this.url).catch((error) =>
-        error instanceof SessionsLost ? Promise.reject(error) : this.unusable(error),
-      );
+      await requireSessions(client, this.url).catch((error) => this.unusable(error));
       await takeAdvisoryLock(client, migrationLock);
       await refuseUnderRunningNodes(client);
       const { rows } = await client.query<{ schema: string | null }>('select current_schema() as schema');
       // Left to itself the migrator keeps its table in `public`, which a role may not have that owns another schema.
       if (rows[0]!.schema !== 'public') Object.assign(this.orm.config.get('migrations'), { schema: rows[0]!.schema });
       await applyMigrations(this.orm, lockPatienceMs);
+    } catch (error) {
+      if (isPassingRefusal(error)) this.unusable(error as Error);
+      throw error;
     } finally {
       await client.end();
     }
   }
 
   private unusable(error: Error): never {
+    if (error instanceof Unusable || error instanceof SessionsLost) throw error;
     const { host, pathname } = new URL(this.url);
     const why = error.message || (error as NodeJS.ErrnoException).code;
-    throw new Error(`The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause: error });
+    throw new Unusable(`The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause: error });
   }
 
   async close(): Promise<void> {
     await Promise.all([this.pool.end(), this.orm.close(true)]);
   }
 }
+
+class Unusable extends Error {}
 
 function readsName({ applicationName = 'troupe' }: DatabaseOptions): string {
   return `${applicationName} reads`;

@@ -20,17 +20,38 @@ export async function requireSessions(client: pg.Client, url: string): Promise<v
   const first = await processOf(client);
   // A pooler gives its clients numbers of its own.
   if (first === (client as unknown as { processID: number | null }).processID) return;
-  const other = await connect({ url, name: 'troupe session check', statementTimeoutMs: patienceMs, queryTimeoutMs: patienceMs });
+  const other = await connectToCheck(url);
   try {
     for (let round = 0; round < rounds; round++) {
       // It keeps a session for as long as its transaction lasts, by preference the one that was used last.
-      await other.query('begin').catch((error) => (error.code === protocolViolation ? refuse(url) : Promise.reject(error)));
+      await other.query('begin');
       if ((await processOf(other)) === first || (await processOf(client)) !== first) refuse(url);
       await other.query('commit');
     }
+  } catch (error) {
+    // PgBouncer says the same where the session's server process has ended.
+    if ((error as { code?: unknown }).code === protocolViolation && !(await takesTransactions(url))) refuse(url);
+    throw error;
   } finally {
     await other.end().catch(() => {});
   }
+}
+
+async function takesTransactions(url: string): Promise<boolean> {
+  const client = await connectToCheck(url);
+  try {
+    await client.query('begin');
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === protocolViolation) return false;
+    throw error;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function connectToCheck(url: string): Promise<pg.Client> {
+  return connect({ url, name: 'troupe session check', statementTimeoutMs: patienceMs, queryTimeoutMs: patienceMs });
 }
 
 async function processOf(client: pg.Client): Promise<number> {
