@@ -1,29 +1,29 @@
 /**
- * Every connection to PostgreSQL is made here. What a session needs beside its name (time-outs, read only) is set by a statement after
- * connecting, not as a startup parameter: PgBouncer refuses startup parameters that it does not know, or drops them where it was told to.
+ * Makes every connection to PostgreSQL. Settings of a session other than its name (time-outs, read only) are set by a statement after
+ * connecting, not as startup parameters: PgBouncer refuses unknown startup parameters, or ignores them if configured to.
  */
 import pg from 'pg';
 import { asPgReadsIt, bindsChannel } from '../database-url.ts';
 
 export type SessionOptions = {
   url: string;
-  /** `application_name`: cut off at 63 bytes. */
+  /** `application_name`: truncated at 63 bytes. */
   name: string;
   statementTimeoutMs?: number;
   lockTimeoutMs?: number;
-  /** The client's own, longer than the server's: for a connection that has gone silent. */
+  /** The client's time-out, longer than the server's: for a connection that no longer answers. */
   queryTimeoutMs?: number;
   /** Default 5 s. */
   connectTimeoutMs?: number;
   readOnly?: boolean;
-  /** Further statements that the session begins with. */
+  /** Further statements at the start of the session. */
   begin?: string;
   types?: pg.CustomTypesConfig;
 };
 
 export type PoolOptions = SessionOptions & { max: number };
 
-/** Rejects when the database cannot be reached, or does not take the settings. A break is left to the caller's `error` listener. */
+/** Rejects when the database is not reachable, or refuses the settings. The caller's `error` listener handles a later break. */
 export async function connect(options: SessionOptions, onError: (error: Error, client: pg.Client) => void = () => {}): Promise<pg.Client> {
   const client = new pg.Client(clientConfig(options));
   // Without a listener a broken connection would end the process.
@@ -41,7 +41,7 @@ export async function connect(options: SessionOptions, onError: (error: Error, c
 
 export function openPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool(poolConfig(options));
-  // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
+  // An idle connection that breaks is replaced on the next use; without a listener the error would end the process.
   pool.on('error', () => {});
   return pool;
 }

@@ -2,7 +2,7 @@
  * Housekeeping: deletes expired data in small pieces with pauses between them, so that no commit waits for it.
  *
  * Every node of a cluster starts a round periodically. An advisory lock admits one of them; it ends with the connection, so a dead node
- * blocks no other. The database says when each job was last begun, so that many nodes do no more of it than one would.
+ * blocks no other. The database stores when each job last began, so that many nodes do not run it more often than one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
@@ -13,11 +13,11 @@ import { tryAdvisoryLock } from './server-functions.ts';
 export type HousekeepingJob = {
   /** In logs and in the database, e.g. `events`. */
   name: string;
-  /** From one beginning to the next at least, on whichever node. Default: the interval of the rounds. */
+  /** Shortest time between two starts, on any node. Default: the interval of the rounds. */
   everyMs?: number;
-  /** What it does at once where that is less than usual. */
+  /** Most rows in one piece, if less than usual. */
   pieceRows?: number;
-  /** Processes at most `limit` items; fewer: nothing is left for now. `client` holds the lock and may be used for the work. */
+  /** Processes at most `limit` items; fewer means that nothing is left for now. `client` holds the lock and may be used for the work. */
   doSome(limit: number, client: pg.Client): Promise<{ seen: number; removed: number }>;
   /** Releases resources that the job holds between its pieces. */
   close?(): Promise<void>;
@@ -27,11 +27,11 @@ export type MaintenanceOptions = {
   databaseUrl: string;
   jobs: readonly HousekeepingJob[];
   log: Log;
-  /** From the end of a round of this node to its next. */
+  /** From the end of a round of this node to its next round. */
   everyMs?: number;
   pieceRows?: number;
   pauseMs?: number;
-  /** Pieces of one job in one round; what is left then waits for the next. */
+  /** Most pieces of one job in one round; the rest waits for the next round. */
   maxPieces?: number;
 };
 
@@ -47,7 +47,7 @@ export class Maintenance {
     this.options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 1_000, ...options };
   }
 
-  /** The first round begins after one interval, so that it does not slow the start. */
+  /** The first round begins after one interval, so that it does not slow down the start. */
   start(): void {
     this.timer = setTimeout(() => {
       this.round = this.runOnce().finally(() => {
@@ -66,7 +66,10 @@ export class Maintenance {
     for (const job of this.options.jobs) await job.close?.();
   }
 
-  /** One round: what was removed, by job that was due; null where another node is at it or the database does not answer. Failures are logged, never thrown. */
+  /**
+   * One round: the number of removed rows of each due job; null if another node runs a round or the database does not answer. Failures are
+   * logged, never thrown.
+   */
   async runOnce(): Promise<Record<string, number> | null> {
     const { databaseUrl, jobs, log } = this.options;
     let client: pg.Client | null = null;
@@ -85,7 +88,7 @@ export class Maintenance {
     }
   }
 
-  /** False when a node has started it within `everyMs`. */
+  /** False if a node has started it within `everyMs`. */
   private async begin({ name, everyMs = this.options.everyMs }: HousekeepingJob, client: pg.Client): Promise<boolean> {
     const { rowCount } = await client.query(
       `insert into chore as c (name, begun_at) values ($1, now())
@@ -102,7 +105,7 @@ export class Maintenance {
     try {
       for (let piece = 0; ; piece++) {
         if (piece === maxPieces || this.stopping.signal.aborted) {
-          // What is left is due in the next round, on whichever node.
+          // The rest is due in the next round, on any node.
           await client.query(`update chore set begun_at = '-infinity' where name = $1`, [job.name]);
           break;
         }
