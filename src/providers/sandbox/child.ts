@@ -1,8 +1,8 @@
 /**
- * The program inside the sandbox process: one QuickJS in WebAssembly, one piece of code, then the end. It has no asynchronous input:
- * stdin is read with blocking calls, so that readFile() is an ordinary function of the code, and the process ends when stdin does.
- * While the code is busy stdin is not read; a watching thread ends the process when the parent has ended. Limits that must hold against
- * a broken-out program are set from outside (`process.ts`); those in here give clear messages.
+ * The program inside the sandbox process: one QuickJS in WebAssembly runs one piece of code, then the process ends. It has no asynchronous
+ * input: stdin is read with blocking calls, so that readFile() is a synchronous function for the code, and the process ends when stdin
+ * does. While the code is busy stdin is not read; a monitoring thread ends the process when the parent has ended. Limits that must hold
+ * even if code escapes the engine are set from outside (`process.ts`); those in here give clear messages.
  */
 
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import {
 } from 'quickjs-emscripten-core';
 import { type ChildLine, type FileCall, maxLineChars, type ParentLine, type SandboxOutcome, sandboxLimits } from './protocol.ts';
 
-/** Node has it; the type library that declares it is the browser's. */
+/** Node has it; only the browser's type library declares it. */
 declare const WebAssembly: { Memory: new (pages: { initial: number; maximum: number }) => object };
 
 /** JS_EVAL_FLAG_ASYNC of QuickJS: top-level await in a plain script; the answer is a promise of {value}. */
@@ -29,8 +29,8 @@ const pageBytes = 64 * 1024;
 const timeIsUp = 'stopped: the time limit was reached';
 
 /**
- * Runs before the code, with access to the engine's own functions, and leaves only the documented ones. Texts are passed as
- * JSON: as plain strings they would end at a null character.
+ * Runs before the code, with access to the engine's own functions, and leaves only the documented ones. Texts are passed as JSON: plain
+ * strings would end at a null character.
  */
 const prelude = `(() => {
   const { print, callFile } = globalThis;
@@ -79,7 +79,7 @@ function tell(line: ChildLine): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
 }
 
-/** Ends this process when its parent is no longer the one that started it, however busy the main thread is. */
+/** Ends this process when its original parent has ended, even while the main thread is busy. */
 async function watchParent(): Promise<void> {
   const program = `const parent = ${process.ppid}; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL'); }, 200);`;
   // By default the worker would open this process's stdout, which makes it non-blocking.
@@ -134,7 +134,7 @@ function describeError(context: QuickJSContext, error: QuickJSHandle): string {
     return context.typeof(handle) === 'string' ? context.getString(handle) : '';
   };
   if (context.typeof(error) !== 'object') return `thrown: ${context.typeof(error) === 'symbol' ? 'a symbol' : String(context.dump(error))}`;
-  // With no memory left the engine cannot even make an error, and throws null.
+  // Without memory the engine cannot create an error, and throws null.
   if (context.dump(error) === null) return 'null was thrown, or the memory ran out';
   const message = property('message') || JSON.stringify(context.dump(error)) || 'an object was thrown';
   if (message === 'interrupted') return timeIsUp;
@@ -142,7 +142,7 @@ function describeError(context: QuickJSContext, error: QuickJSHandle): string {
   return `${property('name') || 'Error'}: ${message}${line ? ` (line ${line})` : ''}`.slice(0, 4000);
 }
 
-/** The value of a finished promise; other values as they are. */
+/** The value of a settled promise; other values unchanged. */
 function settle(context: QuickJSContext, handle: QuickJSHandle): { value: QuickJSHandle } | { error: string } {
   const state = context.getPromiseState(handle);
   if (state.type === 'rejected') return { error: describeError(context, state.error) };
@@ -160,7 +160,7 @@ function runJobs(runtime: QuickJSRuntime, context: QuickJSContext, deadlineMs: n
   return null;
 }
 
-/** A plain script first; code with a `return` at its top level is the body of an async function. Lines keep their numbers. */
+/** First as a plain script; code with a `return` at its top level is the body of an async function. Line numbers stay the same. */
 function compile(context: QuickJSContext, code: string) {
   const script = context.evalCode(code, 'code.js', asyncScript);
   if (!script.error) return script;
@@ -193,7 +193,7 @@ function run(context: QuickJSContext, runtime: QuickJSRuntime, code: string, dea
   };
 }
 
-/** A memory that cannot grow beyond the limit, whatever the engine's own accounting misses. */
+/** A memory that cannot grow beyond the limit, even where the engine's own accounting is incomplete. */
 async function loadEngine() {
   const pages = sandboxLimits.memoryBytes / pageBytes;
   const wasmMemory = new WebAssembly.Memory({ initial: 256, maximum: pages });
@@ -215,7 +215,7 @@ let outcome: SandboxOutcome;
 try {
   outcome = run(context, runtime, order.code, deadlineMs);
 } catch (error) {
-  // The engine itself failed while answering: interrupted, or out of stack or memory.
+  // The engine itself failed while it answered: interrupted, or out of stack or memory.
   const message =
     performance.now() > deadlineMs ? timeIsUp : `the code could not go on: ${error instanceof Error ? error.message : 'out of memory'}`;
   outcome = { result: null, error: message.slice(0, 4000) };
