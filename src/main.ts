@@ -8,7 +8,7 @@ import { startNode } from './node/node.ts';
 import { startPatiently } from './node/patient-start.ts';
 import { productOf } from './node/product.ts';
 
-/** Stops what was started, last first. One part that fails to stop does not keep the others running. */
+/** Stops the started parts in reverse order. A part that fails to stop does not prevent the others from stopping. */
 async function disposeAll(disposers: Disposers, graceMs: number, log: Log): Promise<void> {
   for (let stop = disposers.pop(); stop !== undefined; stop = disposers.pop()) {
     try {
@@ -29,15 +29,15 @@ async function main(): Promise<void> {
     log.info({ why }, 'stopping');
     stopping = disposeAll(disposers, graceMs, log).then(() => process.exit(code));
   };
-  // Its state in memory may be stale: a new process has none, and is refused while the other runs.
+  // Its state in memory may be stale: a new process has none, and is refused while the other node runs.
   const takenOver = ({ message }: Error): void => {
     process.stderr.write(`${message}\n`);
     stop('another node has the database', 0, 1);
   };
-  // Ctrl-C comes from a waiting user; SIGTERM from an orchestrator whose balancers must notice that the node leaves.
+  // Ctrl-C is sent by a waiting user; SIGTERM by an orchestrator whose balancers must notice that the node leaves.
   process.on('SIGINT', () => stop('SIGINT', 0));
   process.on('SIGTERM', () => stop('SIGTERM', config.drainGraceMs));
-  // The launcher (scripts/run.mjs) has ended: this process is no longer wanted.
+  // The launcher (scripts/run.mjs) has ended: this process is no longer needed.
   process.on('disconnect', () => stop('the process that started this one has ended', 0));
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled promise rejection'));
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
       undo: () => disposeAll(disposers, 0, log),
       log,
       isWanted: () => stopping === null,
-      // The embedded PostgreSQL is a part of the start itself.
+      // The embedded PostgreSQL is started by this process itself.
       ...(config.databaseUrl === null && { patienceMs: 0 }),
     });
     if (stopping === null) announce(address);

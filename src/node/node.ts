@@ -1,4 +1,4 @@
-/** Builds one node, alone or of a cluster: its parts in the order of their dependencies, each with its disposer. */
+/** Builds one node, single or in a cluster: its parts in the order of their dependencies, each with its disposer. */
 
 import { Canary, canaryActor } from '../actors/canary/canary.ts';
 import { Runtime } from '../actors/runtime.ts';
@@ -24,18 +24,18 @@ import { openStores } from './stores.ts';
 
 const version = '0.1.0';
 const commandRecordsKeptMs = 24 * 3_600_000;
-/** Disconnected clients reconnect spread over at least so long. */
+/** Disconnected clients reconnect spread over at least this time. */
 const fewestReconnectMs = 2_000;
-/** Requests that still run after the drain's grace have this long to be answered. */
+/** Requests that still run after the drain's grace have this time to be answered. */
 const closeGraceMs = 10_000;
-/** Running deliveries have this long to be answered; the next owner of the shard repeats the others. */
+/** Running deliveries have this time to be answered; the next owner of the shard repeats the others. */
 const deliveryGraceMs = 1_000;
 
 /**
- * Starts a node and resolves with its address when it serves. What it has started is in `disposers`, also when it rejects.
+ * Starts a node and resolves with its address when it serves. The started parts are in `disposers`, also when it rejects.
  *
  * @param onDrain called when an operator has asked this node to leave
- * @param onTakenOver called when another node has taken the database lock: this one serves nothing more and has to end
+ * @param onTakenOver called when another node has taken the database lock: this node serves nothing more and must stop
  */
 export async function startNode(
   product: Product,
@@ -54,7 +54,7 @@ export async function startNode(
   const providers = createProviders(config, log, disposers, tracer);
 
   const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, disposers, onTakenOver);
-  // The lock on DATA_DIR keeps every other process off the embedded database.
+  // The lock on DATA_DIR keeps all other processes from the embedded database.
   const alone = { mayHaveRivals: config.databaseUrl !== null, onTakenOver };
   const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log, alone);
   const runtime = new Runtime({ database, placement, log, clock, tracer });
@@ -129,7 +129,7 @@ export async function startNode(
   );
   disposers.push(async (graceMs) => {
     draining = true;
-    // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`: each of them leaves by itself.
+    // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`.
     server.drain();
     await new Promise((resolve) => setTimeout(resolve, graceMs));
     stream.goAway(Math.max(fewestReconnectMs, config.drainGraceMs));

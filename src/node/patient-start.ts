@@ -1,6 +1,6 @@
 /**
- * Begins the start of a node again while the database refuses it for a moment, so that a node which starts while PostgreSQL or its pooler is
- * replaced need not be started again by hand. Wherever in the start the refusal comes: all that was started is stopped first.
+ * Retries the start of a node while the database refuses it temporarily, so that a node that starts while PostgreSQL or its pooler is
+ * replaced need not be restarted by hand. Before each retry everything that the failed start has started is stopped.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../backoff.ts';
@@ -10,23 +10,23 @@ import { isPassingRefusal } from '../storage/database-errors.ts';
 
 export type PatientStartOptions<T> = {
   start: () => Promise<T>;
-  /** Stops what a failed start has left. */
+  /** Stops the parts that a failed start has left. */
   undo: () => Promise<void>;
   log: Log;
   /** From the first refusal to the last try. Default 20 s. */
   patienceMs?: number;
-  /** Before the second try; doubles from then on. Default 250 ms. */
+  /** Pause before the second try; doubled for each further one. Default 250 ms. */
   firstPauseMs?: number;
-  /** False once the process is to end. */
+  /** False when the process must end. */
   isWanted?: () => boolean;
 };
 
-/** PgBouncer refuses sessions for 15 s (`server_login_retry`) after it did not reach PostgreSQL, also where PostgreSQL is back at once. */
+/** PgBouncer refuses sessions for 15 s (`server_login_retry`) after it could not reach PostgreSQL, even if PostgreSQL is available sooner. */
 const defaultPatienceMs = 20_000;
 const defaultFirstPauseMs = 250;
 const longestPauseMs = 2_000;
 
-/** Rejects with what the last start failed with; at once where that does not pass by itself. */
+/** Rejects with the error of the last start; at once for an error that is not temporary. */
 export async function startPatiently<T>({
   start,
   undo,
@@ -54,7 +54,7 @@ export async function startPatiently<T>({
   }
 }
 
-/** Of what began it: what stands around it says less. */
+/** The text of the first cause, which says the most. */
 function wordsOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? wordsOf(cause) : message;
