@@ -38,8 +38,8 @@ export function isServersFault({ code }: { code: string }): boolean {
 
 /**
  * Whether the database, or a pooler before it, refused or dropped a connection for a reason that passes by itself: it starts, stops or has
- * crashed, has no connection free, or the connection broke or was not made in time. Causes count too. A closed port (ECONNREFUSED), a wrong
- * password and an unknown database are none of these.
+ * crashed, has no connection free, or the connection broke. Causes count too. Silence, a closed port (ECONNREFUSED), a wrong password and an
+ * unknown database are none of these: an address that is wrong looks the same.
  */
 export function isPassingRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -51,7 +51,7 @@ export function isPassingRefusal(error: unknown): boolean {
 /** 57P01 admin_shutdown, 57P02 crash_shutdown, 57P03 cannot_connect_now, 53300 too_many_connections, class 08: all refusals of PgBouncer too. */
 const passing = /^(57P0[123]|53300|08...|ECONNRESET|EPIPE)$/;
 /** What the driver says of a connection has no code. */
-const withoutCode = /(Connection terminated unexpectedly|Client has encountered a connection error and is not queryable|timeout expired)$/;
+const withoutCode = /(Connection terminated unexpectedly|Client has encountered a connection error and is not queryable)$/;
 
 export const lockNotAvailable = '55P03';
 export const queryCanceled = '57014';
