@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { connect } from '../storage/connect.ts';
+import { breakConnection, connect } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
 import { endConnections, holdsAdvisoryLock, tryAdvisoryLock } from '../storage/server-functions.ts';
 
@@ -131,8 +131,7 @@ export class NodeLock {
     this.options.log.warn({ err: error }, 'the connection that holds the lock on this database broke; taking the lock again');
     this.holder = null;
     this.brokenBy = error;
-    // Does not wait for the server, which may be unreachable.
-    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    breakConnection(client);
     void this.retake();
   }
 

@@ -16,6 +16,7 @@ import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents
 import { leaveCluster, openCluster } from './cluster.ts';
 import type { Disposers } from './disposers.ts';
 import { openEdge } from './edge.ts';
+import { LeavingTime } from './leaving-time.ts';
 import { openLimits } from './limits.ts';
 import { openAdminPort, openTracing } from './observation.ts';
 import type { Product } from './product.ts';
@@ -98,7 +99,8 @@ export async function startNode(
   cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
   // Events that are committed while the runtime stops are still published.
   disposers.push(() => relay?.stop());
-  disposers.push(() => runtime.stop());
+  const leavingTime = new LeavingTime();
+  disposers.push(() => runtime.stop(leavingTime.forAnswersMs()));
   disposers.push(() => Promise.all(started.domains.map((domain) => domain.stop?.())));
   await runtime.start();
   const canary = new Canary(actors, placement);
@@ -132,6 +134,7 @@ export async function startNode(
     // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`.
     server.drain();
     await new Promise((resolve) => setTimeout(resolve, graceMs));
+    leavingTime.begin();
     stream.goAway(Math.max(fewestReconnectMs, config.drainGraceMs));
     await Promise.all([
       server.close(closeGraceMs),

@@ -21,7 +21,31 @@ export type SessionOptions = {
   types?: pg.CustomTypesConfig;
 };
 
-export type PoolOptions = SessionOptions & { max: number };
+export type PoolOptions = SessionOptions & {
+  max: number;
+  /** Called with each connection of the pool. */
+  opened?: (client: pg.ClientBase) => void;
+};
+
+/** The open connections of pools, for an end that does not wait for answers. */
+export class OpenConnections {
+  private readonly clients = new Set<pg.ClientBase>();
+
+  add(client: pg.ClientBase): void {
+    this.clients.add(client);
+    client.once('end', () => this.clients.delete(client));
+  }
+
+  /** What they were asked is rejected. */
+  breakAll(): void {
+    for (const client of this.clients) breakConnection(client);
+  }
+}
+
+/** Does not wait for the server, which may be unreachable. */
+export function breakConnection(client: pg.ClientBase): void {
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}
 
 /** Rejects when the database is not reachable, or refuses the settings. The caller's `error` listener handles a later break. */
 export async function connect(options: SessionOptions, onError: (error: Error, client: pg.Client) => void = () => {}): Promise<pg.Client> {
@@ -47,16 +71,15 @@ export function openPool(options: PoolOptions): pg.Pool {
 }
 
 /** For code that creates the pool itself. */
-export function poolConfig({ max, ...options }: PoolOptions): pg.PoolConfig {
+export function poolConfig({ max, opened = () => {}, ...options }: PoolOptions): pg.PoolConfig {
   const statements = sessionStatements(options);
   return {
     ...clientConfig(options),
     max,
-    ...(statements !== '' && {
-      onConnect: async (client: pg.ClientBase) => {
-        await client.query(statements);
-      },
-    }),
+    onConnect: async (client: pg.ClientBase) => {
+      opened(client);
+      if (statements !== '') await client.query(statements);
+    },
   } as pg.PoolConfig;
 }
 

@@ -5,8 +5,9 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import { FairGate } from '../fair-queue.ts';
+import { within } from '../within.ts';
 import { applyMigrations } from './apply-migrations.ts';
-import { connect, openPool, poolConfig } from './connect.ts';
+import { connect, OpenConnections, openPool, poolConfig } from './connect.ts';
 import { migrationsName, refuseUnderRunningNodes } from './contraction.ts';
 import { diskFull, isPassingRefusal, isServersFault, isSqlError, queryCanceled } from './database-errors.ts';
 import { storageFull } from './disk-room.ts';
@@ -39,6 +40,7 @@ export class Database {
   private readonly orm: MikroORM;
   private readonly lists: FairGate;
   private readonly options: DatabaseOptions;
+  private readonly connections = new OpenConnections();
   private readonly tables = new Map<string, Table>();
 
   constructor(url: string, options: DatabaseOptions = {}) {
@@ -73,6 +75,7 @@ export class Database {
         statementTimeoutMs: listTimeoutMs,
         // For a database that no longer answers: a list must also end.
         queryTimeoutMs: listTimeoutMs + 5_000,
+        opened: (client) => this.connections.add(client),
       }),
       ensureDatabase: false,
       // The migrator would print each step; failures are thrown.
@@ -85,6 +88,7 @@ export class Database {
       statementTimeoutMs: 15_000,
       queryTimeoutMs: 20_000,
       types: plainTypes,
+      opened: (client) => this.connections.add(client),
     });
     for (const metadata of this.orm.getMetadata().getAll().values()) this.tables.set(metadata.className, tableOf(metadata));
   }
@@ -205,8 +209,13 @@ export class Database {
     throw new Unusable(`The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause: error });
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.pool.end(), this.orm.close(true)]);
+  /** Waits for statements that run, but no longer than `graceMs` (a second): those without an answer then are rejected. */
+  async close(graceMs = closeGraceMs): Promise<void> {
+    const closed = Promise.all([this.pool.end(), this.orm.close(true)]);
+    await within(closed, graceMs);
+    this.connections.breakAll();
+    // A connection that is being made is not waited for: it ends with its time-out.
+    await within(closed, brokenMs);
   }
 }
 
@@ -216,6 +225,9 @@ function readsName({ applicationName = 'troupe' }: DatabaseOptions): string {
   return `${applicationName} reads`;
 }
 
+const closeGraceMs = 1_000;
+/** Until what was asked on broken connections is rejected. */
+const brokenMs = 250;
 const migrationLock = 7_081_735;
 /** Most short statements that wait for a connection: a fraction of a second of work. */
 const maxWaitingReads = 1_000;

@@ -8,7 +8,7 @@
 import type pg from 'pg';
 import type { Log } from '../log.ts';
 import { isUsable } from './aged-rows.ts';
-import { connect } from './connect.ts';
+import { breakConnection, connect } from './connect.ts';
 import type { HousekeepingJob } from './maintenance.ts';
 import { tryAdvisoryLock } from './server-functions.ts';
 
@@ -54,7 +54,7 @@ export class LargeTables implements HousekeepingJob {
   }
 
   async close(): Promise<void> {
-    (this.client as unknown as { connection: { stream: { destroy(): void } } } | null)?.connection.stream.destroy();
+    if (this.client !== null) breakConnection(this.client);
     await this.building;
   }
 

@@ -7,7 +7,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../log.ts';
-import { connect } from './connect.ts';
+import { within } from '../within.ts';
+import { breakConnection, connect } from './connect.ts';
 import { tryAdvisoryLock } from './server-functions.ts';
 
 export type HousekeepingJob = {
@@ -33,6 +34,8 @@ export type MaintenanceOptions = {
   pauseMs?: number;
   /** Most pieces of one job in one round; the rest waits for the next round. */
   maxPieces?: number;
+  /** How long a stop waits for the current piece. Default 1 s. */
+  stopWithinMs?: number;
 };
 
 const maintenanceLock = 7_081_737;
@@ -42,9 +45,10 @@ export class Maintenance {
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | null = null;
   private round: Promise<unknown> | null = null;
+  private client: pg.Client | null = null;
 
   constructor(options: MaintenanceOptions) {
-    this.options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 1_000, ...options };
+    this.options = { everyMs: 300_000, pieceRows: 5_000, pauseMs: 50, maxPieces: 1_000, stopWithinMs: 1_000, ...options };
   }
 
   /** The first round begins after one interval, so that it does not slow down the start. */
@@ -58,11 +62,13 @@ export class Maintenance {
     this.timer.unref();
   }
 
-  /** Resolves when the current piece is done. */
+  /** Resolves when the current piece is done, or is broken off since it takes longer than `stopWithinMs`. */
   async stop(): Promise<void> {
+    const { stopWithinMs } = this.options;
     this.stopping.abort();
     if (this.timer !== null) clearTimeout(this.timer);
-    await this.round;
+    if (this.round !== null) await within(this.round, stopWithinMs);
+    if (this.client !== null) breakConnection(this.client);
     for (const job of this.options.jobs) await job.close?.();
   }
 
@@ -74,7 +80,7 @@ export class Maintenance {
     const { databaseUrl, jobs, log } = this.options;
     let client: pg.Client | null = null;
     try {
-      client = await connect({ url: databaseUrl, name: 'troupe maintenance', statementTimeoutMs: 60_000 });
+      client = this.client = await connect({ url: databaseUrl, name: 'troupe maintenance', statementTimeoutMs: 60_000 });
       if (!(await tryAdvisoryLock(client, maintenanceLock))) return null;
       const removed: Record<string, number> = {};
       for (const job of jobs) if (await this.begin(job, client)) removed[job.name] = await this.work(job, client);
@@ -85,6 +91,7 @@ export class Maintenance {
       return null;
     } finally {
       await client?.end().catch(() => {});
+      this.client = null;
     }
   }
 
